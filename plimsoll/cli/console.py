@@ -19,6 +19,7 @@ from plimsoll.model.styled import Line, Part, breaks, hanging
 
 _MOST_REMARKS = 20
 _REMARK = "remark: "
+_AS_WIDE_AS_IT_IS = 10_000
 
 
 class _Console(Console):
@@ -75,7 +76,10 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         table.add_column(name, overflow="fold", justify="right" if name == columns[-1] else "left")
     for row in rows:
         table.add_row(*(_text([cell]) for cell in row))
-    _stdout().print(table)
+    console = _stdout()
+    if not console.file.isatty():
+        console.width = _AS_WIDE_AS_IT_IS  # programs read a row a line
+    console.print(table)
 
 
 def _text(parts: Iterable[Part]) -> Text:

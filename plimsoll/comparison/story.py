@@ -186,7 +186,7 @@ def _same(comparison: Comparison) -> str:
     if not told:
         return f"{counted(len(by_signal(same)), 'signal')} did not change.{few}" if same else few.strip()
     texts = [
-        f"{title(one)} ({place(one)}: {levels(one)}, no difference above {_compatible(one)})"
+        f"{title(one)} of {place(one)} ({levels(one)}, no difference above {_compatible(one)})"
         for one in told[:_MOST_SAME]
     ]
     more = len(by_signal(same)) - len(texts)

@@ -14,7 +14,7 @@ _NAMES = {
     "processors": "processors",
     "spindles": "spindles",
     "clock_mhz": "MHz",
-    "memory_mb": "MB",
+    "memory_mb": "MB of memory",
     "link_bits": "bit/s",
 }
 Drives = Mapping[Subject, str]  # what each marked disk holds: `database` or `log`
@@ -106,8 +106,10 @@ class Facts:
 
 
 def _in_words(fact: str, value: float) -> str:
-    """`4 processors`, `1 spindle`, `RAID 5`."""
+    """`4 processors`, `1 spindle`, `4,096 MB of memory`, `RAID 5`."""
     if fact == "raid":
         return f"RAID {value:g}"
     name = _NAMES.get(fact, fact)
+    if fact == "memory_mb":
+        return f"{value:,.0f} {name}"
     return f"{value:g} {name.removesuffix('s') if fact in DEFAULTS and value == 1 else name}"

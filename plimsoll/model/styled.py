@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import TypeAlias
@@ -15,6 +15,7 @@ Part: TypeAlias = str | tuple[str, str]
 Line: TypeAlias = tuple[Part, ...]
 
 _HANGING = 2
+_GAP = "  "
 # A number stays with its sign and its unit.
 _WORD = re.compile(r"(?:[<>≤≥=] )?\d\S{0,15} \S{1,12}(?!\S)|[<>≤≥=] \S+|\S+")
 
@@ -40,7 +41,7 @@ def rows_of(lines: Iterable[Line], width: int) -> int:
 
 
 def breaks(text: str, width: int, indent: int) -> Iterator[int]:
-    """Where to break a text: between words, preferably after a comma in the second half of the line.
+    """Where to break a text: between words, preferably after a comma near the end of the line.
 
     A word wider than the terminal is not split, so that paths can be copied.
     """
@@ -50,8 +51,29 @@ def breaks(text: str, width: int, indent: int) -> Iterator[int]:
         available = width - (indent if start else 0)
         while word.start() > max(start, indent) and before[word.end()] - before[start] > available:
             after_comma = text.rfind(", ", start, word.start()) + 2
-            start = after_comma if after_comma > start + width // 2 else word.start()
+            start = after_comma if after_comma > start + width * 7 // 8 else word.start()
             yield start
+
+
+def in_columns(
+    rows: Sequence[Sequence[str]], width: int | None, *, left: int = 1, leave_out: Sequence[int] = ()
+) -> list[str]:
+    """Rows as a table, indented, the first `left` columns aligned to the left and the others to the right.
+
+    Until it fits the `width`, columns are left out, in the order of `leave_out`.
+    """
+    kept = [*range(len(rows[0]))] if rows else []
+    widths = [max(cells(row[at]) for row in rows) for at in kept]
+    for column in leave_out:
+        if width is None or sum(widths[at] + len(_GAP) for at in kept) <= width:
+            break
+        kept.remove(column)
+    return [_GAP + _GAP.join(_aligned(row[at], widths[at], at < left) for at in kept).rstrip() for row in rows]
+
+
+def _aligned(cell: str, width: int, left: bool) -> str:
+    space = " " * (width - cells(cell))
+    return f"{cell}{space}" if left else f"{space}{cell}"
 
 
 def cells(text: str) -> int:

@@ -39,7 +39,7 @@ def first_screen(found: Insights) -> FirstScreen:
     """What to say first of a review: of a healthy one how near it came to its limits, of others what caused it."""
     review = found.review
     crossed = _one_per_signal([one for one in review.of(*CROSSED) if one.severe])
-    shown = crossed or _one_per_signal((*review.of(Outcome.TOO_SHORT), *_nearest(review)))
+    shown = crossed or _one_per_signal((*sorted(review.of(Outcome.TOO_SHORT), key=nearness), *_nearest(review)))
     return FirstScreen(
         cause=_cause(found, crossed),
         evidence=tuple(_evidence(one) for one in shown[:_MOST]),
@@ -51,7 +51,7 @@ def _cause(found: Insights, crossed: Sequence[Finding]) -> str:
     """What caused it; where no insight tells, what the rule of the worst crossing says of it."""
     if found.review.verdict == Verdict.HEALTHY:
         return ""
-    return " ".join(_causes(found)) or (f"While it lasts: {crossed[0].rule.summary}" if crossed else "")
+    return " ".join(_causes(found)) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
 
 
 def _causes(found: Insights) -> Iterator[str]:

@@ -13,8 +13,8 @@ from plimsoll.report.first_screen import first_screen
 from plimsoll.report.phases_text import phases_text
 from plimsoll.report.terminal_details import details, when
 from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, never_tested, rows, title, unjudged_titles
-from plimsoll.report.wording import crossed_summary, scope
-from plimsoll.review.findings import Finding, Outcome
+from plimsoll.report.wording import crossed_summary, host_of, scope
+from plimsoll.review.findings import JUDGED, Finding, Outcome
 from plimsoll.review.review import Review
 from plimsoll.review.verdict import Verdict
 
@@ -115,10 +115,16 @@ def _brief(found: Insights, zone: Zone, width: int, room: _Room) -> Iterator[Lin
         yield from told[: room.beside]
     yield ()
     for outcome, heading in UNJUDGED:
-        if unjudged := review.of(outcome):
+        if unjudged := _of_unjudged_signals(review, outcome):
             names = listed(list(unjudged_titles(unjudged, len(review.hosts))), _MOST_NAMES)
             yield (dim(f"{heading}: {names}."),)
     yield (dim(_REST),)
+
+
+def _of_unjudged_signals(review: Review, outcome: Outcome) -> list[Finding]:
+    """The findings of which no other limit of their signal was judged on their host."""
+    judged = {(one.rule.signal, host_of(one)) for one in review.findings if one.outcome in JUDGED}
+    return [one for one in review.of(outcome) if (one.rule.signal, host_of(one)) not in judged]
 
 
 def _is_of_its_own(line: Line) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.model.remark import counted, listed, short
-from plimsoll.model.styled import Line, Part, cells
+from plimsoll.model.styled import Line, Part, cells, in_columns
 from plimsoll.model.value_text import quantity
 from plimsoll.report.wording import extreme, host_of, margin, threshold
 from plimsoll.review.findings import Finding, Outcome
@@ -22,6 +22,7 @@ UNJUDGED = (
 )
 _PLACE_WIDTH = 36
 _SHORT_PLACE = 20
+_ALL = 9  # columns, and more than any row has
 
 
 def title(text: str) -> Iterator[Line]:
@@ -68,17 +69,10 @@ def rows(groups: Sequence[Sequence[Finding]], width: int) -> list[Line]:
     """A row for each signal: the rule and subject that came nearest. Columns are left out until rows fit the width."""
     fitting: list[str] = []
     for layout in _LAYOUTS:
-        table = [layout(_row(group)) for group in groups]
-        widths = [max(cells(row[at]) for row in table) for at in range(len(table[0]))] if table else []
-        fitting = [_in_columns(row, widths) for row in table]
+        fitting = in_columns([layout(_row(group)) for group in groups], None, left=_ALL)
         if all(cells(row) <= width for row in fitting):
             break
     return [(row,) for row in fitting]
-
-
-def _in_columns(row: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (cell + " " * (wide - cells(cell)) for cell, wide in zip(row, widths, strict=True))
-    return f"  {'  '.join(padded)}".rstrip()
 
 
 @dataclass(frozen=True)

@@ -243,7 +243,21 @@ def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
             share = f"all {unable:,}" if unable == len(recorded) else f"{unable:,} of the {len(recorded):,}"
             few = f"{share} warning and critical thresholds"
             of = "the one warning or critical threshold" if len(recorded) == 1 else few
-            yield Doubt(f"the recording of {host} is too short, or lacks data, for {of} whose counters were recorded")
+            reason = f"the recording of {host} is too short, or lacks data, for {of} whose counters were recorded"
+            yield Doubt(reason, _longer(findings, host))
+
+
+def _longer(findings: Iterable[Finding], host: str) -> str:
+    """For how long to record, so that most of what was recorded too briefly could be judged."""
+    needed = sorted(
+        one.rule.for_ + one.rule.over
+        for one in findings
+        if one.severe
+        and one.outcome == Outcome.TOO_SHORT
+        and one.subject
+        and host_key(one.subject.host) == host_key(host)
+    )
+    return f"record for {duration_text(needed[len(needed) * 4 // 5])} or longer" if needed else ""
 
 
 def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from plimsoll.model.counter_names.unrecognised import Unrecognised
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.remark import Kind, Remark, counted, listed
 from plimsoll.model.times import duration_text
 from plimsoll.review.findings import Finding, Outcome
+
+_MOST = 4  # thresholds that are named: the report and the JSON have all of them
 
 
 def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
@@ -16,7 +18,8 @@ def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
         if finding.outcome == Outcome.TOO_SHORT and finding.subject:
             by_host.setdefault(finding.subject.host, []).append(finding)
     for host, found in by_host.items():
-        names = ", ".join(sorted({f"{one.rule.id} ({duration_text(one.rule.for_)})" for one in found}))
+        found.sort(key=lambda one: (not one.severe, one.rule.id))
+        names = listed(list(dict.fromkeys(f"{one.rule.id} ({duration_text(one.rule.for_)})" for one in found)), _MOST)
         text = (
             f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
             f"so they were not judged: {names}"

@@ -202,6 +202,16 @@ def test_what_fires_and_what_is_about_to(chromium, told, pages):
                 assert one.complaints == []
 
 
+def test_limits_that_one_cause_is_about_to_fire_are_one_line(told, pages):
+    for rule in (CPU, "cpu-busy"):
+        told.judges("MAIL1", State.PENDING, ago=2 * MINUTE, rule=rule)
+    told.judges("MAIL2", State.PENDING, ago=2 * MINUTE)
+    page = read(pages, "/alerts")
+    pending = page[page.index('aria-label="Pending"') : page.index('id="silences"')]
+    assert pending.count('class="of-') == 2  # two hosts
+    assert pending.count("1 further limit crossed") == 1
+
+
 def test_lists_are_brought_up_to_date_while_somebody_types(chromium, told, duckdb):
     with site(duckdb, told.folder, **told.watching()) as pages, opened(chromium, pages.address) as one:
         page = one.page

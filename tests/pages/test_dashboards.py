@@ -173,7 +173,17 @@ def test_limits_and_alerts_lead_to_their_pages(watched, chromium):
         assert "zone=Asia%2FKolkata" in href(limits.first)
         assert href(page.locator("#panel-1 .alerted a")).startswith("/alerts/1?")
         page.goto(f"{watched.address}/dashboards")
-        assert "Processor time of WEB1" in page.locator(".areas li").first.inner_text()
+        assert "WEB1 is short of processors" in page.locator(".areas li").first.inner_text()
+
+
+def test_a_row_is_filled_where_panels_are_missing(watched, chromium):
+    with opened(chromium, f"{watched.address}/dashboards/cpu") as one:
+        edges = one.page.eval_on_selector_all(
+            ".grid > :last-child", "all => all.map((one) => Math.round(one.getBoundingClientRect().right))"
+        )
+        grid = one.page.locator(".grid").first.bounding_box()
+        assert grid
+        assert all(abs(edge - grid["x"] - grid["width"]) < 2 for edge in edges)
 
 
 def test_what_no_chosen_host_has_is_counted_and_not_drawn(watched, chromium):

@@ -45,6 +45,12 @@ def test_lines_of_several_signals_name_them(here):
     assert chart["title"] == "Processor time, postfix length"
 
 
+def test_it_begins_with_the_hosts(here, chromium):
+    with opened(chromium, f"{here.address}/explore") as one:
+        one.page.get_by_role("link", name="WEB1").click()
+        one.page.locator(".offers a", has_text="queue=mail").wait_for()
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
 def test_what_is_typed_is_found_added_and_removed(width, scheme, here, chromium):
     with opened(chromium, f"{here.address}/explore", width=width, scheme=scheme) as one:

@@ -78,7 +78,7 @@ def test_a_short_log_that_was_never_crossed_is_not_healthy_either(reviewed):
     done, found, _, _ = reviewed([20] * 29)
     assert found["headline"] == (
         "Not known. No warning or critical threshold could be judged: the recording of WEB01 is too short, or lacks data, "
-        "for all 3 warning and critical thresholds whose counters were recorded."
+        "for all 3 warning and critical thresholds whose counters were recorded; record for 6 min or longer."
     )
     assert "cpu-busy (5 min)" in done.err
 
@@ -110,7 +110,7 @@ def test_a_breach_goes_before_what_is_too_short(reviewed, tmp_path):
     assert found["headline"].endswith(
         "The recording is too short to judge a threshold that was crossed in it: "
         "Processor time of WEB01 stayed at 95 % (1 min mean) throughout; it should stay at or below 90 %, and a crossing counts after 5 min. "
-        "The recording of WEB01 is too short, or lacks data, for 2 of the 3 warning and critical thresholds whose counters were recorded."
+        "The recording of WEB01 is too short, or lacks data, for 2 of the 3 warning and critical thresholds whose counters were recorded; record for 6 min or longer."
     )
 
 
@@ -158,3 +158,10 @@ def test_what_was_crossed_when_a_long_log_ended_is_not_known_to_be_brief(reviewe
     if not is_known:
         assert done.out.startswith("Not known. ")
         assert "of what was recorded, and a crossing counts after 5 min" in done.out
+
+
+def test_the_first_figure_is_what_was_crossed(reviewed):
+    """Of the limits of a signal the one that is nearest, as the sentence has it."""
+    _, _, report, _ = reviewed([20] * 40 + [99] * 70)
+    figures = report[report.index('class="figures"') :][:600]
+    assert "limit &lt; 80 %" in figures or "limit < 80 %" in figures

@@ -201,7 +201,7 @@ def test_a_host_recorded_too_briefly_is_not_known(reviewed):
     assert found["headline"] == (
         "Not known. 3 thresholds held, but WEB02 was recorded only until 59 min before the end of the run. The "
         "recording of WEB02 is too short, or lacks data, for all 3 warning and critical thresholds whose counters were "
-        "recorded."
+        "recorded; record for 6 min or longer."
     )
     error = cases.find("testsuite[@name='verdict']/testcase/error")
     assert error is not None

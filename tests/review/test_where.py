@@ -56,7 +56,10 @@ def test_pools_of_a_32_bit_kernel_are_judged_where_there_is_as_little_memory(log
 def test_they_do_not_apply_to_a_host_with_more(log, found):
     one, out = found(pools(log), "pool-nonpaged", "[hosts.FS1]\nmemory_mb = 16384\n")
     assert one["state"] == "does-not-apply"
-    assert one["notes"][0] == "it is for hosts with at most 4,096 MB of memory; FS1 has 16384 MB (plimsoll.toml)"
+    assert (
+        one["notes"][0]
+        == "it is for hosts with at most 4,096 MB of memory; FS1 has 16,384 MB of memory (plimsoll.toml)"
+    )
     assert not out.startswith("Not healthy.")
 
 
@@ -180,6 +183,6 @@ def test_memory_that_windows_records_is_what_a_share_of_it_is_of(log, found):
     one, out = found(log(**memory), "windows-memory-available-share")
     assert one["state"] == "crossed"
     assert one["threshold"]["limit"] == pytest.approx(6553.6 * MB)
-    assert "65536 MB (from the log)" in out
+    assert "65,536 MB of memory (from the log)" in out
     one, _ = found(log(**memory), "windows-memory-available-share", "[hosts.FS1]\nmemory_mb = 65000\n")
     assert one["threshold"]["limit"] == pytest.approx(6500 * MB)

@@ -118,13 +118,25 @@ class Alert:
     @property
     def incident(self) -> IncidentKey:
         """What all alerts of its incident share: the host, the cause, and the disk if it is one."""
-        cause = self.details.cause or self.signal or self.rule
-        return self.key[1], cause, self.key[2] if cause in _BY_INSTANCE else None
+        return _incident(self.details.cause or self.signal or self.rule, self.key)
 
     @property
     def place(self) -> str:
         """`SQLSRV01` or `SQLSRV01, 2 E:`."""
         return str(Subject(self.host, self.instance))
+
+
+def incident_of(rule: Rule, signal: Signal, subject: Subject) -> IncidentKey:
+    """What an alert of a rule would share with all alerts of its incident."""
+    return _incident(_cause(rule, signal), (rule.id, *subject.key))
+
+
+def _incident(cause: str, key: Key) -> IncidentKey:
+    return key[1], cause, key[2] if cause in _BY_INSTANCE else None
+
+
+def _cause(rule: Rule, signal: Signal) -> str:
+    return signal.resource or (signal.pressure.resource if signal.pressure else rule.signal)
 
 
 def alert_of(row: sqlite3.Row) -> Alert:
@@ -169,7 +181,7 @@ def details_of(
     gained = f" gained in {window}" if rule.reduce == "increase" else ""
     return Details(
         title=signal.title,
-        cause=signal.resource or (signal.pressure.resource if signal.pressure else rule.signal),
+        cause=_cause(rule, signal),
         unit=signal.unit,
         limit=limit_text(healthy, signal.unit),
         should=f"{should_text(healthy, signal.unit)}{gained}",

@@ -9,7 +9,7 @@ from typing import Any
 
 from plimsoll.api.inputs import RUN, Inputs
 from plimsoll.api.run_review import Options, review_inputs
-from plimsoll.cli.console import print_lines, print_remarks
+from plimsoll.cli.console import print_lines, print_remarks, width
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.hosts.objective import time_limits
 from plimsoll.insights.capacity.asked import asked
@@ -59,7 +59,7 @@ def run(inputs: Inputs, options: Options, question: Question, json: Path | None,
     for review in reviews:
         refuse_overwriting(review.logs, out, json, also_read=inputs.names)
     found = capacity(reviews, profile, objectives, changes)
-    written, shown = document(found), lines(found)
+    written, shown = document(found), lines(found, width())
     told: tuple[Line, ...] = ()
     users = question.users or (profile.users if profile else None)
     if users is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_comparison import How, compare_inputs
 from plimsoll.api.run_review import Options
-from plimsoll.cli.console import print_line, print_lines, print_remarks
+from plimsoll.cli.console import print_line, print_lines, print_remarks, width
 from plimsoll.cli.memory import keep_what_is_freed
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.cli.waiting import working_on
@@ -30,6 +30,7 @@ class Outputs:
     junit: Path | None = None
     fail_on: str | None = None
     markdown: Path | None = None
+    details: bool = False
 
 
 def run(inputs: Inputs, options: Options, how: How, outputs: Outputs) -> int:
@@ -58,7 +59,8 @@ def run(inputs: Inputs, options: Options, how: How, outputs: Outputs) -> int:
     elif outputs.markdown is not None:
         write_text(outputs.markdown, markdown(comparisons))
     if STDOUT not in (outputs.json, outputs.markdown):
-        print_lines(terminal.lines(comparisons, zone))
+        columns = width()  # what goes to another program is never cut
+        print_lines(terminal.lines(comparisons, zone, columns, all_of_it=outputs.details or columns is None))
         if outputs.report is not None:
             print_line()
             print_line(f"Report: {outputs.report}")

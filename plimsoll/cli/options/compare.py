@@ -94,6 +94,9 @@ def compare_command(
         FailOn | None,
         typer.Option("--fail-on", help="Exit with status 1 if a run is worse than the baseline."),
     ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print all of it on a terminal: every signal, and a table of the runs.")
+    ] = False,
     format_: FormatOption = None,
     encoding: EncodingOption = None,
     names: NamesOption = None,
@@ -108,5 +111,5 @@ def compare_command(
 
     inputs = typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last))
     options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
-    outputs = Outputs(out, json, junit, fail_on.value if fail_on else None, markdown)
+    outputs = Outputs(out, json, junit, fail_on.value if fail_on else None, markdown, details)
     raise typer.Exit(compare.run(inputs, options, How(phase, match_hosts, baseline), outputs))

@@ -11,20 +11,30 @@ from plimsoll.insights.capacity.saturation import Saturation
 from plimsoll.insights.limits.words import summary
 from plimsoll.model.log import Values
 from plimsoll.model.remark import counted
-from plimsoll.model.styled import Line
+from plimsoll.model.styled import Line, in_columns
 from plimsoll.model.value_text import number, percent, quantity
 
 _MOST = 24
 _MEMORY = "memory"
 _NO_RESOURCE = "no recorded resource is at its limit"
 _OPERATIONS = 6
+_LEFT_OUT = (5, 2, 1, 3)  # columns of the table of resources, where a terminal is narrow
 
 
-def lines(found: Capacity) -> tuple[Line, ...]:
-    """What a terminal shows: the answer, what it rests on, a table of the resources."""
+def lines(found: Capacity, width: int | None = None) -> tuple[Line, ...]:
+    """What a terminal shows: the answer, what it rests on, a table of the resources.
+
+    Tables fit the `width` of the terminal; without one, the lines are for no terminal.
+    """
     more = [(f"  {one}",) for one in sentences(found)]
     shown = [((answer(found), "bold"),), *more, ("",)]
-    return (*shown, *_table(*resources_table(found)), ("",), *_table(*demands_table(found)))
+    heads, demands = demands_table(found)
+    return (
+        *shown,
+        *_table(*resources_table(found), width, _LEFT_OUT),
+        ("",),
+        *_table(heads, demands, width, range(len(heads) - 1, 1, -1)),
+    )
 
 
 def answer(found: Capacity) -> str:
@@ -216,7 +226,7 @@ def _unknown(found: Capacity) -> Iterator[str]:
             yield f"By all counters of the run: {summary(limit)}"
     for one in found.resources:
         if one.why_not:
-            yield f"Not known for {resource_text(one.resource)}: {one.why_not}."
+            yield f"Not known for {resource_text(one.resource)}, as {one.why_not}."
     if found.saturation is None and found.observed.users is None and found.observed.in_flight is None:
         yield "A limit inside the software would not show: neither users nor requests in flight were recorded."
 
@@ -284,16 +294,13 @@ def _group(found: Capacity, at: int) -> str:
     return " + ".join(found.observed.names[one] for one in found.groups[at])
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Line, ...]:
+def _table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, leave_out: Sequence[int]
+) -> tuple[Line, ...]:
     if not rows:
         return ()
-    widths = [max(len(row[at]) for row in (heads, *rows)) for at in range(len(heads))]
-
-    def text(row: Sequence[str]) -> str:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        return "  " + "  ".join(cells).rstrip()
-
-    return (((text(heads), "dim"),), *((text(row),) for row in rows))
+    head, *texts = in_columns((heads, *rows), width, leave_out=leave_out)
+    return (((head, "dim"),), *((text,) for text in texts))
 
 
 def rounded(value: float) -> str:

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from starlette.datastructures import QueryParams
 
 from plimsoll.alerting.book import search, silences
 from plimsoll.alerting.book.history import firing
+from plimsoll.alerting.book.record import IncidentKey, incident_of
 from plimsoll.alerting.incidents import Incident, incidents
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.model.errors import Unusable
@@ -76,7 +77,10 @@ def first_of(asked: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A limit that is crossed, but not for as long yet as it takes to alert."""
+    """A limit that is crossed, but not for as long yet as it takes to alert.
+
+    `inside` are the other limits that would be of the same incident.
+    """
 
     severity: str
     sentence: str
@@ -84,6 +88,7 @@ class Pending:
     left: str
     rule: str
     host: str
+    inside: Sequence["Pending"] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,7 @@ class Lists:
         fires = incidents(one for one in firing(self._file) if one.severity in SEVERE)
         shown = Pages.at(first, len(fires))
         notes = search.firing(self._file, ("info",), 0, MOST)
-        pending = [one for one in self._watched.judged() if one.state == State.PENDING]
+        pending = self._pending([one for one in self._watched.judged() if one.state == State.PENDING])
         ended = search.ended(self._file, _wanted(chosen, _CHOICES[chosen.severity]), before, MOST)
         return {
             "headline": _headline(fires),
@@ -157,7 +162,7 @@ class Lists:
             "firing_pages": shown,
             "notes": rows(notes.alerts, silenced, zone, now),
             "notes_total": notes.total,
-            "pending": self._pending(pending),
+            "pending": pending[:MOST],
             "pending_total": len(pending),
             "silences": [self._silenced(one, zone) for one in silenced],
             "failing": [(one, _failing(one, zone)) for one in outbox.states(self._file) if one.failing_since],
@@ -188,7 +193,14 @@ class Lists:
     def _pending(self, judged: Sequence[JudgedNow]) -> list[Pending]:
         at = self._watched.progress().evaluated or time.time_ns()
         ordered = sorted(judged, key=lambda one: (SEVERITIES.index(one.rule.severity), _left(one, at)))
-        return [self._about_to(one, at) for one in ordered[:MOST]]
+        signals = self._watched.site.catalogue.signals
+        together: dict[IncidentKey, list[JudgedNow]] = {}
+        for one in ordered:
+            together.setdefault(incident_of(one.rule, signals[one.rule.signal], one.subject), []).append(one)
+        return [
+            replace(self._about_to(worst, at), inside=[self._about_to(one, at) for one in others[:MOST]])
+            for worst, *others in together.values()
+        ]
 
     def _about_to(self, one: JudgedNow, at: int) -> Pending:
         signal = self._watched.site.catalogue.signals[one.rule.signal]

@@ -10,7 +10,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from plimsoll.alerting.book.history import firing
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.causes import cause
+from plimsoll.alerting.incidents import Incident, incidents
 from plimsoll.dashboards.areas import Area, PanelSpec, RowSpec, load_areas
 from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key
@@ -47,11 +48,11 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     """The pages."""
 
     def listing(request: Request) -> Response:
-        alerts = [one for one in firing(watched.file) if one.severity != "info"]
+        fires = incidents(one for one in firing(watched.file) if one.severity != "info")
         chosen = RangePicker.of(request, frame.zone_of(request)).chosen
         shown = _listed(scenes.live(chosen.start, chosen.end))
-        areas = [(area, [one for one in alerts if _shows(area, one)]) for area in shown]
-        return frame.page(request, "dashboards/dashboards.html.j2", "Dashboards", areas=areas)
+        areas = [(area, [one for one in fires if _shows(area, one)]) for area in shown]
+        return frame.page(request, "dashboards/dashboards.html.j2", "Dashboards", areas=areas, cause=cause)
 
     def dashboard(request: Request) -> Response:
         area = next((one for one in load_areas().areas if one.area == request.path_params["area"]), None)
@@ -179,8 +180,8 @@ def _rows(area: Area, scene: Scene, hosts: tuple[str, ...], missing: list[str]) 
             yield Row(row, drawn)
 
 
-def _shows(area: Area, alert: Alert) -> bool:
-    return any(panel.signal == alert.signal for panel in area.panels)
+def _shows(area: Area, incident: Incident) -> bool:
+    return any(panel.signal == alert.signal for panel in area.panels for alert in incident.alerts)
 
 
 def _title(scenes: Scenes, text: str) -> str:

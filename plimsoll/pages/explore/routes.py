@@ -61,8 +61,24 @@ def _content(request: Request, frame: Frame, scenes: Scenes) -> dict[str, Any]:
         **_found(request, frame, scenes),
         "chosen": chosen,
         "charts": [(";".join(specs), unit) for unit, specs in charts.items()],
+        **_senders(request, frame, scenes),
         "picker": RangePicker.of(request, frame.zone_of(request)),
         "now": round(time.time() * _MILLISECONDS),
+    }
+
+
+def _senders(request: Request, frame: Frame, scenes: Scenes) -> dict[str, Any]:
+    """The hosts to begin with, each with the link that finds what it sends."""
+    picker, links = RangePicker.of(request, frame.zone_of(request)), frame.links(request)
+    if request.query_params.get("q", "").strip() or _lines(request):
+        return {"senders": (), "more_senders": 0}
+    try:
+        hosts = scenes.live(picker.chosen.start, picker.chosen.end).hosts
+    except (Unreachable, Unusable):  # the part that is found says so
+        hosts = ()
+    return {
+        "senders": [(one, links.to("/explore", q=one)) for one in hosts[:MOST]],
+        "more_senders": max(0, len(hosts) - MOST),
     }
 
 

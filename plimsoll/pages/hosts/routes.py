@@ -34,6 +34,7 @@ _SHOWN = 3600 * SECOND
 _NOTED = 86_400 * SECOND
 _MOST_CHARTS = 4  # of an area
 _UPTIME = "system.uptime"
+_AS_SENT = " (from the log)"  # which a host that sends its samples has none of
 _MILLISECONDS = 1_000_000
 
 
@@ -90,6 +91,7 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         "host": health,
         "headline": _headline(health, fires),
         "sure": _sure(watched, host, fires),
+        "next": fires[0].worst.details.look_at if fires else (),
         "severity": fires[0].severity if fires else "",
         "incidents": incident_rows(fires, active, zone, now),
         "parts": [*_parts(health.name, scene, own)],
@@ -146,4 +148,4 @@ def _facts(health: HostHealth, scene: Scene, zone: Zone, now: int) -> Iterator[t
         yield "Up for", value
     facts = scene.facts(health.name)
     if facts:
-        yield "Known of it", "; ".join(facts)
+        yield "Known of it", "; ".join(one.removesuffix(_AS_SENT) for one in facts)

@@ -220,4 +220,4 @@ def _title(finding: Finding, group: Group) -> str:
     """What distinguishes a finding from the others of its signal: its place, and its limit if there are several."""
     several_places = len({one.subject for one in group.findings}) > 1
     parts = [place(finding) if several_places else "", threshold(finding) if len(group.rules) > 1 else ""]
-    return ": ".join(part for part in parts if part)
+    return " · ".join(part for part in parts if part)

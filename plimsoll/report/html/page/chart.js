@@ -184,9 +184,10 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     if (unitAbove && kind !== "strip") {
       ctx.font = `${12 * ratio}px ${font.slice(5)}`;
       ctx.fillStyle = colour("--quiet");
-      ctx.textAlign = "right";
       ctx.textBaseline = "top";
-      ctx.fillText(shortened(ctx, spec.unit, left - 4 * ratio), left - 9 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
+      const long = ctx.measureText(spec.unit).width > left - 9 * ratio, room = data.phases.length ? left + 4 * ratio : left + width;
+      ctx.textAlign = long ? "left" : "right";
+      ctx.fillText(long ? shortened(ctx, spec.unit, room) : spec.unit, long ? 0 : left - 9 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
     }
     const lines = limits.map(([level, text, severity]) => [Math.round(plot.valToPos(level, "y", true)), text, severity])
       .filter(([y]) => y >= top && y <= top + height);
