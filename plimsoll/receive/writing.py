@@ -2,17 +2,19 @@
 
 import logging
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from threading import Condition, Thread
+from typing import NamedTuple
 
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points, joined
 from plimsoll.store.protocol import Store, WriteResult
 
 MOST_WAITING = 5_000_000
+MOST_OF_WRITER = 1_250_000  # whoever writes without end leaves room for others
 _AT_ONCE = 1_000_000
 _MINUTE = 60.0
 
@@ -59,33 +61,38 @@ class Writing:
         self._store = store
         self._on_written = on_written
         self._clock = clock
-        self._waiting: deque[tuple[Points, Future[WriteResult]]] = deque()
-        self._held = 0
+        self._waiting: deque[_Waiting] = deque()
+        self._held: Counter[str] = Counter()  # values that wait, by writer
         self._changed = Condition()
         self._closed = False
         self._state = WritingState()
         self._recent: deque[tuple[float, int]] = deque()
         self._thread: Thread | None = None
 
-    def put(self, points: Points) -> Future[WriteResult]:
+    def put(self, points: Points, writer: str = "") -> Future[WriteResult]:
         """Have points written; the result is there when they are committed, or NotWritten.
 
-        Busy if too many wait, or after `close`.
+        Busy if too many wait, in all or of this writer (an address), or after `close`.
         """
         done: Future[WriteResult] = Future()
         if not len(points):
             done.set_result(WriteResult(0))
             return done
         with self._changed:
-            if self._closed or (self._held and self._held + len(points) > MOST_WAITING):
+            if self._closed or self._is_full(writer, len(points)):
                 raise Busy
             if self._thread is None:
                 self._thread = Thread(target=self._run, name="writing", daemon=True)
                 self._thread.start()
-            self._waiting.append((points, done))
-            self._held += len(points)
+            self._waiting.append(_Waiting(points, done, writer))
+            self._held[writer] += len(points)
             self._changed.notify()
         return done
+
+    def _is_full(self, writer: str, more: int) -> bool:
+        """Whether no more points are taken. However many they are, they are if no others wait."""
+        held, own = self._held.total(), self._held[writer]
+        return (held > 0 and held + more > MOST_WAITING) or (own > 0 and own + more > MOST_OF_WRITER)
 
     def left_out(self, text: int, lines: int, why: str) -> None:
         """Count what writers sent and was not put in."""
@@ -110,9 +117,9 @@ class Writing:
 
     def _run(self) -> None:
         while batch := self._next():
-            points = joined([one for one, _ in batch])
+            points = joined([one.points for one in batch])
             try:
-                results = self._write([one for one, _ in batch], points)
+                results = self._write([one.points for one in batch], points)
             except (Unreachable, Unusable) as error:
                 self._failed(batch, str(error))
             except Exception as error:  # a defect must not end the thread: writers would wait for ever
@@ -121,15 +128,15 @@ class Writing:
             else:
                 self._written(batch, points, results)
 
-    def _next(self) -> list[tuple[Points, "Future[WriteResult]"]]:
+    def _next(self) -> list["_Waiting"]:
         """What waits, at most _AT_ONCE values; empty at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
-            batch: list[tuple[Points, Future[WriteResult]]] = []
+            batch: list[_Waiting] = []
             count = 0
-            while self._waiting and (not batch or count + len(self._waiting[0][0]) <= _AT_ONCE):
+            while self._waiting and (not batch or count + len(self._waiting[0].points) <= _AT_ONCE):
                 batch.append(self._waiting.popleft())
-                count += len(batch[-1][0])
+                count += len(batch[-1].points)
             return batch
 
     def _write(self, parts: Sequence[Points], whole: Points) -> list[WriteResult]:
@@ -139,11 +146,9 @@ class Writing:
         # Each writer is to learn of its own points; to write the same again changes nothing.
         return [self._store.write_points(one) for one in parts]
 
-    def _written(
-        self, batch: Sequence[tuple[Points, "Future[WriteResult]"]], points: Points, results: Sequence[WriteResult]
-    ) -> None:
+    def _written(self, batch: Sequence["_Waiting"], points: Points, results: Sequence[WriteResult]) -> None:
         with self._changed:
-            self._held -= len(points)
+            self._release(batch)
             self._recent.append((self._clock(), len(points)))
             self._forget_old()
             self._state = replace(self._state, values=self._state.values + len(points), problem="")
@@ -151,16 +156,31 @@ class Writing:
             self._on_written(points)
         except Exception:  # the points are written, whatever others make of them
             _log.exception("what follows a write failed")
-        for (_, done), result in zip(batch, results, strict=True):
-            done.set_result(result)
+        for one, result in zip(batch, results, strict=True):
+            one.done.set_result(result)
 
-    def _failed(self, batch: Sequence[tuple[Points, "Future[WriteResult]"]], why: str) -> None:
+    def _failed(self, batch: Sequence["_Waiting"], why: str) -> None:
         with self._changed:
-            self._held -= sum(len(points) for points, _ in batch)
+            self._release(batch)
             self._state = replace(self._state, problem=why)
-        for _, done in batch:
-            done.set_exception(NotWritten(why))
+        for one in batch:
+            one.done.set_exception(NotWritten(why))
+
+    def _release(self, batch: Sequence["_Waiting"]) -> None:
+        """Count points as waiting no more. With the lock held."""
+        for one in batch:
+            self._held[one.writer] -= len(one.points)
+            if not self._held[one.writer]:
+                del self._held[one.writer]
 
     def _forget_old(self) -> None:
         while self._recent and self._recent[0][0] < self._clock() - _MINUTE:
             self._recent.popleft()
+
+
+class _Waiting(NamedTuple):
+    """Points that a writer put in, and what they come to."""
+
+    points: Points
+    done: Future[WriteResult]
+    writer: str

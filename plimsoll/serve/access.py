@@ -77,13 +77,14 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
         if scope["type"] == "http":
+            scope = {**scope, "client": (self._client(Request(scope)), 0)}  # by which everything is counted
             request = Request(scope)
             refused = self._from_elsewhere(request) or self._passed_on(request) or await self._unauthorized(request)
             if refused:
                 await refused(scope, receive, send)
                 return
             if request.method in _SAFE and request.url.path not in _OPEN | _WRITING:
-                await self._turns.answer(self._app, self._client(request), scope, receive, send)
+                await self._turns.answer(self._app, _address(request), scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -151,7 +152,7 @@ class Guard:
         if credentials.is_token(token, Use.CHANGE):
             return None
         if not credentials.is_token(token, Use.READ):
-            wrong("token", self._client(request))
+            wrong("token", _address(request))
             return refusal(
                 HTTPStatus.UNAUTHORIZED,
                 "this is no token for reading or changes",
@@ -163,7 +164,7 @@ class Guard:
         return None
 
     async def _without_password(self, request: Request) -> Response | None:
-        client, password = self._client(request), _basic(request)
+        client, password = _address(request), _basic(request)
         answer = await self._login.answer(client, password) if password else Answer.WRONG
         match answer:
             case Answer.RIGHT:
@@ -186,7 +187,7 @@ class Guard:
 
     def _no_token(self, request: Request) -> Response:
         if any(_secrets(request)):
-            wrong("token", self._client(request))
+            wrong("token", _address(request))
         return refusal(HTTPStatus.UNAUTHORIZED, "unauthorized access")
 
 
@@ -244,6 +245,11 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
+
+
+def _address(request: Request) -> str:
+    """The address that a request comes from, which Guard has put there."""
+    return request.client.host if request.client else ""
 
 
 def _secrets(request: Request) -> list[str]:

@@ -3,12 +3,14 @@
 import asyncio
 import time
 import zlib
+from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from starlette.requests import ClientDisconnect, Request
 
 from plimsoll.serve.limits import Limits
+from plimsoll.serve.throttle import network_of
 
 _GZIP = 31
 _STEP = 1 << 20
@@ -27,7 +29,7 @@ class TooSlow(Exception):
 
 
 class Full(Exception):
-    """The bodies of other requests take all the room there is."""
+    """The bodies of other requests, or of others of its sender, take all the room there is."""
 
 
 class NotGzip(Exception):
@@ -50,7 +52,7 @@ class Bodies:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._held = 0
+        self._held: Counter[str] = Counter()  # bytes, by address: whoever sends slowly leaves room for others
 
     @asynccontextmanager
     async def read(self, request: Request, longest: int) -> AsyncGenerator[bytearray]:
@@ -59,13 +61,16 @@ class Bodies:
         Raises TooLarge, TooSlow or Full.
         """
         body = bytearray()
+        sender = network_of(request.client.host if request.client else "")
         try:
-            await self._receive(request, longest, body)
+            await self._receive(request, longest, body, sender)
             yield body
         finally:
-            self._held -= len(body)
+            self._held[sender] -= len(body)
+            if not self._held[sender]:
+                del self._held[sender]
 
-    async def _receive(self, request: Request, longest: int, body: bytearray) -> None:
+    async def _receive(self, request: Request, longest: int, body: bytearray, sender: str) -> None:
         """Read a body. One that is too long is read on for a while: many clients look for an answer only at its end."""
         length = 0
         async for chunk in parts(request, self._limits.body_s, self._limits.pause_s):
@@ -73,15 +78,19 @@ class Bodies:
             if length > _READ_ON * longest:
                 break
             if length > longest:
-                self._held -= len(body)
+                self._held[sender] -= len(body)
                 body.clear()
                 continue
-            if self._held + len(chunk) > self._limits.held:
+            if not self._has_room(sender, len(chunk)):
                 raise Full
-            self._held += len(chunk)
+            self._held[sender] += len(chunk)
             body += chunk
         if length > longest:
             raise TooLarge
+
+    def _has_room(self, sender: str, size: int) -> bool:
+        limits = self._limits
+        return self._held[sender] + size <= limits.address_held and self._held.total() + size <= limits.held
 
 
 def unpack(body: bytes | bytearray, longest: int) -> bytes:

@@ -13,8 +13,9 @@ class Limits:
     `connections` may be open for agents, and `reserved` more for people; `address_connections` of one address. `bounds`
     are those of series and hosts.
 
-    `body` and `unpacked` are for one request, `held` for the bodies of all requests. A body must arrive within
-    `body_s`, with no pause longer than `pause_s`; the head of a request within `head_s`.
+    `body` and `unpacked` are for one request, `held` for the bodies of all requests, and `address_held` for those of
+    one address. A body must arrive within `body_s`, with no pause longer than `pause_s`; the head of a request, and
+    what TLS begins with, within `head_s`.
 
     The logs of one run that are uploaded may have `upload` bytes in `upload_files` files, and take `upload_s` to
     arrive; `uploads` may arrive at the same time, while `disk_margin` stays free on the disk.
@@ -23,6 +24,7 @@ class Limits:
     body: int = 25 << 20
     unpacked: int = 100 << 20
     held: int = 250 << 20
+    address_held: int = 100 << 20
     own_body: int = 250 << 20
     head: int = 32 << 10
     head_s: float = 10

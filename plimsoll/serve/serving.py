@@ -6,6 +6,7 @@ import socket
 import ssl
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -17,6 +18,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.serve.guarded_protocol import Held, guarded_protocol
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
+from plimsoll.serve.listener import Listener
 
 _START_S = 30
 _BACKLOG = 256
@@ -64,6 +66,8 @@ class Serving:
         if certificate:
             certificate.check()
         self._socket = _bound(listen)
+        self._socket.bounds, self._socket.behind_proxy = limits, behind_proxy
+        self._handshake_s = limits.head_s if certificate else None
         host, port = self._socket.getsockname()[:2]
         self.listen = Listen(host, port)
         self._held = Held()
@@ -111,11 +115,18 @@ class Serving:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._server.serve(sockets=[self._socket]))
+            asyncio.run(self._serve())
         except BaseException:  # uvicorn exits
             _log.exception("the web server ended")
         finally:
             self._ended.set()
+
+    async def _serve(self) -> None:
+        if self._handshake_s is not None:
+            # As long as for the head of a request; uvicorn leaves it at a minute.
+            loop = asyncio.get_running_loop()
+            loop.create_server = partial(loop.create_server, ssl_handshake_timeout=self._handshake_s)
+        await self._server.serve(sockets=[self._socket])
 
     def _wait_until_started(self) -> None:
         for _ in range(_START_S * 100):
@@ -126,7 +137,7 @@ class Serving:
             raise Unusable(f"{self.address}: the web server does not start; see its log")
 
 
-def _bound(listen: Listen) -> socket.socket:
+def _bound(listen: Listen) -> Listener:
     """A socket that is bound to the address."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -134,7 +145,7 @@ def _bound(listen: Listen) -> socket.socket:
         )[0]
     except socket.gaierror as error:
         raise Unusable(f"{listen}: cannot listen there: {error.strerror}") from None
-    made = socket.socket(family, kind, protocol)
+    made = Listener(family, kind, protocol)
     try:
         # On Windows, SO_REUSEADDR would let another program have the same port.
         only_one = socket.SO_EXCLUSIVEADDRUSE if sys.platform == "win32" else socket.SO_REUSEADDR

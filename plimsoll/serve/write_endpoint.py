@@ -24,6 +24,7 @@ from plimsoll.serve.throttle import network_of
 from plimsoll.store.protocol import WriteResult
 
 _PARSERS = 2
+_SHORT = 4 << 20  # agents send less at a time: they do not wait for those who send more
 _AGAIN_S = 5
 # Possessive: whatever is sent, each character is looked at once.
 _CREATE = re.compile(r'\s*+CREATE\s++DATABASE\s++("(?:[^"\\]|\\.)*+"|\w++)[^;]*+;?\s*+', re.IGNORECASE)
@@ -54,6 +55,7 @@ class WriteEndpoint:
         self._clock = clock
         self._parser = Parser(limits.bounds, known)
         self._pool = ThreadPoolExecutor(_PARSERS, "parser")
+        self._long_ones = ThreadPoolExecutor(1, "long parser")
         # A writer's bodies are parsed one after another, so that there is always a thread for the others.
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.routes = [
@@ -65,6 +67,7 @@ class WriteEndpoint:
     def close(self) -> None:
         """End the threads that parse."""
         self._pool.shutdown()
+        self._long_ones.shutdown()
 
     async def write(self, request: Request) -> Response:
         """InfluxDB 2's write."""
@@ -109,11 +112,10 @@ class WriteEndpoint:
             return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Content-Encoding {encoding}: send gzip, or nothing")
         try:
             async with self._bodies.read(request, self._limits.body) as body:
-                loop = asyncio.get_running_loop()
                 writer = network_of(request.client.host if request.client else "")
                 async with self._turns.setdefault(writer, asyncio.Lock()):
-                    parsed = await loop.run_in_executor(self._pool, self._parse, body, encoding in _GZIP, unit, writer)
-            result = await asyncio.wrap_future(self._writing.put(parsed.points))
+                    parsed = await self._parsed(body, encoding in _GZIP, unit, writer)
+            result = await asyncio.wrap_future(self._writing.put(parsed.points, writer))
         except NotGzip as error:
             return refusal(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}")
         except (TooLarge, TooMany):
@@ -136,8 +138,18 @@ class WriteEndpoint:
         lines = parsed.malformed.count + parsed.refused.count
         self._writing.left_out(parsed.text, lines, faults[-1][2] if faults else "")
 
-    def _parse(self, body: bytearray, packed: bool, unit: int, writer: str) -> Parsed:
-        plain = unpack(body, self._limits.unpacked) if packed else bytes(body)
+    async def _parsed(self, body: bytearray, packed: bool, unit: int, writer: str) -> Parsed:
+        """A body, parsed in a thread; a long one in that for long ones. Raises what `unpack` and the parser raise."""
+        loop, longest = asyncio.get_running_loop(), self._limits.unpacked
+        try:
+            return await loop.run_in_executor(self._pool, self._parse, body, packed, unit, writer, min(_SHORT, longest))
+        except TooLarge:
+            return await loop.run_in_executor(self._long_ones, self._parse, body, packed, unit, writer, longest)
+
+    def _parse(self, body: bytearray, packed: bool, unit: int, writer: str, longest: int) -> Parsed:
+        if not packed and len(body) > longest:
+            raise TooLarge
+        plain = unpack(body, longest) if packed else bytes(body)
         now, limits = self._clock(), self._limits
         first, last = now - int(limits.past_s * _SECOND), now + int(limits.future_s * _SECOND)
         return self._parser.parse(plain, unit=unit, now=now, first=first, last=last, writer=writer)

@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+import tracemalloc
 import urllib.error
 import urllib.request
 
@@ -328,6 +329,49 @@ def test_a_body_of_too_many_lines_without_values(monkeypatch):
     monkeypatch.setattr("plimsoll.receive.line_protocol.parse.MOST_LINES", 1000)
     with pytest.raises(TooMany):
         parse(b'a b="x"\n' * 1001)
+
+
+@each(
+    [
+        b'cpu text="' + b"\n" * (2 << 20),
+        b'cpu text="' + b'",b="\n' * (1 << 19),
+        b'cpu text="x\\\n' * (1 << 17),
+        b"cpu a=1" + b" " * (2 << 20),
+        b"cpu a=1" + b",a=1" * (1 << 19),
+    ],
+    named=lambda body: repr(body[:20]),
+)
+def test_a_line_without_end_is_refused_before_it_takes_memory(body):
+    """20 MB of line ends after an open quote, which are 20 kB of gzip, took 1.8 GB."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooMany):
+            parse(b"cpu a=1\n" + body)
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_zeros_before_a_number_are_read_however_many():
+    zeros = b"0" * 6000
+    ours = parse(b"cpu a=%b7i,b=-%b7i,c=%b7u,d=%b7 %b5\n" % ((zeros,) * 5))
+    assert ours.points.values.tolist() == [7, -7, 7, 7]
+    assert set(ours.points.times.tolist()) == {5}
+    assert parse(b"cpu a=%b7i\ncpu a=1 x" % (b"9" * 6000)).malformed.count == 2
+
+
+def test_names_count_with_all_their_tags():
+    parser = Parser(Bounds(names=20 << 20))
+    lines = [
+        b"cpu,host=a,n=%d,%b v=1\n" % (at, b",".join(b"t%d=%d" % (n, at) for n in range(1000))) for at in range(300)
+    ]
+    tracemalloc.start()
+    try:
+        refused = parser.parse(b"".join(lines), now=NOW).refused.count
+        assert 100 < refused < 300
+        assert tracemalloc.get_traced_memory()[0] < 25 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_many_faults_are_counted_and_the_first_shown():

@@ -453,6 +453,16 @@ def test_tls_by_certificate_files(duckdb, tmp_path, certificate):
             RemoteStore(here.address, owner_token(here.folder)).hosts(0, 1)
 
 
+def test_connections_that_begin_no_tls_have_their_share_and_are_closed_soon(duckdb, tmp_path, certificate):
+    """4,096 of them took all files that the process may open: nobody was let in, and no file could be opened."""
+    limits = Limits(connections=40, address_connections=10, head_s=1)
+    with site(duckdb, tmp_path / "data", certificate=certificate, limits=limits) as here, ExitStack() as many:
+        held = [many.enter_context(raw(here)) for _ in range(30)]
+        assert [received_until_closed(one) for one in held] == [b""] * 30
+        with urllib3.PoolManager(ca_certs=str(certificate.chain), assert_hostname="plimsoll.example.org") as trusting:
+            assert trusting.request("GET", here.address + "/ping", retries=False).status == 204
+
+
 def test_wrong_certificate_files_are_one_error(tmp_path, certificate):
     text = tmp_path / "text"
     text.write_text("no certificate")

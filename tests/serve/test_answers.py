@@ -195,6 +195,18 @@ def test_too_many_waiting_points_are_refused_until_some_are_written(held, monkey
     assert writing.put(points("a")).result(300).values == 1
 
 
+def test_a_writer_without_end_leaves_room_for_others(held, monkeypatch):
+    store, writing = held
+    monkeypatch.setattr("plimsoll.receive.writing.MOST_OF_WRITER", 2)
+    taken = [writing.put(points("a"), "192.0.2.1") for _ in range(2)]
+    with pytest.raises(Busy):
+        writing.put(points("a"), "192.0.2.1")
+    taken.append(writing.put(points("a"), "192.0.2.2"))
+    store.go_on.set()
+    assert [one.result(300).values for one in taken] == [1, 1, 1]
+    assert writing.put(points("a"), "192.0.2.1").result(300).values == 1
+
+
 def test_what_was_put_in_is_written_before_the_end(held):
     store, writing = held
     last = [writing.put(points(name)) for name in ("a", "b")]

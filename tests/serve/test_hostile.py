@@ -13,6 +13,7 @@ import pytest
 import urllib3
 
 from plimsoll.model.errors import Unusable
+from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.serve.credentials import Credentials, new_password, new_token
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.login import Answer, Login
@@ -151,6 +152,51 @@ def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_
             assert b" 204 " in honest.recv(1000)
         for one in held:
             one.close()
+
+
+def test_an_address_that_sends_bodies_slowly_leaves_room_for_those_of_others(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data", limits=Limits(held=5000, address_held=2000)) as here, ExitStack() as held:
+        head = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n".encode()
+        slow = [held.enter_context(socket.create_connection(("127.0.0.1", here.port))) for _ in range(3)]
+        answered: set[socket.socket] = set()
+        for one in slow:
+            one.sendall(head + b"#" * 900)
+        while not answered:
+            answered.update(select(slow, [], [], 120)[0])
+        assert [b" 503 " in one.recv(1000) for one in answered] == [True]
+        pool = urllib3.HTTPConnectionPool("127.0.0.1", here.port, source_address=("127.0.0.2", 0), retries=False)
+        assert pool.request("POST", WRITE, body=b"cpu v=1\n" + b"#" * 1900).status == 204
+
+
+def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
+    stuck, entered = Event(), []
+    parse = Parser.parse
+
+    def slowly(self, body, **named):
+        if len(body) > 100:
+            entered.append(1)
+            stuck.wait(60)
+        return parse(self, body, **named)
+
+    def send(source, body):
+        pool = urllib3.HTTPConnectionPool("127.0.0.1", here.port, source_address=(source, 0), timeout=90, retries=False)
+        statuses.append(pool.request("POST", WRITE, body=body).status)
+
+    monkeypatch.setattr(Parser, "parse", slowly)
+    monkeypatch.setattr("plimsoll.serve.write_endpoint._SHORT", 100)
+    statuses = []
+    with site(duckdb, tmp_path / "data") as here:
+        long = b"cpu v=1\n" * 20
+        senders = [Thread(target=send, args=(f"127.0.0.{at}", long), daemon=True) for at in range(2, 6)]
+        for one in senders:
+            one.start()
+        wait_until(lambda: entered)
+        send("127.0.0.9", b"cpu v=2\n")
+        assert statuses == [204]
+        stuck.set()
+        for one in senders:
+            one.join(60)
+    assert statuses == [204] * 5
 
 
 def test_of_more_agents_than_there_is_room_for_the_next_come_back_and_people_are_answered(duckdb, tmp_path):

@@ -22,6 +22,7 @@ _INTEGER = re.compile(rb"-?[0-9]+i|[0-9]+u")
 # What InfluxDB passes to its parser of floats, which then refuses it.
 _ALMOST_FLOAT = re.compile(rb"-?(?:[0-9.]|(?<!^)[eE]|(?<=[eE])[+-])+")
 _TIME = re.compile(rb"-?[0-9]*(?=[ \n]|\Z)")
+_MANY_DIGITS = 1000  # Python reads some thousands, and raises ValueError for more, zeros too
 
 
 class Malformed(Exception):
@@ -88,7 +89,7 @@ def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
 def number(text: bytes) -> bytes:
     """A number as `float` reads it. Malformed if it is not valid."""
     if _INTEGER.fullmatch(text):
-        digits, kind = text[:-1], text[-1:]
+        digits, kind = _without_zeros(text[:-1]), text[-1:]
         lowest, highest, name = (-(2**63), 2**63 - 1, "integer") if kind == b"i" else (0, 2**64 - 1, "unsigned")
         if len(digits.lstrip(b"-0")) > 20 or not lowest <= int(digits) <= highest:
             shown, go = digits.decode(), "ParseInt" if kind == b"i" else "ParseUint"
@@ -187,12 +188,20 @@ def _time(line: bytes, start: int) -> bytes:
     found = _TIME.match(line, start)
     if not found:
         raise Malformed("bad timestamp")
-    text = found[0]
+    text = _without_zeros(found[0])
     if text == b"-":
         raise Malformed('strconv.ParseInt: parsing "-": invalid syntax')
     if text and line[found.end() :].strip(b" "):
         raise Malformed("point is invalid")
     return text
+
+
+def _without_zeros(digits: bytes) -> bytes:
+    """An integer as written; of one with very many digits, without the zeros before it."""
+    if len(digits) < _MANY_DIGITS:
+        return digits
+    sign = b"-" if digits.startswith(b"-") else b""
+    return sign + (digits.removeprefix(b"-").lstrip(b"0") or b"0")
 
 
 def _skip(line: bytes, at: int) -> int:

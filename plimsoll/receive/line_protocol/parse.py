@@ -12,7 +12,7 @@ from plimsoll.model.series import Series
 from plimsoll.receive.line_protocol.grammar import FIRST_TIME, LAST_TIME
 from plimsoll.receive.line_protocol.parts import Clock, Fault, Lines, Samples
 from plimsoll.receive.line_protocol.series_names import Bounds, Refused, SeriesNames
-from plimsoll.receive.line_protocol.split import Piece, pieces
+from plimsoll.receive.line_protocol.split import Piece, TooMany, pieces
 
 PRECISIONS: Mapping[str, int] = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 V1_PRECISIONS: Mapping[str, int] = PRECISIONS | {
@@ -28,10 +28,6 @@ _HOUR = 3_600_000_000_000
 _DAY = 24 * _HOUR
 _MOST_SHOWN = 20
 _LONGEST_SHOWN = 200
-
-
-class TooMany(Exception):
-    """A body has more values or lines than are taken at once."""
 
 
 @dataclass
@@ -90,7 +86,7 @@ class Parser:
         """The points of a body whose times are in `unit` ns; points without a time get `now` (UTC ns).
 
         Points before `first` or after `last` are refused, and new series of a `writer` who brought too many. TooMany
-        if there are more than MOST_VALUES or MOST_LINES.
+        if there are more than MOST_VALUES or MOST_LINES, or a line is too long.
         """
         names = self._current(now)
         with names.for_writer(writer):

@@ -12,7 +12,8 @@ from plimsoll.receive.line_protocol.grammar import LONGEST_KEY, tags_of
 
 _MOST_SPELLINGS = 16  # of one measurement with its tags
 _OVERHEAD = 300  # about what a name takes besides its bytes
-_HEAD_OVERHEAD = 1200  # and a measurement with its tags
+_HEAD_OVERHEAD = 1200  # and a measurement
+_TAG_OVERHEAD = 220  # and a tag
 _ESCAPED = {kind: re.compile(rb"\\([" + kind + rb"])") for kind in (b", ", b",= ", b',= "')}
 
 
@@ -72,7 +73,7 @@ class Bounds:
     hosts: int = 5_000
     writer_series: int = 100_000
     writer_hosts: int = 2_000
-    names: int = 128 << 20
+    names: int = 192 << 20
 
 
 class SeriesNames:
@@ -115,7 +116,7 @@ class SeriesNames:
                 self._check_room()
                 self._check_host(host_key(of.host))
                 found = self._by_key[of.key] = Fields(self, of, LONGEST_KEY - 4 - len(head))
-                self._bytes += 2 * len(head) + _HEAD_OVERHEAD
+                self._bytes += 2 * len(head) + _HEAD_OVERHEAD + _TAG_OVERHEAD * len(of.tags)
             # The first spelling of each always has its place: whoever sends it is not to be slowed down by others.
             if not found.spellings or (found.spellings < _MOST_SPELLINGS and self.may_keep(head)):
                 found.spellings += 1
@@ -168,7 +169,7 @@ class SeriesNames:
         if found is None:
             found = self._by_key[of.key] = Fields(self, of, LONGEST_KEY)
             self._hosts.add(host_key(of.host))
-            self._bytes += _HEAD_OVERHEAD
+            self._bytes += _HEAD_OVERHEAD + sum(_TAG_OVERHEAD + len(name) + len(value) for name, value in of.tags)
         name = one.field.encode()
         if name not in found:
             found[name] = len(self.series)

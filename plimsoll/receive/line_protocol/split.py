@@ -5,7 +5,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _PIECE = 1 << 16
+_LONGEST_LINE = 1 << 20  # some thousand fields; what is read of a line takes many times its length
 _SPECIAL = re.compile(rb'\\.|[ =,"]', re.DOTALL)
+
+
+class TooMany(Exception):
+    """A body has more values or lines than are taken at once, or a longer line."""
 
 
 class Piece(NamedTuple):
@@ -19,12 +24,14 @@ class Piece(NamedTuple):
 def pieces(body: bytes) -> Iterator[Piece]:
     """The lines of a body, some hundreds at a time, so that those of a long body are never all in memory.
 
-    A carriage return before a line end is left out, which InfluxDB would refuse.
+    A carriage return before a line end is left out, which InfluxDB would refuse. TooMany if a line is too long.
     """
     start = before = 0
     open_line: _OpenLine | None = None
     while start < len(body):
         end = body.rfind(b"\n", start, start + _PIECE) + 1 or body.find(b"\n", start) + 1 or len(body)
+        if end - start > _LONGEST_LINE:
+            raise TooMany
         text = body[start:end]
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n")
@@ -46,6 +53,7 @@ class _OpenLine:
 
     def __init__(self) -> None:
         self.held: list[bytes] = []
+        self._length = 0
         self._in_fields = self._quoted = False
         self._equals = self._commas = 0
 
@@ -55,8 +63,11 @@ class _OpenLine:
         return b"\n".join(self.held)
 
     def ends_after(self, piece: bytes) -> bool:
-        """Add the text up to the next line end. Whether the line ends there."""
+        """Add the text up to the next line end. Whether the line ends there. TooMany if it is too long."""
         self.held.append(piece)
+        self._length += 1 + len(piece)
+        if self._length > _LONGEST_LINE:
+            raise TooMany
         for found in _SPECIAL.finditer(piece):
             what = found[0]
             if what == b" ":
