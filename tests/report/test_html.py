@@ -356,7 +356,7 @@ def test_findings_of_one_signal_are_one_section():
     assert len(found.all("section", "crossed ")) == 2
     assert "critical Page life expectancy on 2 of 2 hosts, worst" in found.text
     assert "warning Processor time on 2 of 2 hosts, worst" in found.text
-    for said in ("Summary of life.", "Summary of life-long.", "ONE: > 3,600 s", "TWO: > 1,100 s"):
+    for said in ("Summary of life.", "Summary of life-long.", "ONE · > 3,600 s", "TWO · > 1,100 s"):
         assert said in found.text
     assert [text for _, text, _ in found.data["charts"][0]["limits"]] == ["threshold 3,600 s", "threshold 1,100 s"]
 
