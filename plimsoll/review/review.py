@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.counter_names.unrecognised import Unrecognised, unrecognised
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import Phase, Run
-from plimsoll.model.series import LOAD_DRIVER, Series
+from plimsoll.model.series import Series
 from plimsoll.model.times import Zone
 from plimsoll.review import doubts
 from plimsoll.review.bad_counters import BadCounter, bad_counters, remarks_below_zero
@@ -21,6 +19,7 @@ from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import Applied, Finding, Outcome, Question
 from plimsoll.review.groups import Group, crossed_groups
 from plimsoll.review.healthy_text import healthy_text
+from plimsoll.review.host_spans import host_spans
 from plimsoll.review.judged_resources import judged_everywhere, unjudged
 from plimsoll.review.judging import crossed_before, judge
 from plimsoll.review.phases.driver_clock import driver_clock, remarks_on
@@ -29,11 +28,9 @@ from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.remarks import not_recognised, recorded_too_briefly
 from plimsoll.review.statistics import Statistic, statistics
-from plimsoll.review.unused_settings import missing_hosts, unused_settings
+from plimsoll.review.unused_settings import missing_hosts, missing_instances, unused_settings
 from plimsoll.review.verdict import Verdict, headline, verdict, verdict_text
 from plimsoll.rules.subjects import Subject, host_of, host_tags, hosts_of
-
-_NEVER = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -165,27 +162,8 @@ class Review:
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
-        """The first and the last sample of each host in the part that is reviewed (UTC ns).
-
-        Not of load drivers, which begin after the recorders of hosts and end before them.
-        """
-        names = {host_key(host): host for host in self.hosts}
-        found: dict[str, tuple[int, int]] = {}
-        for log in self.logs:
-            inside = np.searchsorted(log.times, [self.start or 0, (self.end or 0) + 1]).tolist()
-            times = log.times[slice(*inside)]
-            for series, column in zip(log.series, log.columns, strict=True):
-                if series.measurement in LOAD_DRIVER:
-                    continue
-                host = names[host_key(self.host_of(series))]
-                before, after = found.get(host, (_NEVER, -_NEVER))
-                if not len(times) or (before <= times[0] and after >= times[-1]):
-                    continue
-                filled = column[slice(*inside)].is_not_null().to_numpy()
-                if filled.any():
-                    first, last = int(times[filled.argmax()]), int(times[-1 - filled[::-1].argmax()])
-                    found[host] = min(before, first), max(after, last)
-        return found
+        """The first and the last sample of each host in the part that is reviewed (UTC ns)."""
+        return host_spans(self.logs, self.hosts, self.host_of, (self.start or 0, self.end or 0))
 
     @cached_property
     def missing_hosts(self) -> tuple[str, ...]:
@@ -197,17 +175,8 @@ class Review:
         """The instances of recorded hosts that plimsoll.toml names and that no series is of, if all logs are given."""
         if not self.question.expected_hosts:
             return ()
-        recorded = {
-            (host_key(self.host_of(series)), value.casefold())
-            for log in self.logs
-            for series in log.series
-            for _, value in series.tags
-        }
-        named = (one for one in self.facts.given.by_subject if one.instance is not None)
-        on_hosts = [one for one in named if one.key[0] in {host_key(host) for host in self.hosts}]
-        return tuple(
-            one for one in on_hosts if (one.key[0], (one.instance or "").rpartition("/")[2].casefold()) not in recorded
-        )
+        series = [one for log in self.logs for one in log.series]
+        return missing_instances(self.facts.given, self.hosts, ((self.host_of(one), one) for one in series))
 
     @property
     def is_apart(self) -> bool:

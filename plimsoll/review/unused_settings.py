@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import Kind, Remark
+from plimsoll.model.series import Series
 from plimsoll.review.findings import Finding, Outcome, Question
 from plimsoll.rules.subjects import Subject
 
@@ -39,6 +40,16 @@ def unused_settings(
 def missing_hosts(expected: Sequence[str], hosts: Sequence[str]) -> tuple[str, ...]:
     """The expected hosts that were not recorded. A short name and a full one with the same first part are one host."""
     return tuple(one for one in expected if not any(_is_same(one.casefold(), host_key(host)) for host in hosts))
+
+
+def missing_instances(
+    given: GivenFacts, hosts: Sequence[str], recorded: Iterable[tuple[str, Series]]
+) -> tuple[Subject, ...]:
+    """The instances of recorded hosts that plimsoll.toml names and that no series is of."""
+    found = {(host_key(host), value.casefold()) for host, series in recorded for _, value in series.tags}
+    known = {host_key(host) for host in hosts}
+    named = (one for one in given.by_subject if one.instance is not None and one.key[0] in known)
+    return tuple(one for one in named if (one.key[0], (one.instance or "").rpartition("/")[2].casefold()) not in found)
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -21,7 +21,7 @@ from plimsoll.insights.capacity.json import document
 from plimsoll.insights.capacity.profiles import words as profile_words
 from plimsoll.insights.capacity.profiles.documented import documented
 from plimsoll.insights.capacity.profiles.profile import Profile, load_profile
-from plimsoll.insights.capacity.words import lines
+from plimsoll.insights.capacity.tables import lines
 from plimsoll.model.errors import Unusable
 from plimsoll.model.styled import Line, plain
 

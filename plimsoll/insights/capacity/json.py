@@ -6,7 +6,8 @@ import numpy as np
 
 from plimsoll.insights.capacity.find import Capacity, Limit, ObjectiveCapacity, Range, ResourceCapacity
 from plimsoll.insights.capacity.levels import MeasuredUsers
-from plimsoll.insights.capacity.words import answer, in_amounts, sentences, what_text
+from plimsoll.insights.capacity.tables import in_amounts
+from plimsoll.insights.capacity.words import answer, sentences, what_text
 
 SCHEMA = "plimsoll.capacity/1"
 

@@ -1,6 +1,6 @@
 """How much load a system can carry, in sentences and tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -9,32 +9,13 @@ from plimsoll.insights.capacity.levels import MeasuredUsers
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.saturation import Saturation
 from plimsoll.insights.limits.words import summary
-from plimsoll.model.log import Values
 from plimsoll.model.remark import counted
-from plimsoll.model.styled import Line, in_columns
 from plimsoll.model.value_text import number, percent, quantity
 
 _MOST = 24
 _MEMORY = "memory"
 _NO_RESOURCE = "no recorded resource is at its limit"
 _OPERATIONS = 6
-_LEFT_OUT = (5, 2, 1, 3)  # columns of the table of resources, where a terminal is narrow
-
-
-def lines(found: Capacity, width: int | None = None) -> tuple[Line, ...]:
-    """What a terminal shows: the answer, what it rests on, a table of the resources.
-
-    Tables fit the `width` of the terminal; without one, the lines are for no terminal.
-    """
-    more = [(f"  {one}",) for one in sentences(found)]
-    shown = [((answer(found), "bold"),), *more, ("",)]
-    heads, demands = demands_table(found)
-    return (
-        *shown,
-        *_table(*resources_table(found), width, _LEFT_OUT),
-        ("",),
-        *_table(heads, demands, width, range(len(heads) - 1, 1, -1)),
-    )
 
 
 def answer(found: Capacity) -> str:
@@ -64,7 +45,7 @@ def _carries(found: Capacity) -> str:
     then = f"; then {_then(found, others[0])}" if others else ""
     if (unknown := _not_projected(found)) and first.load.value > found.highest:
         then = f"; not known is {unknown} beyond what was measured{then}"
-    return f"About {_with_range(found, first)} before {what_text(found, first)}{_measured(found, first)}{then}."
+    return f"About {with_range(found, first)} before {what_text(found, first)}{_measured(found, first)}{then}."
 
 
 def _not_projected(found: Capacity) -> str:
@@ -109,7 +90,8 @@ def load_text(found: Capacity, load: Range) -> str:
     return f"{rounded(value)} {found.observed.title}/s" if unit == "/s" else f"{rounded(value)} {unit}"
 
 
-def _with_range(found: Capacity, limit: Limit) -> str:
+def with_range(found: Capacity, limit: Limit) -> str:
+    """A load with the range it lies in: `1,480 users (1,390 to 1,560)`."""
     load = limit.load
     low, _ = _in_users(found, load.low)
     high, _ = _in_users(found, load.high)
@@ -156,7 +138,7 @@ def _of_load(found: Capacity) -> Iterator[str]:
     )
     if len(seen.names) > 1:
         order = np.argsort(-found.mix)
-        names = [_group(found, int(at)) for at in order[:_OPERATIONS]]
+        names = [group_text(found, int(at)) for at in order[:_OPERATIONS]]
         shares = ", ".join(f"{percent(float(found.mix[at]))} {name}" for at, name in zip(order, names, strict=False))
         kind = "that was measured" if found.profile is None else f"of the profile ({found.profile.title})"
         yield f"For the mix {kind}: {shares}."
@@ -240,67 +222,9 @@ def _contradictions(found: Capacity) -> Iterator[str]:
         )
 
 
-def resources_table(found: Capacity) -> tuple[list[str], list[list[str]]]:
-    """The heads and rows of the table of resources."""
-    heads = ["Resource", "Limit", "Without load", "At the highest load", "Reaches its limit at", "Lower loads predict"]
-    rows: list[list[str]] = []
-    for one in found.resources[:_MOST]:
-        at = "not known" if one.why_not else _load_range(found, one.load)
-        check = f"{number(one.check.predicted)} for {number(one.check.measured)} %" if one.check else ""
-        use = f"{number(one.use.value)} % ({number(one.use.low)} to {number(one.use.high)})"
-        limit = percent(one.resource.limit / 100)
-        name = resource_text(one.resource)
-        rows.append([name[:1].upper() + name[1:], limit, f"{number(max(one.idle.value, 0))} %", use, at, check])
-    return heads, rows
-
-
-def _load_range(found: Capacity, load: Range) -> str:
-    if not np.isfinite(load.value):
-        return f"beyond {load_text(found, Range(found.projected, 0, 0))}"
-    return _with_range(found, Limit(load, found.resources[0])) + (" projected" if load.value > found.highest else "")
-
-
-def demands_table(found: Capacity) -> tuple[list[str], list[list[str]]]:
-    """The heads and rows of the table of demands: what one operation takes of each resource."""
-    heads = ["One operation demands", *(resource_text(one.resource) for one in found.resources[:4])]
-    rows: list[list[str]] = []
-    for at in range(min(len(found.groups), _MOST)):
-        each = [demand_text(one, one.demand.each[:, at]) for one in found.resources[:4]]
-        rows.append([_group(found, at), *each])
-    return heads, rows
-
-
-def demand_text(one: ResourceCapacity, use_each: Values) -> str:
-    """`29.6 ms of a processor (28.1 to 31)`: what one operation demands, from the use (%) of one a second."""
-    each, unit = in_amounts(one.resource, use_each)
-    found = Range.of(each) if len(each) > 1 else Range(float(each[0]), float(each[0]), float(each[0]))
-    if unit == "s":
-        return f"{quantity(1000 * found.value, 'ms')} ({number(1000 * found.low)} to {number(1000 * found.high)})"
-    return f"{quantity(found.value, unit)} ({quantity(found.low, unit)} to {quantity(found.high, unit)})"
-
-
-def in_amounts(one: Resource, use_each: Values) -> tuple[Values, str]:
-    """Demands in seconds of a processor or disk, in bytes of a link, else in % for one a second."""
-    if one.signal.startswith("cpu.") and one.processors:
-        return use_each / 100 * one.processors, "s"
-    if one.signal.startswith("disk."):
-        return use_each / 100, "s"
-    if one.total:
-        return use_each / 100 * one.total, "bytes"
-    return use_each, "%"
-
-
-def _group(found: Capacity, at: int) -> str:
+def group_text(found: Capacity, at: int) -> str:
+    """The operations of a group that the data cannot tell apart: `search + bind`."""
     return " + ".join(found.observed.names[one] for one in found.groups[at])
-
-
-def _table(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, leave_out: Sequence[int]
-) -> tuple[Line, ...]:
-    if not rows:
-        return ()
-    head, *texts = in_columns((heads, *rows), width, leave_out=leave_out)
-    return (((head, "dim"),), *((text,) for text in texts))
 
 
 def rounded(value: float) -> str:

@@ -9,7 +9,8 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from plimsoll.insights.capacity.find import Capacity
-from plimsoll.insights.capacity.words import answer, demands_table, resources_table, sentences
+from plimsoll.insights.capacity.tables import demands_table, resources_table
+from plimsoll.insights.capacity.words import answer, sentences
 from plimsoll.report.capacity.curves import response_curve, use_curve
 from plimsoll.report.html import cover
 from plimsoll.report.html.render import asset

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plimsoll.export.grafana.alerts.file import ContactPoint, Policy, Receiver, Route
-from plimsoll.export.grafana.check.rules import Found, bad_duration, dollar, duration_s, twice, uid_mistake, unknown
+from plimsoll.export.grafana.check.fields import Found, bad_duration, dollar, duration_s, twice, uid_mistake, unknown
 from plimsoll.rules.schema.strict_yaml import Place, suggest
 
 # The settings of a contact point of each type, and the one that it requires. Grafana ignores others.

@@ -1,0 +1,37 @@
+"""From when to when each host of a run was recorded."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from plimsoll.model.host_key import host_key
+from plimsoll.model.log import Log
+from plimsoll.model.series import LOAD_DRIVER, Series
+
+_NEVER = 2**63 - 1
+
+
+def host_spans(
+    logs: Iterable[Log], hosts: Sequence[str], host_of: Callable[[Series], str], part: tuple[int, int]
+) -> dict[str, tuple[int, int]]:
+    """The first and the last sample of each host in a part of the run (UTC ns).
+
+    Not of load drivers, which begin after the recorders of hosts and end before them.
+    """
+    names = {host_key(host): host for host in hosts}
+    found: dict[str, tuple[int, int]] = {}
+    for log in logs:
+        inside = np.searchsorted(log.times, [part[0], part[1] + 1]).tolist()
+        times = log.times[slice(*inside)]
+        for series, column in zip(log.series, log.columns, strict=True):
+            if series.measurement in LOAD_DRIVER:
+                continue
+            host = names[host_key(host_of(series))]
+            before, after = found.get(host, (_NEVER, -_NEVER))
+            if not len(times) or (before <= times[0] and after >= times[-1]):
+                continue
+            filled = column[slice(*inside)].is_not_null().to_numpy()
+            if filled.any():
+                first, last = int(times[filled.argmax()]), int(times[-1 - filled[::-1].argmax()])
+                found[host] = min(before, first), max(after, last)
+    return found
