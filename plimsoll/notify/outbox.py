@@ -83,20 +83,20 @@ class Outbox:
 
     def succeeded(self, attempt: int, group: Group, now: int) -> None:
         """Write down what the target now knows."""
-        told = [(one.alert.id, self._name, "ended" if "ended" in one.what else "fired", now) for one in group.items]
         with self._file.transaction() as connection:
             connection.execute("UPDATE notifications SET outcome = 'sent' WHERE id = ?", (attempt,))
-            connection.executemany(
-                "INSERT INTO told (alert, target, what, at) VALUES (?, ?, ?, ?) ON CONFLICT (alert, target)"
-                " DO UPDATE SET what = excluded.what, at = excluded.at, times = times + 1",
-                told,
-            )
+            self._knows(connection, group, now)
             connection.execute(
                 "UPDATE targets SET sent_at = ?, failing_since = NULL, attempts = 0, next_try = NULL, error = ''"
                 " WHERE name = ?",
                 (now, self._name),
             )
             count(connection, "messages sent")
+
+    def left(self, group: Group, now: int) -> None:
+        """Write down that the target knows something, as another `plimsoll up` has told it."""
+        with self._file.transaction() as connection:
+            self._knows(connection, group, now)
 
     def failed(self, attempt: int, error: str, now: int) -> None:
         """Write down why a message could not be sent, and when it is tried again."""
@@ -126,6 +126,14 @@ class Outbox:
                 _log(connection, self._name, now, "", json.dumps(given_up), "given up")
                 count(connection, "alerts given up", len(given_up))
         return len(given_up)
+
+    def _knows(self, connection: sqlite3.Connection, group: Group, now: int) -> None:
+        told = [(one.alert.id, self._name, "ended" if "ended" in one.what else "fired", now) for one in group.items]
+        connection.executemany(
+            "INSERT INTO told (alert, target, what, at) VALUES (?, ?, ?, ?) ON CONFLICT (alert, target)"
+            " DO UPDATE SET what = excluded.what, at = excluded.at, times = times + 1",
+            told,
+        )
 
     def _alerts(self, policy: Policy, now: int) -> list[Alert]:
         """The alerts of which there may be something to say; not those that the target has just been told of."""

@@ -6,6 +6,7 @@ A target whose server does not answer delays neither the others nor the loop.
 import logging
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from threading import Event, Thread
 
@@ -22,20 +23,36 @@ from plimsoll.notify.settings import FILE_NAME, UpSettings
 
 LATEST_STEP = 90 * SECOND
 STUCK_AFTER = 15 * MINUTE
+# What another one has to tell is taken for told so long after it is due here: it may end before it has told it.
+LEFT_AFTER = 2 * MINUTE
 _LOOKS_EVERY_S = 5.0
 
 _log = logging.getLogger(__name__)
 
 
 class Target:
-    """One target: composes and sends what it is to be told."""
+    """One target: composes and sends what it is to be told.
 
-    def __init__(self, name: str, outbox: Outbox, policy: Policy, send: Send, style: Style) -> None:
+    While it is not `on_duty`, another `plimsoll up` that judges the same hosts tells it, all but what is wrong with
+    this one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        outbox: Outbox,
+        policy: Policy,
+        send: Send,
+        style: Style,
+        on_duty: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.name = name
         self._outbox = outbox
         self._policy = policy
         self._send = send
         self._style = style
+        self._on_duty = on_duty
+        self._due: dict[tuple[int, str], int] = {}  # since when another one has to tell it
         self._unkept: Callable[[], None] | None = None
         self._to_say: Message | None = None
         self._said_at = 0
@@ -64,6 +81,14 @@ class Target:
         if state.next_try is not None and 0 < state.next_try - now <= LONGEST_WAIT:  # later: the clock was set back
             return
         while group := next_group(self._outbox.situation(self._policy, now), self._policy, now):
+            if self._on_duty():
+                self._due.clear()
+            elif own := tuple(one for one in group.items if one.alert.kind == "plimsoll"):
+                group = replace(group, items=own)
+            elif self._is_told(group, now):
+                continue
+            else:
+                return
             made = message(group, self._style, now, state.failing_since)
             attempt = self._outbox.attempt(group, made.title, now)
             error = self._send(made)
@@ -73,6 +98,16 @@ class Target:
                 _log.warning("%s: a notification could not be sent: %s", self.name, error)
                 return
             state = self._outbox.state()
+
+    def _is_told(self, group: Group, now: int) -> bool:
+        """Whether another one must have told the target by now."""
+        items = [(one.alert.id, one.what) for one in group.items]
+        if now - max(self._due.setdefault(item, now) for item in items) < LEFT_AFTER:
+            return False
+        self._outbox.left(group, now)
+        for item in items:
+            del self._due[item]
+        return True
 
     def _note(self, attempt: int, group: Group, error: str | None, now: int) -> None:
         if error is None:
@@ -90,6 +125,8 @@ class Target:
 class Notifier:
     """All targets, for the rules and hosts of `site`. Unusable if a target is to be told of what is not known there.
 
+    `on_duty` says whether this `plimsoll up` tells them of alerts, and not another one.
+
     `stepped` is called by the loop after every evaluation; it never waits.
     """
 
@@ -102,6 +139,7 @@ class Notifier:
         now: int,
         pages: str | None = None,
         site: Site | None = None,
+        on_duty: Callable[[], bool] = lambda: True,
     ) -> None:
         policies = {name: _policy(name, settings, site) for name in senders}
         self._file = file
@@ -117,6 +155,7 @@ class Notifier:
                 policies[name],
                 send,
                 Style(settings.zone, pages, policies[name].after),
+                on_duty,
             )
             for name, send in senders.items()
         ]

@@ -40,7 +40,7 @@ class Lease:
 
     def __init__(self, store: Store, run: str, work: Work) -> None:
         self._store = store
-        self._claim = Claim(run, uuid4().hex, work, _this_process())
+        self._claim = Claim(run, uuid4().hex, work, this_process())
         self._done = Event()
         self._beats = Thread(target=self._beat, daemon=True)
         self.took_over = False
@@ -139,7 +139,8 @@ def _advice(claim: Claim, mine: Claim) -> str:
     return "wait until it has ended"
 
 
-def _this_process() -> str:
+def this_process() -> str:
+    """This process in words: `root@build (process 7)`."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name

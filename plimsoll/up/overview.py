@@ -81,8 +81,12 @@ def health(
     store: str,
     size: int | None,
     now: int,
+    duty: str = "",
 ) -> Health:
-    """The state of everything. A trouble that is a warning is a note: all is judged still."""
+    """The state of everything. A trouble that is a warning is a note: all is judged still.
+
+    `duty` says who alerts, if that is not this process alone.
+    """
     mended, warned = (
         [one for one in mended if (one.severity == "warning") == is_warning] for is_warning in (False, True)
     )
@@ -102,7 +106,12 @@ def health(
         points_a_minute=written.last_minute,
         store=store,
         store_bytes=size,
-        notes=[*(f"{one.text}." for one in warned), *_lacking(progress), *_left_out(written)],
+        notes=[
+            *([duty] if duty else []),
+            *(f"{one.text}." for one in warned),
+            *_lacking(progress),
+            *_left_out(written),
+        ],
     )
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from threading import Event, RLock, Thread
 
@@ -18,7 +19,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
 from plimsoll.native.running import OnlyOne
 from plimsoll.notify import settings as up_settings
-from plimsoll.notify.delivery import senders
+from plimsoll.notify.delivery import Send, senders
 from plimsoll.notify.heartbeat import Heartbeat
 from plimsoll.notify.redaction import hide_in_logs
 from plimsoll.notify.settings import UpSettings
@@ -33,6 +34,7 @@ from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.embedded import embedded
 from plimsoll.store.protocol import Store
+from plimsoll.store.victoriametrics.store import VictoriaStore
 from plimsoll.up import overview, reloading
 from plimsoll.up.reloading import Reloaded
 from plimsoll.up.setup import Setup
@@ -81,10 +83,11 @@ class Up:
             most_hosts=self._settings.limits.hosts,
         )
         self.address = str(setup.url) if setup.url else setup.listen.url(tls=setup.certificate is not None)
+        self._turn = store.turn() if isinstance(store, VictoriaStore) else None
         self._file_name = str(setup.folder / up_settings.FILE_NAME)
         found = senders(self._settings, self._file_name)
         self._trials = Trials(self._settings, self._file_name)
-        self._notifier = Notifier(self._file, self._settings, found, now=self._started, pages=self.address, site=site)
+        self._notifier = self._notifying(self._settings, found, site, self._started)
         self._heartbeat = self._heart(self._settings)
         self._credentials = Credentials(setup.folder)
         self._watched = self._all_watched()
@@ -95,6 +98,7 @@ class Up:
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
             Thread(target=self._tidy, name="tidying"),
             Thread(target=watchdog.run, args=(self._stop,), name="watchdog"),
+            *([Thread(target=self._turn.run, args=(self._stop,), name="turn")] if self._turn else []),
         ]
 
     def start(self) -> None:
@@ -175,6 +179,10 @@ class Up:
         app = create_app(self._store, self._writing, access, self._health, self._limits, pages)
         return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
 
+    def _notifying(self, settings: UpSettings, found: Mapping[str, Send], site: Site, now: int) -> Notifier:
+        on_duty = self._turn.is_mine if self._turn else lambda: True
+        return Notifier(self._file, settings, found, now=now, pages=self.address, site=site, on_duty=on_duty)
+
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:
             return None
@@ -189,7 +197,7 @@ class Up:
             settings, restart = reloading.fresh(self._setup.folder, old)
             found = senders(settings, self._file_name)
             site, given = self._setup.read() if self._setup.read else (self._site, self._given)
-            notifier = Notifier(self._file, settings, found, now=now, pages=self.address, site=site)
+            notifier = self._notifying(settings, found, site, now)
         finally:
             hide_in_logs(old.addresses)
         hide_in_logs((*old.addresses, *settings.addresses))
@@ -256,6 +264,7 @@ class Up:
             self._store.name,
             size,
             time.time_ns(),
+            self._turn.told if self._turn else "",
         )
 
     def _tidy(self) -> None:

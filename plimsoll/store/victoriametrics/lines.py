@@ -1,6 +1,6 @@
 r"""Samples as the line protocol that VictoriaMetrics reads: unlike InfluxDB, it takes `\\` for one backslash."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -34,6 +34,12 @@ class Lines:
                 self._heads.clear()
             head = self._heads[series] = _head(series)
         return head
+
+
+def line(measurement: str, tags: Mapping[str, str], field: str, value: float) -> bytes:
+    """One sample, to which the server gives its time."""
+    written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags.items())
+    return f"{_escaped(measurement)}{written} {_escaped(field)}={value!r}\n".encode()
 
 
 def _head(series: Series) -> str:

@@ -52,7 +52,7 @@ class LiveSamples:
     """
 
     def __init__(self, server: Server, measurements: Measurements, clock: Callable[[], float] = time.monotonic) -> None:
-        self._server = server
+        self.server = server
         self._measurements = measurements
         self._clock = clock
         self._acknowledged = Acknowledged(server)
@@ -64,11 +64,11 @@ class LiveSamples:
     @property
     def name(self) -> str:
         """The address."""
-        return self._server.address.name
+        return self.server.address.name
 
     def close(self) -> None:
         """Close the connections."""
-        self._server.close()
+        self.server.close()
 
     def write_points(self, points: Points) -> WriteResult:
         """Write samples; the server has acknowledged them when it returns, and shows them within about 2 s."""
@@ -84,7 +84,7 @@ class LiveSamples:
         if end - start <= _EXACT:
             return sorted(hosts_of(self.series(start, end)), key=host_key)
         first, last = _range(start, end)
-        names = sorted(self._server.label_values("host", first, last))
+        names = sorted(self.server.label_values("host", first, last))
         return sorted({host_key(one): one for one in reversed(names)}.values(), key=host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> list[Series]:
@@ -94,9 +94,9 @@ class LiveSamples:
         if end - start <= _EXACT:
             # A range of PromQL is open at its beginning.
             asked = f"last_over_time({selector}[{max(0, last - first) + 1}ms]) keep_metric_names"
-            metrics = [metric for metric, _ in self._server.query(asked, last)]
+            metrics = [metric for metric, _ in self.server.query(asked, last)]
         else:
-            metrics = self._server.series([selector], first, last)
+            metrics = self.server.series([selector], first, last)
         found: dict[object, Series] = {}
         for metric in metrics:
             one = self._measurements.series(metric)
@@ -155,7 +155,7 @@ class LiveSamples:
         for selector in selectors.of_series({metric_name(as_stored(one)) for one in series}, hosts):
             for function in functions:
                 asked = f"{function}({selector}[{grid.width // MS}ms]) keep_metric_names"
-                for metric, values in self._server.query_range(asked, *grid.asked):
+                for metric, values in self.server.query_range(asked, *grid.asked):
                     key = self._measurements.series(metric).key
                     if key in found:
                         found[key].setdefault(function, rolled.times_and_values(values, grid))
@@ -166,7 +166,7 @@ class LiveSamples:
         if first > last:
             return
         try:
-            yield from exported.read(self._server.export(asked, first, last))
+            yield from exported.read(self.server.export(asked, first, last))
         except ValueError as error:
             raise Unusable(f"{self.name}: {error}; is it the address of a VictoriaMetrics?") from None
 

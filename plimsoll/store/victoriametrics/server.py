@@ -106,6 +106,18 @@ class Server:
         data = self._data("/api/v1/query", [("query", promql), ("time", _seconds(at)), *_WHOLE.items()])
         return [(one["metric"], one["value"][1]) for one in data["result"]]
 
+    def clock(self) -> int:
+        """The time by the server's clock (ms)."""
+        return round(
+            float(self._data("/api/v1/query", [("query", "time()"), *_WHOLE.items()])["result"][0]["value"][1]) * 1000
+        )
+
+    def ages(self, selector: str, within_s: float) -> list[tuple[Mapping[str, str], float]]:
+        """The labels of series, and how old the newest sample of each is (s) by the server's clock."""
+        asked = f"tlast_over_time({selector}[{round(within_s * 1000)}ms])"
+        data = self._data("/api/v1/query", [("query", asked), *_WHOLE.items()])
+        return [(one["metric"], float(one["value"][0]) - float(one["value"][1])) for one in data["result"]]
+
     def query_range(self, promql: str, start: int, end: int, step: int) -> Rows:
         """The labels, and the times (s) and values of each series, evaluated every `step` (ms)."""
         asked = [("query", promql), ("start", _seconds(start)), ("end", _seconds(end)), ("step", f"{step}ms")]

@@ -13,6 +13,7 @@ from plimsoll.store.m4 import Drawn, m4
 from plimsoll.store.protocol import Buckets, FoundSeries, RunSummary, Store, WriteResult
 from plimsoll.store.run_states import Claim, State
 from plimsoll.store.victoriametrics.live import LiveSamples
+from plimsoll.store.victoriametrics.turn import Turn
 
 
 class VictoriaStore:
@@ -25,6 +26,10 @@ class VictoriaStore:
     def __init__(self, live: LiveSamples, beside: Store) -> None:
         self._live = live
         self.beside = beside
+
+    def turn(self) -> Turn:
+        """The turn of this process to alert."""
+        return Turn(self._live.server)
 
     @property
     def name(self) -> str:
