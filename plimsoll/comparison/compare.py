@@ -83,7 +83,7 @@ class Comparison:
     @cached_property
     def load(self) -> LoadComparison:
         """Whether both were under the same load."""
-        return compare_loads(self.first.review, self.second.review, self.phase, self.treatments)
+        return self.load_in(self.phase)
 
     @property
     def baselines(self) -> tuple[Side, ...]:
@@ -166,6 +166,10 @@ class Comparison:
         return {}
 
     @cached_property
+    def _loads(self) -> dict[str, LoadComparison]:
+        return {}
+
+    @cached_property
     def _weights(self) -> Weights:
         return Weights()
 
@@ -176,26 +180,34 @@ class Comparison:
     def _compared(self, phase: CommonPhase) -> list[Compared]:
         crossed = self.thresholds.order
         effect = self.effect(phase)
-        others = [(one.levels(named), one.effect(named)) for one in self.against if (named := one.named(phase.name))]
+        others = [
+            (one.levels(named), one.effect(named), one.load_in(named))
+            for one in self.against
+            if (named := one.named(phase.name))
+        ]
         found: list[Compared] = []
         for one, first, second in self._both(phase):
             treatment = self.treatments.of(one.name, one.signal)
             if treatment.integrates:
                 continue
             key = one.name, one.second.key
-            earlier = [(levels[key], theirs) for levels, theirs in others if key in levels]
+            earlier = [(levels[key], theirs, load) for levels, theirs, load in others if key in levels]
             made = Compared.of(
                 one.name,
                 one.signal,
                 (one.first, one.second),
                 (first, second),
                 treatment,
-                earlier=[level for level, _ in earlier],
-                expected=[theirs.band(treatment.load) for theirs in (*(each for _, each in earlier), effect)],
+                earlier=[level for level, _, _ in earlier],
+                expected=[
+                    theirs.band(treatment.load, treatment.whole)
+                    for theirs in (*(each for _, each, _ in earlier), effect)
+                ],
                 crossed=crossed.get((one.name, *one.first.key)),
                 held=self.held(one.signal, one.first, first.mean.mean),
             )
-            found.append(made)
+            loads = *(load for _, _, load in earlier), self.load_in(phase)
+            found.append(replace(made, loads=tuple(next(iter(load.signals), None) for load in loads)))
         return found
 
     def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], Level]:
@@ -209,10 +221,14 @@ class Comparison:
     def effect(self, phase: CommonPhase) -> LoadEffect:
         """What the load explains in a phase."""
         if phase.name not in self._effects:
-            usual = phase.name == self.phase.name
-            load = self.load if usual else compare_loads(self.first.review, self.second.review, phase, self.treatments)
-            self._effects[phase.name] = load_effect(load, self.first.review, phase)
+            self._effects[phase.name] = load_effect(self.load_in(phase), self.first.review, phase)
         return self._effects[phase.name]
+
+    def load_in(self, phase: CommonPhase) -> LoadComparison:
+        """Whether both were under the same load in a phase."""
+        if phase.name not in self._loads:
+            self._loads[phase.name] = compare_loads(self.first.review, self.second.review, phase, self.treatments)
+        return self._loads[phase.name]
 
     def _both(self, phase: CommonPhase) -> Iterator[tuple[Pair, Level, Level]]:
         """The signals of which both have samples in a phase, with their levels."""

@@ -26,6 +26,7 @@ _FEWEST = 48  # samples
 _PEAK, _FEWEST_OF_PEAKS = 0.99, 200
 _MATTERS = 0.25  # of the baseline; our choice: more than runs of one build differ by in whatever it may be
 _GROWN, _QUEUE_GROWN = 1.5, 2.0  # times the baseline; our choice
+_WAITING = 0.5  # on average, as of queues that are signals (defaults.yaml)
 _CERTAIN = 0.02  # the chance that any counter is called different although none is
 _COSTS = re.compile(
     r"time|latency|delay|duration|elapsed|error|fail|exception|reject|queue|wait|retr|drop|lost|abort", re.I
@@ -49,9 +50,11 @@ class Counter:
 
     @property
     def costs(self) -> bool:
-        """Whether it rose by half or more (a queue to twice), and its name says that this is worse."""
+        """Whether it rose by half or more, a queue to twice, and its name says that this is worse."""
         name = _short(self.series)
-        return _is_cost(name) and self.after > self.before * (_QUEUE_GROWN if "queue" in name.casefold() else _GROWN)
+        if "queue" in name.casefold():
+            return _is_cost(name) and self.after > max(_QUEUE_GROWN * self.before, self.before + _WAITING)
+        return _is_cost(name) and self.after > _GROWN * self.before
 
     @property
     def label(self) -> str:

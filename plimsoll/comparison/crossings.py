@@ -52,9 +52,10 @@ def _counts(comparison: Comparison, one: Finding) -> bool:
         return True
     higher = one.track.healthy.worse != "lower"
     level = float(here.mean())
-    band = comparison.effect(comparison.phase).band(treatment.load)
+    band = comparison.effect(comparison.phase).band(treatment.load, treatment.whole)
     off = _sigmas() * float(np.sqrt(2)) * treatment.between_runs(level, _held(comparison, other, level))
-    as_bad = here * (band.high if higher else band.low) + (off if higher else -off)
+    ends = [band.whole + factor * (here - band.whole) for factor in (band.low, band.high)]
+    as_bad = np.maximum(*ends) + off if higher else np.minimum(*ends) - off
     healthy = replace(one.track.healthy, limit=other.track.healthy.limit)
     before, after = (~healthy.holds(as_bad)).astype(float), (~one.track.healthy.holds(there)).astype(float)
     if not before.any() and after.mean() >= _LONG:

@@ -53,14 +53,17 @@ def _unjudged(comparison: Comparison) -> Iterator[str]:
 
 
 def suspects(comparison: Comparison) -> list[Compared]:
-    """What is worse beyond its tolerance, though runs of one build may differ as much or samples are too few."""
+    """What is worse beyond its tolerance, though runs of one build may differ as much or samples are too few.
+
+    Of several baselines none may be as bad.
+    """
     return [
         one for one in comparison.of(Outcome.SPREAD, Outcome.UNCLEAR) if one.treatment.critical and _is_suspect(one)
     ]
 
 
 def _is_suspect(one: Compared) -> bool:
-    if not one.is_worse:
+    if not one.is_worse or (len(one.baselines) > 1 and not one.is_outside):
         return False
     if one.outcome == Outcome.SPREAD or one.between.chance < _SUSPECT_CHANCE:
         return True

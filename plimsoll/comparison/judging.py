@@ -65,6 +65,7 @@ class Compared:
         between: How far the second is from what baselines and load let expect, its error being that between runs.
         ranks: The second method; None where the runs have too few independent parts.
         expected: What the load lets expect.
+        loads: The comparison of the load with that of each baseline; None where none was recorded.
         crossed: The rank of its documented limit among those crossed in one of the runs only; None if none is.
         where: The place in words, if it is not that of the subjects.
         chance: The chance of a false alarm within the runs, raised for the number of signals that are compared.
@@ -82,6 +83,7 @@ class Compared:
     between: Difference
     ranks: RankTest | None
     expected: Band = SAME
+    loads: "tuple[Compared | None, ...]" = ()
     crossed: int | None = None
     where: str = ""
     held: float | None = None
@@ -167,7 +169,7 @@ class Compared:
         if self._fewest < _FEWEST:
             return False
         if len(self.baselines) > 1:
-            return self._is_outside
+            return self.is_outside
         if self.chance >= FALSE_ALARMS:
             return False
         if self.ranks is None:
@@ -182,7 +184,7 @@ class Compared:
             return Outcome.SAME if alike else self._unclear
         if abs(self.difference.value) <= self.tolerated:
             return Outcome.WITHIN
-        if abs(self.between.value) <= self.tolerated and self.expected != SAME:
+        if abs(self.between.value) <= self.tolerated and self.expected.explains:
             return Outcome.LOAD
         if self.between_chance >= FALSE_ALARMS or abs(self.between.value) <= self.tolerated:
             return Outcome.SPREAD
@@ -211,7 +213,7 @@ class Compared:
         return Outcome.WITHIN if abs(self.difference.value) <= self.tolerated else Outcome.SPREAD
 
     @property
-    def _is_outside(self) -> bool:
+    def is_outside(self) -> bool:
         """Whether the second lies outside of all baselines."""
         means = [one.mean.mean for one in self.baselines]
         return not min(means) <= self.second.mean.mean <= max(means)

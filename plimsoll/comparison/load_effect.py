@@ -16,14 +16,23 @@ UNKNOWN_BUSY = 0.7  # our choice, where no utilisation was recorded
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Between which multiples of the baseline a signal is to be expected."""
+    """Between which multiples of the baseline a signal is to be expected; with `whole`, of what it lacks to that.
+
+    An idle time of 90 % is to be 88 % under a load that is a fifth higher.
+    """
 
     low: float = 1.0
     high: float = 1.0
+    whole: float = 0.0
+
+    @property
+    def explains(self) -> bool:
+        """Whether the load explains anything."""
+        return (self.low, self.high) != (1.0, 1.0)
 
     def ends(self, baseline: float) -> tuple[float, float]:
         """The lowest and the highest expected value."""
-        low, high = sorted((self.low * baseline, self.high * baseline))
+        low, high = sorted(self.whole + factor * (baseline - self.whole) for factor in (self.low, self.high))
         return low, high
 
 
@@ -41,10 +50,10 @@ class LoadEffect:
     high: float = 1.0
     busy: float = UNKNOWN_BUSY
 
-    def band(self, growth: Growth) -> Band:
-        """What is to be expected of a signal that goes with the load like this."""
+    def band(self, growth: Growth, whole: float = 0.0) -> Band:
+        """What is to be expected of a signal that goes with the load like this, or of what it lacks to `whole`."""
         found = [edge for factor in (self.low, self.high) for edge in self._edges(growth, factor)]
-        return Band(min(found), max(found))
+        return Band(min(found), max(found), whole)
 
     def _edges(self, growth: Growth, factor: float) -> tuple[float, float]:
         if growth == "none" or factor == 1:

@@ -18,4 +18,4 @@ def told(one: Reshaped) -> str:
         case "peaks":
             return f"the 99th percentile of {name} rose from {before} to {after}"
         case "noise":
-            return f"the noise of {name} grew: its mean deviation rose from {before} to {after}"
+            return f"the noise of {name} grew: its median deviation rose from {before} to {after}"

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from plimsoll.comparison.judging import Compared
-from plimsoll.comparison.load_effect import SAME
 from plimsoll.model.value_text import number, percent, quantity
 
 _MANY_TIMES = 3  # from this ratio on, `84 times` reads better than a percentage
@@ -57,7 +56,8 @@ def interval(one: Compared) -> str:
 
 def _each(one: Compared) -> str:
     """`, +9 % for each operation`: where the load differs, and explains a part."""
-    if one.treatment.load != "proportion" or one.expected == SAME or one.change is None:
+    known = one.treatment.load == "proportion" and not one.treatment.whole and one.expected.explains
+    if not known or one.change is None:
         return ""
     factor = one.expected.high if one.expected.high > 1 else one.expected.low
     return f", {_signed((one.change + 1) / factor - 1)} for each operation"

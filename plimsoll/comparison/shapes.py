@@ -1,7 +1,8 @@
 """What means hide: times in which hardly any work was done, peaks that are higher, and noise that is larger.
 
 Of signals whose kind says so (`shape` in run_to_run.yaml). Each is held against what the baseline did, and what runs of
-one build and the load explain of it.
+one build and the load explain of it. Noise is how far samples are from their neighbours: a ramp, a slow drift and rare
+bursts are none, nor is what follows the load from sample to sample.
 """
 
 from collections.abc import Iterator
@@ -11,8 +12,10 @@ from typing import Literal
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, estimate
+from plimsoll.analysis.filters import median_filter
 from plimsoll.analysis.significance import holm
 from plimsoll.comparison.judging import FALSE_ALARMS, Compared
+from plimsoll.comparison.levels import Level
 from plimsoll.model.log import Times, Values
 from plimsoll.model.times import SECOND
 
@@ -22,7 +25,12 @@ _LASTS = 20 * SECOND
 _FEWEST_STALLS = 2
 _HIGHER = 1.5  # times the 99th percentile of the baseline: what is above it is a peak of another kind
 _PEAK = 0.99
-_LARGER = 1.25  # times the mean deviation of the baseline; our choice
+# Deviations are larger from so many times those of the baseline on, and more by so many times what the level of runs of
+# one build differs by; our choice: those of runs of one build differ by less.
+_LARGER, _SPREADS = 1.05, 6.0
+_NEIGHBOURS = 31  # samples, from whose median deviations are taken
+_OF_LEAST = 0.25  # of the least amount that matters in a mean; our choice
+_BURST = 2.5  # times the usual deviation: more may be a burst, and counts as so much
 _FEWEST = 100  # samples
 
 
@@ -30,7 +38,7 @@ _FEWEST = 100  # samples
 class Reshaped:
     """A signal whose mean may be the same, and that has `what` in the second run more than in the baseline.
 
-    `before` and `after`: stalled time as a share; the 99th percentile; the mean deviation.
+    `before` and `after`: stalled time as a share; the 99th percentile; the median deviation.
     """
 
     what: Shape
@@ -70,36 +78,64 @@ def _stalled(times: Times, values: Values) -> tuple[int, float]:
 
 
 def _certain(found: list[Compared], what: Shape) -> Iterator[Reshaped]:
-    """Those of which every baseline says so, with chances raised for their number."""
+    """Those of which it is certain, with chances raised for their number."""
     judge = _peaks if what == "peaks" else _noise
-    judged = [(one, [judge(one, level.values) for level in one.baselines]) for one in found]
-    chances = np.array([max(chance for _, chance in each) for _, each in judged])
-    for (one, each), chance in zip(judged, holm(chances) if len(chances) else chances, strict=True):
+    judged = [judge(one) for one in found]
+    chances = holm(np.array([one.chance for one in judged])) if judged else ()
+    for one, made, chance in zip(found, judged, chances, strict=True):
         if chance < FALSE_ALARMS:
-            made = each[-1][0]
             yield Reshaped(what, one, made.before, made.after)
 
 
 @dataclass(frozen=True)
-class _Pair:
+class _Judged:
     before: float
     after: float
+    chance: float
 
 
-def _peaks(one: Compared, first: Values) -> tuple[_Pair, float]:
+def _peaks(one: Compared) -> _Judged:
+    """Against the baseline that says it least."""
+    return max((_peaks_against(one, level.values) for level in one.baselines), key=lambda made: made.chance)
+
+
+def _peaks_against(one: Compared, first: Values) -> _Judged:
     second = one.second.values
     usual, peak = (float(np.quantile(values, _PEAK)) for values in (first, second))
     limit = _HIGHER * max(1.0, one.expected.high) * usual + one.treatment.least
     shares = [estimate((values > limit).astype(float)) for values in (first, second)]
-    return _Pair(usual, peak), _chance(Difference.of(*shares))
+    return _Judged(usual, peak, _chance(Difference.of(*shares)))
 
 
-def _noise(one: Compared, first: Values) -> tuple[_Pair, float]:
-    second = one.second.values
-    deviations = [np.abs(values - np.median(values)) for values in (first, second)]
-    before, after = (float(one.mean()) for one in deviations)
-    larger = _LARGER * max(1.0, one.expected.high) * deviations[0] + one.treatment.least / 2
-    return _Pair(before, after), _chance(Difference.of(estimate(larger), estimate(deviations[1])))
+def _noise(one: Compared) -> _Judged:
+    """The usual deviations from neighbours, without what follows those of the load; larger than in every baseline."""
+    loads = one.loads if one.treatment.shape == "all" else ()
+    beside = [load.first if load else None for load in loads] or [None] * len(one.baselines)
+    every = [np.abs(_rough(*pair)) for pair in zip(one.baselines, beside, strict=True)]
+    second = np.abs(_rough(one.second, loads[-1].second if loads and loads[-1] else None))
+    before, after = max(float(np.median(values)) for values in every), float(np.median(second))
+    if after <= before:
+        return _Judged(before, after, 1.0)
+    usual = float(np.median(np.concatenate(every)))
+    most = _BURST * usual if usual else np.inf
+    factor = (_LARGER + _SPREADS * one.treatment.spread) * max(1.0, one.expected.high)
+    larger = factor * np.concatenate(every) + _OF_LEAST * one.treatment.least
+    estimates = (estimate(np.minimum(values, most)) for values in (larger, second))
+    return _Judged(before, after, _chance(Difference.of(*estimates)))
+
+
+def _rough(level: Level, load: Level | None) -> Values:
+    """How far each sample is from its neighbours, without what goes with the load from sample to sample."""
+    mine = _deviations(level.values)
+    if load is None:
+        return mine
+    theirs = _deviations(np.interp(level.samples.times, load.samples.times, load.values))
+    weight = float(theirs @ theirs)
+    return mine - (float(mine @ theirs) / weight) * theirs if weight else mine
+
+
+def _deviations(values: Values) -> Values:
+    return values - median_filter(values, _NEIGHBOURS, "symmetric")
 
 
 def _chance(difference: Difference) -> float:

@@ -17,6 +17,7 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.rules.schema.units import convert_limit
 
+_WHOLE = 100.0  # %
 _MOST_OF_AVAILABLE = 0.2  # our choice: what is available differs by no more, however much is held
 Direction = Literal["higher", "lower", "either"]
 
@@ -56,10 +57,15 @@ class Treatment:
         """The largest change from a baseline that does not matter."""
         return max(self.tolerance * abs(baseline), self.least)
 
+    @property
+    def whole(self) -> float:
+        """What the shares of the load and of the spread lack to, of signals that tell what is missing; else 0."""
+        return _WHOLE if self.of == "what is missing" else 0.0
+
     def between_runs(self, level: float, held: float | None = None) -> float:
         """The standard deviation of the mean of a run around this level. `held` is what memory is in use, if known."""
         if self.of == "what is missing":
-            return self.spread * max(0.0, 100 - level)
+            return self.spread * max(0.0, _WHOLE - level)
         if self.of == "what is held":
             return min(_MOST_OF_AVAILABLE * abs(level), self.spread * (2 * abs(level) if held is None else held))
         return self.spread * abs(level)

@@ -5,11 +5,12 @@ import pytest
 
 from plimsoll.comparison.story import Answer, answer, story
 from tests.simulators.trials import a_side, against
-from tests.simulators.web_and_sql import SQL, WEB, Build
+from tests.simulators.web_and_sql import SQL, WEB, Build, slow
 
 SEEDS = range(3)
 TIME = r"\Shop Checkout(_Total)\Average Basket Time"
 ERRORS = r"\Shop Checkout(_Total)\Errors Total"
+BUSY = r"\Processor(_Total)\% Processor Time"
 OTHER = r"\Shop Checkout(_Total)\Baskets Open"
 
 
@@ -39,6 +40,18 @@ def test_what_means_hide_is_found(build, what):
         found = compared(build, seed)
         assert what in {one.what for one in found.reshaped}
         assert answer(found) == (Answer.UNKNOWN if what == "noise" else Answer.WORSE)
+
+
+def test_processor_time_that_is_noisier_for_the_same_load_is_found():
+    def noisier(found, rng):
+        shop()(found, rng)
+        busy = found[WEB][BUSY]
+        found[WEB][BUSY] = (busy * np.exp(slow(rng, len(busy), 0.6, 0.08))).clip(0, 100)
+
+    for seed in SEEDS:
+        found = [one for one in compared(Build(), seed, noisier).reshaped if one.what == "noise"]
+        assert [(one.compared.name, one.compared.subject.host) for one in found] == [("cpu.busy", WEB)]
+        assert found[0].after > 1.5 * found[0].before
 
 
 def test_alike_runs_have_none_of_it():

@@ -8,8 +8,12 @@ from functools import cache
 
 import pytest
 
+from plimsoll.comparison.doubts import suspects
 from plimsoll.comparison.judging import Outcome
+from plimsoll.comparison.load_effect import LoadEffect
 from plimsoll.comparison.story import Answer, answer, critical, story
+from plimsoll.comparison.treatments import Treatments
+from plimsoll.rules.load import load_signals
 from tests.simulators.trials import a_side, against
 from tests.simulators.web_and_sql import Build
 
@@ -69,3 +73,20 @@ def test_when_a_server_was_started_makes_no_run_worse():
     for one in pairs():
         assert "sql.page_life_expectancy" not in {each.name for each in one.judged}
         assert "Page life expectancy" in {each.title for each in one.integrating}
+
+
+def test_idle_time_is_to_fall_with_a_higher_load():
+    treatment = Treatments().of("disk.idle", load_signals()["disk.idle"])
+    band = LoadEffect(1.2, 1.2, 0.3).band(treatment.load, treatment.whole)
+    low, high = band.ends(80.0)
+    assert low == pytest.approx(76.0)
+    assert 76.0 < high < 80.0
+
+
+def test_what_varied_as_much_between_the_baselines_leaves_nothing_open():
+    """One of five baselines had as little memory left as the new run."""
+    small, usual = Build(memory_mb=1.25 * Build().memory_mb, spread=0), Build(spread=0)
+    known, new = [a_side("a", usual, seed) for seed in range(4)], a_side("b", small, 9)
+    as_small = a_side("a", replace(small, memory_mb=1.3 * Build().memory_mb), 5)
+    assert "memory.available" in {one.name for one in suspects(against(known, new))}
+    assert "memory.available" not in {one.name for one in suspects(against([as_small, *known], new))}

@@ -141,14 +141,14 @@ class BeyondPart(_Part):
 
     what: Literal["stalls", "peaks", "noise"] = Field(
         description="stalls: hardly any work for 20 s or longer, at least twice. peaks: more of the time above 1.5 "
-        "times the 99th percentile of the baseline. noise: 1.25 times the mean deviation."
+        "times the 99th percentile of the baseline. noise: samples are further from their neighbours."
     )
     signal: str
     title: str
     unit: str
     host: str
     instance: str | None
-    baseline: float = Field(description="The share of samples stalled, the 99th percentile, or the mean deviation.")
+    baseline: float = Field(description="The share of samples stalled, the 99th percentile, or the median deviation.")
     other: float
 
 
