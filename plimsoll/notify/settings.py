@@ -8,11 +8,14 @@ import os
 import re
 import stat
 import sys
+from base64 import b64encode
+from collections.abc import Iterator
 from datetime import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 from plimsoll.alerting.roster import SILENT_AFTER
 from plimsoll.hosts.toml_file import decoded, parsed
@@ -22,7 +25,9 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, Zone, duration_text, parse_duration
 from plimsoll.native.private import check_private
 from plimsoll.notify.quiet_hours import DAYS, Day, QuietHours, Window
+from plimsoll.receive.exporters.scrape import Target
 from plimsoll.receive.line_protocol.series_names import Bounds
+from plimsoll.rules.grid import EVERY
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.store.duck.store import DAYS as DAYS_KEPT
@@ -165,6 +170,68 @@ class StoreSettings(_Strict):
         return address
 
 
+class ScrapeSettings(_Strict):
+    """Exporters of Prometheus that are asked for their metrics: `app01:9100`, or an address of HTTP.
+
+    `labels` are added to each metric; the label `host` names the host. `host_label`: the label of one of the metrics
+    whose value names it. By default it is the name in the address.
+    """
+
+    targets: tuple[Name, ...] = Field(min_length=1)
+    labels: dict[str, str] = {}
+    interval: Duration = EVERY
+    host_label: Name | None = None
+    user: str = ""
+    password: SecretStr | None = None
+    token: SecretStr | None = None
+    ca: Name | None = None
+
+    @field_validator("targets")
+    @classmethod
+    def _are_addresses(cls, targets: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_scraped(target) for target in targets)
+
+    @field_validator("interval")
+    @classmethod
+    def _on_the_grid(cls, interval: int) -> int:
+        if interval < EVERY or interval % EVERY or interval > 300 * SECOND:
+            raise ValueError("is no multiple of 10s up to 5m")
+        return interval
+
+    @model_validator(mode="after")
+    def _is_clear(self) -> "ScrapeSettings":
+        if "host" in self.labels and len(self.targets) > 1:
+            raise ValueError("labels.host names one host, and there are several targets; give each its own [[scrape]]")
+        if self.token and self.password:
+            raise ValueError("has a token and a password; an exporter takes one of them")
+        return self
+
+    @property
+    def asked(self) -> Iterator[Target]:
+        """What is to be asked."""
+        authorization = ""
+        if self.token:
+            authorization = f"Bearer {self.token.get_secret_value()}"
+        elif self.password:
+            pair = f"{self.user}:{self.password.get_secret_value()}".encode()
+            authorization = f"Basic {b64encode(pair).decode()}"
+        for url in self.targets:
+            yield Target(url, self.interval, self.labels, self.host_label, authorization, self.ca)
+
+
+def _scraped(target: str) -> str:
+    """The address of a target, with the path that is usual where it has none."""
+    url = target if "://" in target else f"http://{target}"
+    try:
+        parts = urlsplit(url)
+        named = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        named = False
+    if not named or "@" in url or re.search(r"\s", url):
+        raise ValueError(f'"{target}" is no target; write it like app01:9100, or http://app01:9100/metrics')
+    return url if urlsplit(url).path not in ("", "/") else f"{url.rstrip('/')}/metrics"
+
+
 class LimitsSettings(_Strict):
     """How many hosts are judged, how many series are taken, and how many of them from one address."""
 
@@ -191,6 +258,18 @@ class UpSettings(_Strict):
     store: StoreSettings = StoreSettings()
     limits: LimitsSettings = LimitsSettings()
     login: Literal["elsewhere", "always"] = "elsewhere"
+    scrape: tuple[ScrapeSettings, ...] = ()
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The exporters that are asked for metrics."""
+        return tuple(target for one in self.scrape for target in one.asked)
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The hosts that are expected even if they never sent: those that are named, and those that are asked."""
+        asked = (one.host for one in self.targets)
+        return tuple(dict.fromkeys((*self.roster.hosts, *(one for one in asked if one))))
 
     @property
     def quiet_hours(self) -> QuietHours:
@@ -208,8 +287,9 @@ class UpSettings(_Strict):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """All addresses, which no one may see."""
+        """All addresses and passwords, which no one may see."""
         found = [one.url for one in self.notify.values()] + ([self.heartbeat.url] if self.heartbeat else [])
+        found += [secret for one in self.scrape for secret in (one.token, one.password) if secret]
         return tuple(one.get_secret_value() for one in found)
 
 
@@ -264,5 +344,5 @@ def _unusual(detail: Any) -> str | None:
 
 def _names() -> list[str]:
     models = (UpSettings, TargetSettings, QuietSettings, QuietWindow, RosterSettings, HeartbeatSettings, StoreSettings)
-    models = (*models, LimitsSettings)
+    models = (*models, LimitsSettings, ScrapeSettings)
     return [field.alias or name for model in models for name, field in model.model_fields.items()]

@@ -1,1 +1,1 @@
-"""Takes line protocol from agents, and writes it to the store."""
+"""Takes line protocol from agents and metrics of exporters, and writes them to the store."""

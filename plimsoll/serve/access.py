@@ -22,7 +22,8 @@ STORE = "/api/store/"
 OWN = "/api/own/"  # other commands of the owner
 PUBLIC = "/api/v1"
 _OPEN = frozenset({"/health", "/ping"})
-_WRITING = frozenset({"/api/v2/write", "/write", "/query"})
+# Of InfluxDB 2 and 1, of Prometheus, and of OpenTelemetry.
+_WRITING = frozenset({"/api/v2/write", "/write", "/query", "/api/v1/write", "/v1/metrics"})
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^\s:/@\[\]]+))(?::[0-9]+)?")
 _SAFE = ("GET", "HEAD")
 _COME_BACK_S = 30

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -23,11 +23,14 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.writing import Writing
+from plimsoll.rules.schema.signal import Signal
 from plimsoll.serve import metrics
 from plimsoll.serve.access import Access, Guard, SecurityHeaders
 from plimsoll.serve.answers import INFLUXDB, refusal
 from plimsoll.serve.bodies import Bodies
+from plimsoll.serve.intake import Intake
 from plimsoll.serve.limits import Limits
+from plimsoll.serve.metrics_endpoint import MetricsEndpoint
 from plimsoll.serve.store_api import StoreApi
 from plimsoll.serve.write_endpoint import WriteEndpoint
 from plimsoll.store.protocol import Store
@@ -45,22 +48,27 @@ def create_app(
     health: Callable[[], Health],
     limits: Limits | None = None,
     pages: Sequence[BaseRoute] = (),
+    signals: Mapping[str, Signal] | None = None,
 ) -> ASGIApp:
-    """The application. `writing` writes to the same store; the caller closes both when the server has stopped."""
+    """The application. `writing` writes to the same store; the caller closes both when the server has stopped.
+
+    Metrics of Prometheus are taken if they are something that `signals` read, or that an exporter is known for.
+    """
     limits = limits or Limits()
     bodies = Bodies(limits)
-    endpoint = WriteEndpoint(writing, bodies, limits, lambda: _written_of_late(store))
+    intake = Intake(writing, bodies, limits, lambda: _written_of_late(store))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         # Each thread that computes takes its part of the one interpreter from the judging.
         current_default_thread_limiter().total_tokens = _THREADS
         yield
-        endpoint.close()
+        intake.close()
 
     app = Starlette(
         routes=[
-            *endpoint.routes,
+            *WriteEndpoint(intake, bodies).routes,
+            *MetricsEndpoint(intake, signals or {}).routes,
             *StoreApi(store, bodies, limits).routes,
             *_health_routes(health),
             *pages,

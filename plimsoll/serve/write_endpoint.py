@@ -1,73 +1,41 @@
 """The endpoint that Telegraf and other writers of InfluxDB 2 and 1 send line protocol to."""
 
-import asyncio
 import json
 import re
-import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from urllib.parse import parse_qs
-from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.model.series import Series
-from plimsoll.receive.line_protocol.parse import PRECISIONS, V1_PRECISIONS, Parsed, Parser, TooMany
-from plimsoll.receive.writing import Busy, NotWritten, Writing
+from plimsoll.receive.line_protocol.parse import PRECISIONS, V1_PRECISIONS, Parsed
 from plimsoll.serve.answers import INFLUXDB, later, refusal
 from plimsoll.serve.bodies import Bodies, Full, NotGzip, TooLarge, TooSlow, unpack
-from plimsoll.serve.limits import Limits
-from plimsoll.serve.throttle import network_of
+from plimsoll.serve.intake import Intake, NotTaken
 from plimsoll.store.protocol import WriteResult
 
-_PARSERS = 2
-_SHORT = 4 << 20  # agents send less at a time: they do not wait for those who send more
-_AGAIN_S = 5
 # Possessive: whatever is sent, each character is looked at once.
 _CREATE = re.compile(r'\s*+CREATE\s++DATABASE\s++("(?:[^"\\]|\\.)*+"|\w++)[^;]*+;?\s*+', re.IGNORECASE)
 _GZIP = ("gzip", "x-gzip")
 _LONGEST_QUERY = 10_000
-_SECOND = 1_000_000_000
 
 
 class WriteEndpoint:
     """Parses what is sent, has it written, and answers as InfluxDB does when it is committed.
 
     Any organisation, bucket, database and retention policy is accepted: there is one store. Unlike InfluxDB 2, and as
-    InfluxDB 1, it keeps the good lines of a body with bad ones. `known` gives the series that are always
-    taken.
+    InfluxDB 1, it keeps the good lines of a body with bad ones.
     """
 
-    def __init__(
-        self,
-        writing: Writing,
-        bodies: Bodies,
-        limits: Limits,
-        known: Callable[[], Iterable[Series]] = tuple,
-        clock: Callable[[], int] = time.time_ns,
-    ) -> None:
-        self._writing = writing
+    def __init__(self, intake: Intake, bodies: Bodies) -> None:
+        self._intake = intake
         self._bodies = bodies
-        self._limits = limits
-        self._clock = clock
-        self._parser = Parser(limits.bounds, known)
-        self._pool = ThreadPoolExecutor(_PARSERS, "parser")
-        self._long_ones = ThreadPoolExecutor(1, "long parser")
-        # A writer's bodies are parsed one after another, so that there is always a thread for the others.
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.routes = [
             Route("/api/v2/write", self.write, methods=["POST"]),
             Route("/write", self.write_v1, methods=["POST"]),
             Route("/query", self.query, methods=["GET", "POST"]),
         ]
-
-    def close(self) -> None:
-        """End the threads that parse."""
-        self._pool.shutdown()
-        self._long_ones.shutdown()
 
     async def write(self, request: Request) -> Response:
         """InfluxDB 2's write."""
@@ -110,49 +78,24 @@ class WriteEndpoint:
         encoding = request.headers.get("content-encoding", "identity").lower()
         if encoding not in (*_GZIP, "identity", ""):
             return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Content-Encoding {encoding}: send gzip, or nothing")
+
+        def lines(body: bytearray, longest: int) -> bytes:
+            if encoding in _GZIP:
+                try:
+                    return unpack(body, longest)
+                except NotGzip as error:
+                    raise NotTaken(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}") from None
+            if len(body) > longest:
+                raise TooLarge
+            return bytes(body)
+
         try:
-            async with self._bodies.read(request, self._limits.body) as body:
-                writer = network_of(request.client.host if request.client else "")
-                async with self._turns.setdefault(writer, asyncio.Lock()):
-                    parsed = await self._parsed(body, encoding in _GZIP, unit, writer)
-            result = await asyncio.wrap_future(self._writing.put(parsed.points, writer))
-        except NotGzip as error:
-            return refusal(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}")
-        except (TooLarge, TooMany):
-            return refusal(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "unable to read data: points batch is too large; send smaller ones"
-            )
-        except TooSlow:
-            return refusal(
-                HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time", headers={"Connection": "close"}
-            )
-        except (Busy, Full):
-            return later("more is sent than can be written at the moment; send it again later", _AGAIN_S)
-        except NotWritten as error:
-            return later(f"nothing was stored: {error}", 2 * _AGAIN_S)
-        self._count(parsed)
-        return _answer(parsed, result)
-
-    def _count(self, parsed: Parsed) -> None:
-        faults = [*parsed.malformed.first, *parsed.refused.first]
-        lines = parsed.malformed.count + parsed.refused.count
-        self._writing.left_out(parsed.text, lines, faults[-1][2] if faults else "")
-
-    async def _parsed(self, body: bytearray, packed: bool, unit: int, writer: str) -> Parsed:
-        """A body, parsed in a thread; a long one in that for long ones. Raises what `unpack` and the parser raise."""
-        loop, longest = asyncio.get_running_loop(), self._limits.unpacked
-        try:
-            return await loop.run_in_executor(self._pool, self._parse, body, packed, unit, writer, min(_SHORT, longest))
-        except TooLarge:
-            return await loop.run_in_executor(self._long_ones, self._parse, body, packed, unit, writer, longest)
-
-    def _parse(self, body: bytearray, packed: bool, unit: int, writer: str, longest: int) -> Parsed:
-        if not packed and len(body) > longest:
-            raise TooLarge
-        plain = unpack(body, longest) if packed else bytes(body)
-        now, limits = self._clock(), self._limits
-        first, last = now - int(limits.past_s * _SECOND), now + int(limits.future_s * _SECOND)
-        return self._parser.parse(plain, unit=unit, now=now, first=first, last=last, writer=writer)
+            return _answer(*await self._intake.take(request, lines, unit))
+        except NotTaken as error:
+            if error.again_s:
+                return later(error.why, error.again_s)
+            closed = {"Connection": "close"} if error.status == HTTPStatus.REQUEST_TIMEOUT else {}
+            return refusal(error.status, error.why, headers=closed)
 
 
 def _answer(parsed: Parsed, result: WriteResult) -> Response:

@@ -52,7 +52,7 @@ def encode_points(points: Points) -> Iterator[bytes]:
         return
     points = points.last_of_each
     used = np.unique(points.which).tolist()
-    fields = {at: f"{_head(points.series[at])} {_tag(points.series[at].field)}" for at in used}
+    fields = {at: series_and_field(points.series[at]) for at in used}
     rows = zip(points.which.tolist(), points.values.tolist(), points.times.tolist(), strict=True)
     yield "".join(f"{fields[at]}={value!r} {time}\n" for at, value, time in rows).encode()
 
@@ -82,6 +82,11 @@ def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], 
 @lru_cache(maxsize=1024)  # points come in runs of one series
 def _series_key(measurement: str, tags: tuple[tuple[str, str], ...]) -> str:
     return _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags)
+
+
+def series_and_field(series: Series) -> str:
+    """What a line of a series begins with, up to the equals sign."""
+    return f"{_head(series)} {_tag(series.field)}"
 
 
 def value(one: str | float | bool, kind: str) -> str:

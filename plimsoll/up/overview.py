@@ -1,6 +1,6 @@
 """What `plimsoll up` says of itself: hosts, alerts, what arrives, and what somebody has to mend."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.history import firing
@@ -82,10 +82,11 @@ def health(
     size: int | None,
     now: int,
     duty: str = "",
+    unscraped: Sequence[str] = (),
 ) -> Health:
     """The state of everything. A trouble that is a warning is a note: all is judged still.
 
-    `duty` says who alerts, if that is not this process alone.
+    `duty` says who alerts, if that is not this process alone; `unscraped`, which exporters gave no metrics.
     """
     mended, warned = (
         [one for one in mended if (one.severity == "warning") == is_warning] for is_warning in (False, True)
@@ -109,6 +110,7 @@ def health(
         notes=[
             *([duty] if duty else []),
             *(f"{one.text}." for one in warned),
+            *unscraped,
             *_lacking(progress),
             *_left_out(written),
         ],

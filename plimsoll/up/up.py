@@ -25,6 +25,9 @@ from plimsoll.notify.redaction import hide_in_logs
 from plimsoll.notify.settings import UpSettings
 from plimsoll.notify.targets import Notifier
 from plimsoll.notify.trial import Trials
+from plimsoll.receive.exporters.scrape import Scraper
+from plimsoll.receive.exporters.translate import Translator
+from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.receive.writing import NotWritten, Writing
 from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
@@ -69,7 +72,7 @@ class Up:
         self._watch = ProcessWatch() if setup.host else None
         self._file = AlertsFile(setup.folder / NAME)
         self._writing = Writing(store, self._written)
-        self._roster = Roster(self._file, self._settings.roster.hosts, self._settings.roster.silent_after)
+        self._roster = Roster(self._file, self._settings.expected, self._settings.roster.silent_after)
         self.loop = AlertLoop(
             store,
             site,
@@ -90,6 +93,12 @@ class Up:
         self._notifier = self._notifying(self._settings, found, site, self._started)
         self._heartbeat = self._heart(self._settings)
         self._credentials = Credentials(setup.folder)
+        self._scraper = Scraper(
+            self._settings.targets,
+            self._writing,
+            Translator(site.catalogue.signals, self._limits.bounds.series),
+            Parser(self._limits.bounds),
+        )
         self._watched = self._all_watched()
         self._servers = self._listening()
         self._sources = Sources(setup.sources, self._writing)
@@ -108,6 +117,7 @@ class Up:
         if self._heartbeat:
             self._heartbeat.start()
         self._sources.start()
+        self._scraper.start()
         for thread in self._threads:
             thread.start()
         self._is_started = True
@@ -131,6 +141,7 @@ class Up:
         for server in self._servers:
             server.stop()
         self._sources.stop()
+        self._scraper.stop()
         self._writing.close()
         for thread in self._threads:
             if thread.ident:
@@ -176,7 +187,9 @@ class Up:
         login = self._settings.login == "always"
         access = Access(listen, self._credentials, self._setup.names, owner_only, login, self._setup.url)
         pages = [reloading.route(self.reload), *(() if owner_only else self._setup.pages(self._watched))]
-        app = create_app(self._store, self._writing, access, self._health, self._limits, pages)
+        app = create_app(
+            self._store, self._writing, access, self._health, self._limits, pages, self._site.catalogue.signals
+        )
         return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
 
     def _notifying(self, settings: UpSettings, found: Mapping[str, Send], site: Site, now: int) -> Notifier:
@@ -210,7 +223,8 @@ class Up:
             self._heartbeat = self._heart(settings)
             if self._heartbeat:
                 self._heartbeat.start()
-        self._roster.expect(settings.roster.hosts, settings.roster.silent_after)
+        self._roster.expect(settings.expected, settings.roster.silent_after)
+        self._scraper.use(settings.targets)
         self.loop.judge_by(site, given)
         self._watched.site, self._watched.given = site, given
         self._trials.use(settings)
@@ -263,8 +277,9 @@ class Up:
             self._writing.state,
             self._store.name,
             size,
-            time.time_ns(),
+            now := time.time_ns(),
             self._turn.told if self._turn else "",
+            self._scraper.problems(now),
         )
 
     def _tidy(self) -> None:

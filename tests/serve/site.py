@@ -111,7 +111,7 @@ def site(
         health=health,
         limits=limits,
     )
-    app = create_app(store, writing, access, health, limits, routes(replace(watched, **watching)))
+    app = create_app(store, writing, access, health, limits, routes(replace(watched, **watching)), load().signals)
     serving = Serving(app, listen, certificate, limits, behind_proxy=access.is_behind_proxy)
     lock.announce(serving.address)
     address = serving.address.replace("0.0.0.0", "127.0.0.1")

@@ -24,6 +24,7 @@ from plimsoll.hosts import settings as host_settings
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unusable
 from plimsoll.model.points import Points
+from plimsoll.model.remark import counted
 from plimsoll.native import data_folder
 from plimsoll.native.running import OnlyOne
 from plimsoll.notify import settings as up_settings
@@ -230,6 +231,7 @@ def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path,
     for label, text in (
         ("store", store.name),
         ("collects", f"this computer, {up.host}, every 10 s" if up.host else "nothing itself"),
+        *((("scrapes", counted(len(told.targets), "exporter")),) if told.targets else ()),
         *(((("simulates", f"{live_host.HOST}, a SQL Server, and two recorded runs"),)) if options.demo else ()),
         ("notifies", targets),
         ("alerts", f"plimsoll alerts list --store {folder}"),

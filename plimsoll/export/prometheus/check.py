@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from plimsoll.export.grafana.selections import selections
-from plimsoll.export.prometheus.selectors import metric_names
+from plimsoll.rules.exporters.telegraf_names import metric_names
 from plimsoll.rules.schema.signal import Signal
 
 _KNOWN = ("alert", "expr", "for", "keep_firing_for", "labels", "annotations")

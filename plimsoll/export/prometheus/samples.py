@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from plimsoll.export.grafana.selections import OBJECT, POLLED, Selection
-from plimsoll.export.prometheus.selectors import plain_name, text
+from plimsoll.export.prometheus.selectors import text
 from plimsoll.model.times import SECOND
+from plimsoll.rules.exporters.telegraf_names import plain_name
 from plimsoll.rules.schema.pack import Case
 from plimsoll.rules.schema.signal import Fields, Signal
 

@@ -10,6 +10,7 @@ import re
 from plimsoll.export.grafana.selections import OBJECT, POLLED, Selection
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL
 from plimsoll.model.times import SECOND
+from plimsoll.rules.exporters.telegraf_names import metric_names
 from plimsoll.rules.schema.signal import Source
 from plimsoll.store.influx.quoting import literal
 
@@ -44,17 +45,6 @@ def duration(length: int) -> str:
 def window(length: int) -> str:
     """The range of a window of which both ends belong to it (ns). A range of PromQL is open at its beginning."""
     return duration(length + _MILLISECOND)
-
-
-def metric_names(measurement: str, field: str) -> tuple[str, ...]:
-    """The names that the metric of a field may have: as VictoriaMetrics writes it, and as prometheus_client does."""
-    name = f"{measurement}_{field}"
-    return tuple(dict.fromkeys((name, plain_name(name))))
-
-
-def plain_name(name: str) -> str:
-    """The name with `_` for each character that Prometheus did not allow before version 3."""
-    return re.sub(r"[^a-zA-Z0-9_:]", "_", name)
 
 
 def selector(selection: Selection, field: str, whom: tuple[str, ...] = ()) -> str:

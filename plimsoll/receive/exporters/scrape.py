@@ -1,0 +1,257 @@
+"""Asks exporters of Prometheus for their metrics at regular times, and has them written."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
+from urllib.parse import urlsplit
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from plimsoll.model.http_connections import last_cause
+from plimsoll.model.remark import counted
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.receive.exporters.names import without_port
+from plimsoll.receive.exporters.taken import Taken, TooManySamples
+from plimsoll.receive.exporters.text_format import NotMetrics, Sample, samples
+from plimsoll.receive.exporters.translate import Translator
+from plimsoll.receive.line_protocol.parse import Parser, TooMany
+from plimsoll.receive.writing import Busy, NotWritten, Writing
+from plimsoll.rules.grid import EVERY
+
+MOST_BYTES = 32 << 20
+_AT_ONCE = 16
+_WITHIN_S = 8.0  # less than the shortest interval
+_WRITTEN_WITHIN_S = 60
+_ACCEPT = "text/plain;version=0.0.4;q=1,*/*;q=0.1"
+_NEW = 60 * SECOND
+_MOST_TOLD = 5
+
+_log = logging.getLogger(__name__)
+
+
+class _Failed(Exception):
+    """A target gave no metrics; the text is the reason."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """An exporter: its address, how often it is asked (ns), and which host its metrics are of.
+
+    `labels` are added to those of each metric, over the exporter's own. The host is that of the label `host`, else the
+    value that `host_label` has in the metric or, where it has no such label, in another, else that of the address.
+    `authorization` is what the header of that name says, `ca` the file with the certificates to trust.
+    """
+
+    url: str
+    interval: int = EVERY
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    host_label: str | None = None
+    authorization: str = field(default="", repr=False)
+    ca: str | None = None
+
+    @property
+    def host(self) -> str | None:
+        """The host, as far as it is known before it has answered."""
+        if self.labels.get("host"):
+            return self.labels["host"]
+        return None if self.host_label else without_port(urlsplit(self.url).netloc.rpartition("@")[2])
+
+
+@dataclass
+class _State:
+    running: bool = False
+    failing_since: int = 0
+    problem: str = ""
+
+
+class Scraper:
+    """Asks each target at multiples of its interval. What a target does not answer in time is left out."""
+
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        writing: Writing,
+        translator: Translator,
+        parser: Parser,
+        clock: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._writing = writing
+        self._translator = translator
+        self._parser = parser
+        self._clock = clock
+        self._states: dict[str, _State] = {}  # by address
+        self._order: list[Target] = []
+        self._lock = Lock()
+        self._stop = Event()
+        self._pool = ThreadPoolExecutor(_AT_ONCE, "scraper")
+        self._pools: dict[str | None, urllib3.PoolManager] = {}
+        self._thread = Thread(target=self._run, name="scraping", daemon=True)
+        self.use(targets)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after what is being asked."""
+        self._stop.set()
+        if self._thread.ident:
+            self._thread.join()
+        self._pool.shutdown(cancel_futures=True)
+
+    def use(self, targets: Sequence[Target]) -> None:
+        """Ask these targets from now on."""
+        with self._lock:
+            self._order = [*targets]
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that are known before they have answered."""
+        with self._lock:
+            return tuple(dict.fromkeys(one.host for one in self._order if one.host))
+
+    def problems(self, now: int) -> list[str]:
+        """What does not answer, in sentences."""
+        with self._lock:
+            states = [(one.url, state) for one in self._order if (state := self._states.get(one.url))]
+        found = [
+            f"{url} gives no metrics{_since(state, now)}: {state.problem}." for url, state in states if state.problem
+        ]
+        more = len(found) - _MOST_TOLD
+        return found if more <= 0 else [*found[:_MOST_TOLD], f"No metrics come from {counted(more, 'more target')}."]
+
+    def step(self, now: int) -> None:
+        """Ask the targets that are to be asked at a time (UTC ns), without waiting for them."""
+        with self._lock:
+            due = [one for one in self._order if now // EVERY * EVERY % max(EVERY, one.interval // EVERY * EVERY) == 0]
+            for target in due:
+                state = self._states.setdefault(target.url, _State())
+                if not state.running:
+                    state.running = True
+                    self._pool.submit(self._ask, target, state, now // EVERY * EVERY)
+
+    def _run(self) -> None:
+        while not self._stop.wait((EVERY - self._clock() % EVERY) / SECOND):
+            self.step(self._clock())
+
+    def _ask(self, target: Target, state: _State, at: int) -> None:
+        try:
+            self._take(target, at)
+        except _Failed as error:
+            self._failed(target, state, str(error))
+        except Busy:
+            self._failed(target, state, "more samples wait to be written than are held")
+        except (NotWritten, TimeoutError) as error:
+            self._failed(target, state, f"its metrics cannot be written: {error}")
+        except Exception as error:  # the other targets are to be asked still
+            _log.exception("%s: scraping failed", target.url)
+            self._failed(target, state, f"a defect of Plimsoll: {error!r}")
+        else:
+            if state.problem:
+                _log.warning("%s: gives metrics again", target.url)
+            state.problem = ""
+        finally:
+            state.running = False
+
+    def _failed(self, target: Target, state: _State, why: str) -> None:
+        if not state.problem:
+            state.failing_since = self._clock()
+            _log.warning("%s: gives no metrics: %s", target.url, why)
+        state.problem = why
+
+    def _take(self, target: Target, at: int) -> None:
+        text = self._fetched(target)
+        try:
+            taken = read(text, target, self._translator, at)
+            parsed = self._parser.parse(taken.lines, now=at, writer=target.url)
+        except NotMetrics as error:
+            raise _Failed(str(error)) from None
+        except (TooManySamples, TooMany):
+            raise _Failed("it has too many metrics") from None
+        self._writing.put(parsed.points, target.url).result(_WRITTEN_WITHIN_S)
+        if parsed.refused.first:
+            raise _Failed(parsed.refused.first[0][2])
+        if not taken.samples:
+            raise _Failed("it has no metrics")
+        if not taken.lines:
+            raise _Failed("it has none of the metrics that are judged; is it node_exporter or windows_exporter?")
+
+    def _fetched(self, target: Target) -> bytes:
+        with self._lock:
+            pools = self._pools.get(target.ca)
+            if pools is None:
+                pools = self._pools[target.ca] = urllib3.PoolManager(ca_certs=target.ca, maxsize=1, num_pools=1000)
+        headers = {"Accept": _ACCEPT, "Accept-Encoding": "gzip", "User-Agent": "Plimsoll"}
+        if target.authorization:
+            headers["Authorization"] = target.authorization
+        until = time.monotonic() + _WITHIN_S
+        try:
+            answer = pools.request(
+                "GET",
+                target.url,
+                headers=headers,
+                timeout=urllib3.Timeout(total=_WITHIN_S),
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+        except (HTTPError, OSError) as error:
+            raise _Failed(last_cause(error)) from None
+        found = bytearray()
+        try:
+            while piece := answer.read(1 << 16, decode_content=True):
+                found += piece
+                if len(found) > MOST_BYTES:
+                    raise _Failed(f"it answers more than {MOST_BYTES >> 20} MB")
+                if time.monotonic() > until:
+                    raise _Failed(f"it does not answer within {_WITHIN_S:.0f} s")
+        except (HTTPError, OSError) as error:
+            raise _Failed(last_cause(error)) from None
+        finally:
+            answer.close() if len(found) > MOST_BYTES or time.monotonic() > until else answer.release_conn()
+        if answer.status != 200:
+            raise _Failed(f"it answers with status {answer.status}")
+        return bytes(found)
+
+
+def read(text: bytes, target: Target, translator: Translator, at: int) -> Taken:
+    """The samples that a target gave at a time (UTC ns). NotMetrics or TooManySamples."""
+    found = [*samples(text)]
+    host = target.host or ""
+    if target.host_label and not host:
+        host = next(
+            (one.labels[target.host_label] for one in found if _has(one.labels_text, target.host_label)),
+            without_port(urlsplit(target.url).netloc),
+        )
+    taken = Taken(translator, at)
+    with translator.lock:
+        for one in found:
+            if one.name not in taken.known:
+                taken.samples += 1
+                continue
+            taken.add(
+                (target.url, host, one.name, one.labels_text),
+                lambda one=one: _series(one, target, host),
+                [(at if one.time is None else one.time, one.value)],
+            )
+        taken.finish()
+    return taken
+
+
+def _series(one: Sample, target: Target, host: str) -> tuple[str, dict[str, str], str]:
+    own = one.labels
+    named = own.get(target.host_label, "") if target.host_label and not target.labels.get("host") else ""
+    return one.name, {**own, **target.labels}, named or host
+
+
+def _has(labels_text: bytes, label: str) -> bool:
+    return any(part.strip().startswith(f'{label}="'.encode()) for part in labels_text.split(b","))
+
+
+def _since(state: _State, now: int) -> str:
+    length = now - state.failing_since
+    return f" for {duration_text(length // _NEW * _NEW)}" if length >= _NEW else ""

@@ -1,0 +1,54 @@
+"""What is taken from one message of metrics."""
+
+from collections.abc import Callable, Hashable, Sequence
+
+from plimsoll.receive.exporters.translate import Place, TooManyKept, Translator
+
+MOST_SAMPLES = 1_000_000
+_FIRST, _LAST = -(2**63), 2**63 - 1
+
+
+class TooManySamples(Exception):
+    """A message has more samples than are taken at once."""
+
+
+class Taken:
+    """The samples of a message as line protocol, and how many it had.
+
+    `histograms` were left out, `refused` samples as there is no room for what they need to be put together, `nameless`
+    as nothing says which host they are of.
+    """
+
+    def __init__(self, translator: Translator, now: int) -> None:
+        self.lines = b""
+        self.samples = self.histograms = self.refused = self.nameless = 0
+        self.known = translator.known
+        self._translator = translator
+        self._now = now
+        self._found: list[tuple[Place, int, float]] = []
+
+    def add(
+        self,
+        key: Hashable,
+        series: Callable[[], tuple[str, dict[str, str], str]],
+        samples: Sequence[tuple[int, float]],
+    ) -> None:
+        """Take samples of a series: their times (UTC ns) and values. TooManySamples if there are too many."""
+        self.samples += len(samples)
+        if self.samples > MOST_SAMPLES:
+            raise TooManySamples
+        try:
+            place = self._translator.place(key, series)
+        except TooManyKept:
+            self.refused += len(samples)
+            return
+        if place is None:
+            name, _, host = series()
+            self.nameless += len(samples) if not host and name in self.known else 0
+            return
+        self._found += [(place, time, value) for time, value in samples if _FIRST < time < _LAST]
+
+    def finish(self) -> None:
+        """Make the lines of what was added."""
+        self.lines = self._translator.lines(self._found, self._now)
+        self._found = []

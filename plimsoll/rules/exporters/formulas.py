@@ -1,0 +1,168 @@
+"""Formulas of fields: how the value of a field is computed from the metrics of an exporter.
+
+`100 * growth(idle) / growth(user + idle)`; rules/exporters/README.md explains the functions.
+"""
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+_NAN = math.nan
+
+
+@dataclass(slots=True)
+class Moment:
+    """The values of metrics at a time (UTC ns), those of a time before, and how many instances each adds up.
+
+    What is not known is missing. `averages` are kept from one moment to the next.
+    """
+
+    time: int
+    now: Mapping[str, float]
+    before: Mapping[str, float] = field(default_factory=dict[str, float])
+    seconds: float = _NAN
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    averages: dict[str, tuple[int, float]] = field(default_factory=dict[str, tuple[int, float]])
+
+
+_Value: TypeAlias = Callable[[Moment], float]
+
+
+class Formula:
+    """A formula. ValueError, saying what is wrong, if the text is none.
+
+    `names` are the metrics that it needs, `growing` those whose value of before it needs as well. `plain` is the one
+    metric that it is, and the factor, if it is no more than that.
+    """
+
+    def __init__(self, text: str, metrics: Mapping[str, object], let: Mapping[str, str] | None = None) -> None:
+        self.text = text
+        self._metrics = metrics
+        self._let = let or {}
+        self.names: set[str] = set()
+        self.growing: set[str] = set()
+        self.tree = self._inlined(_parsed(text))
+        self._value = self._compiled(self.tree, growing=False)
+        self.plain = _plain(self.tree)
+
+    def value(self, at: Moment) -> float | None:
+        """The value at a moment; None if it cannot be computed."""
+        found = self._value(at)
+        return found if math.isfinite(found) else None
+
+    def _inlined(self, node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.Name) and node.id in self._let:
+            return self._inlined(_parsed(self._let[node.id]))
+        if isinstance(node, ast.BinOp):
+            return ast.BinOp(self._inlined(node.left), node.op, self._inlined(node.right))
+        if isinstance(node, ast.Call):
+            return ast.Call(node.func, [self._inlined(one) for one in node.args], [])
+        return node
+
+    def _compiled(self, node: ast.expr, *, growing: bool) -> _Value:
+        match node:
+            case ast.Constant(value=int() | float() as number):
+                return lambda _: float(number)
+            case ast.Name(id=name) if name in self._metrics:
+                self.names.add(name)
+                if growing:
+                    self.growing.add(name)
+                return lambda at: at.now.get(name, _NAN)
+            case ast.BinOp(left=left, op=op, right=right):
+                return _operation(
+                    op, self._compiled(left, growing=growing), self._compiled(right, growing=growing), self.text
+                )
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self._function(name, arguments)
+            case _:
+                raise ValueError(f'"{self.text}": "{ast.unparse(node)}" is neither a metric, a number nor a function')
+
+    def _function(self, name: str, arguments: list[ast.expr]) -> _Value:
+        match name, arguments:
+            case "time", []:
+                return lambda at: at.time / 1e9
+            case "growth", [x]:
+                return self._growth(x)
+            case "rate", [x]:
+                growth = self._growth(x)
+                return lambda at: growth(at) / at.seconds
+            case "per", [x, y]:
+                above, below = self._growth(x), self._growth(y)
+                return lambda at: _per(above(at), below(at))
+            case "zero", [x]:
+                value = self._compiled(x, growing=False)
+                return lambda at: 0.0 if value(at) == 0 else _NAN
+            case "count", [ast.Name(id=metric)] if metric in self._metrics:
+                self.names.add(metric)
+                return lambda at: float(at.counts.get(metric, 0)) or _NAN
+            case "average", [x, ast.Constant(value=int() as length)]:
+                value, key = self._compiled(x, growing=True), self.text
+                return lambda at: _averaged(at, key, value(at), length)
+            case _:
+                raise ValueError(f'"{self.text}": no function {name} with {len(arguments)} values is known')
+
+    def _growth(self, node: ast.expr) -> _Value:
+        value = self._compiled(node, growing=True)
+
+        def growth(at: Moment) -> float:
+            grown = value(at) - value(Moment(at.time, at.before))
+            return grown if grown >= 0 else _NAN  # a count that began anew
+
+        return growth
+
+
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        raise ValueError(f'"{text}" is no formula') from None
+
+
+def _operation(op: ast.operator, left: _Value, right: _Value, text: str) -> _Value:
+    match op:
+        case ast.Add():
+            return lambda at: left(at) + right(at)
+        case ast.Sub():
+            return lambda at: left(at) - right(at)
+        case ast.Mult():
+            return lambda at: left(at) * right(at)
+        case ast.Div():
+            return lambda at: left(at) / below if (below := right(at)) else _NAN
+        case _:
+            raise ValueError(f'"{text}": only +, -, * and / are known')
+
+
+def _per(above: float, below: float) -> float:
+    if math.isnan(above) or math.isnan(below):
+        return _NAN
+    return above / below if below else 0.0
+
+
+def _averaged(at: Moment, key: str, value: float, length: int) -> float:
+    """The average over `length` seconds as the kernel forms it; what is older weighs less and less."""
+    if math.isnan(value):
+        return _NAN
+    before = at.averages.get(key)
+    if before is None:
+        found = value
+    elif at.time <= before[0]:
+        return before[1] if at.time == before[0] else _NAN
+    else:
+        kept = math.exp((before[0] - at.time) / 1e9 / length)
+        found = kept * before[1] + (1 - kept) * value
+    at.averages[key] = (at.time, found)
+    return found
+
+
+def _plain(node: ast.expr) -> tuple[str, float] | None:
+    match node:
+        case ast.Name(id=name):
+            return name, 1.0
+        case ast.BinOp(left=ast.Constant(value=int() | float() as factor), op=ast.Mult(), right=ast.Name(id=name)):
+            return name, float(factor)
+        case ast.BinOp(left=ast.Name(id=name), op=ast.Div(), right=ast.Constant(value=int() | float() as factor)):
+            return name, 1 / float(factor)
+        case _:
+            return None

@@ -1,0 +1,107 @@
+"""Takes the bodies that writers send: reads them within limits, has them parsed and written."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
+from typing import TypeAlias
+from weakref import WeakValueDictionary
+
+from starlette.requests import Request
+
+from plimsoll.model.series import Series
+from plimsoll.receive.line_protocol.parse import Parsed, Parser, TooMany
+from plimsoll.receive.writing import Busy, NotWritten, Writing
+from plimsoll.serve.bodies import Bodies, Full, TooLarge, TooSlow
+from plimsoll.serve.limits import Limits
+from plimsoll.serve.throttle import network_of
+from plimsoll.store.protocol import WriteResult
+
+_PARSERS = 2
+_SHORT = 4 << 20  # agents send less at a time: they do not wait for those who send more
+_AGAIN_S = 5
+_SECOND = 1_000_000_000
+
+
+# Line protocol of a body whose content may have so many bytes.
+Lines: TypeAlias = Callable[[bytearray, int], bytes]
+
+
+class NotTaken(Exception):
+    """A body was not taken: the status to answer with, why, and after how many seconds it may be sent again."""
+
+    def __init__(self, status: HTTPStatus, why: str, again_s: int = 0) -> None:
+        super().__init__(why)
+        self.status = status
+        self.why = why
+        self.again_s = again_s
+
+
+class Intake:
+    """Has bodies parsed and written. `known` gives the series that are always taken."""
+
+    def __init__(
+        self,
+        writing: Writing,
+        bodies: Bodies,
+        limits: Limits,
+        known: Callable[[], Iterable[Series]] = tuple,
+        clock: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.clock = clock
+        self.limits = limits
+        self._writing = writing
+        self._bodies = bodies
+        self._parser = Parser(limits.bounds, known)
+        self._pool = ThreadPoolExecutor(_PARSERS, "parser")
+        self._long_ones = ThreadPoolExecutor(1, "long parser")
+        # A writer's bodies are parsed one after another, so that there is always a thread for the others.
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def close(self) -> None:
+        """End the threads that parse."""
+        self._pool.shutdown()
+        self._long_ones.shutdown()
+
+    async def take(self, request: Request, lines: Lines, unit: int = 1) -> tuple[Parsed, WriteResult]:
+        """Write what `lines` makes of the body of a request: line protocol, with times in `unit` ns.
+
+        `lines` is called in another thread, with how long the content may be; TooLarge if it is longer. NotTaken if the
+        body is not taken, or if `lines` says so.
+        """
+        try:
+            async with self._bodies.read(request, self.limits.body) as body:
+                writer = network_of(request.client.host if request.client else "")
+                async with self._turns.setdefault(writer, asyncio.Lock()):
+                    parsed = await self._parsed(body, lines, unit, writer)
+            result = await asyncio.wrap_future(self._writing.put(parsed.points, writer))
+        except (TooLarge, TooMany):
+            raise NotTaken(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "unable to read data: points batch is too large; send smaller ones"
+            ) from None
+        except TooSlow:
+            raise NotTaken(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time") from None
+        except (Busy, Full):
+            why = "more is sent than can be written at the moment; send it again later"
+            raise NotTaken(HTTPStatus.SERVICE_UNAVAILABLE, why, _AGAIN_S) from None
+        except NotWritten as error:
+            raise NotTaken(HTTPStatus.SERVICE_UNAVAILABLE, f"nothing was stored: {error}", 2 * _AGAIN_S) from None
+        faults = [*parsed.malformed.first, *parsed.refused.first]
+        count = parsed.malformed.count + parsed.refused.count
+        self._writing.left_out(parsed.text, count, faults[-1][2] if faults else "")
+        return parsed, result
+
+    async def _parsed(self, body: bytearray, lines: Lines, unit: int, writer: str) -> Parsed:
+        """A body, parsed in a thread; a long one in that for long ones. Raises what `lines` and the parser raise."""
+        loop, longest = asyncio.get_running_loop(), self.limits.unpacked
+        try:
+            return await loop.run_in_executor(self._pool, self._parse, body, lines, unit, writer, min(_SHORT, longest))
+        except TooLarge:
+            return await loop.run_in_executor(self._long_ones, self._parse, body, lines, unit, writer, longest)
+
+    def _parse(self, body: bytearray, lines: Lines, unit: int, writer: str, longest: int) -> Parsed:
+        plain = lines(body, longest)
+        now, limits = self.clock(), self.limits
+        first, last = now - int(limits.past_s * _SECOND), now + int(limits.future_s * _SECOND)
+        return self._parser.parse(plain, unit=unit, now=now, first=first, last=last, writer=writer)

@@ -1,0 +1,145 @@
+"""The endpoints that Prometheus (remote write), Grafana Alloy and OpenTelemetry's programs (OTLP) send metrics to."""
+
+import json
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from plimsoll.receive.exporters import otlp, remote_write
+from plimsoll.receive.exporters.otlp import NotOtlp
+from plimsoll.receive.exporters.protobuf import NotProtobuf
+from plimsoll.receive.exporters.snappy import NotSnappy, TooLong
+from plimsoll.receive.exporters.snappy import unpack as unpack_snappy
+from plimsoll.receive.exporters.taken import Taken, TooManySamples
+from plimsoll.receive.exporters.translate import Translator
+from plimsoll.receive.line_protocol.parse import Parsed
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.serve.answers import later, refusal
+from plimsoll.serve.bodies import NotGzip, TooLarge, unpack
+from plimsoll.serve.intake import Intake, NotTaken
+from plimsoll.store.protocol import WriteResult
+
+_PROTOBUF, _JSON = "application/x-protobuf", "application/json"
+_MOST_UNPACKED = 32 << 20  # Python reads some MB a second; writers send less than 1 MB at a time
+_NO_HOST = (
+    "no host: nothing says which host samples are of; add the label host (or instance), or the resource attribute "
+    "host.name (the processor resourcedetection)"
+)
+_NO_ROOM = "too many series; raise limits.series in up.toml if they are yours"
+
+
+class MetricsEndpoint:
+    """Takes metrics of exporters, under the names that Telegraf gives. Those that nothing reads are left out."""
+
+    def __init__(self, intake: Intake, signals: Mapping[str, Signal]) -> None:
+        self._intake = intake
+        self._translator = Translator(signals, intake.limits.bounds.series)
+        self.routes = [
+            Route("/api/v1/write", self.remote_write, methods=["POST"]),
+            Route("/v1/metrics", self.otlp, methods=["POST"]),
+        ]
+
+    async def remote_write(self, request: Request) -> Response:
+        """Prometheus' remote write."""
+        kind, _, protocol = request.headers.get("content-type", _PROTOBUF).partition(";")
+        protocol = protocol.partition("=")[2].strip().strip('"') or remote_write.V1
+        encoding = request.headers.get("content-encoding", "snappy").lower()
+        if kind.strip() != _PROTOBUF or encoding != "snappy" or protocol not in (remote_write.V1, remote_write.V2):
+            why = f"send {_PROTOBUF} of {remote_write.V1} or {remote_write.V2}, packed with snappy"
+            return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
+
+        def read(body: bytearray, longest: int) -> Taken:
+            message = unpack_snappy(bytes(body), longest)
+            now = self._intake.clock()
+            return remote_write.read(message, self._translator, second=protocol == remote_write.V2, now=now)
+
+        try:
+            taken, why = await self._take(request, read)
+        except NotTaken as error:
+            return later(error.why, error.again_s) if error.again_s else refusal(error.status, error.why)
+        written = {
+            "X-Prometheus-Remote-Write-Samples-Written": str(taken.samples - taken.refused - taken.nameless),
+            "X-Prometheus-Remote-Write-Histograms-Written": "0",
+            "X-Prometheus-Remote-Write-Exemplars-Written": "0",
+        }
+        if why:
+            return refusal(HTTPStatus.BAD_REQUEST, f"partial write: {why}", headers=written)
+        return Response(status_code=HTTPStatus.NO_CONTENT, headers=written)
+
+    async def otlp(self, request: Request) -> Response:
+        """OTLP's metrics."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip()
+        encoding = request.headers.get("content-encoding", "identity").lower()
+        if kind not in (_PROTOBUF, _JSON) or encoding not in ("gzip", "identity", ""):
+            why = f"send {_PROTOBUF} or {_JSON}, packed with gzip or not at all"
+            return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
+        is_json = kind == _JSON
+
+        def read(body: bytearray, longest: int) -> Taken:
+            if encoding != "gzip" and len(body) > longest:
+                raise TooLarge
+            message = unpack(body, longest) if encoding == "gzip" else bytes(body)
+            return otlp.read(message, self._translator, is_json=is_json, now=self._intake.clock())
+
+        try:
+            taken, why = await self._take(request, read)
+        except NotTaken as error:
+            headers = {"Retry-After": str(error.again_s)} if error.again_s else {}
+            body = json.dumps({"message": error.why}).encode() if is_json else _text(2, error.why)
+            return Response(body, error.status, headers, kind)
+        rejected = taken.refused + taken.nameless
+        if is_json:
+            partial = {"partialSuccess": {"rejectedDataPoints": str(rejected), "errorMessage": why}} if why else {}
+            return Response(json.dumps(partial), media_type=kind)
+        partial = _message(1, b"\x08" + _varint(rejected) + _text(2, why)) if why else b""
+        return Response(partial, media_type=kind)
+
+    async def _take(self, request: Request, read: Callable[[bytearray, int], Taken]) -> tuple[Taken, str]:
+        """What was taken, and why not all of it was stored; empty if it was. NotTaken if nothing was."""
+        found: list[Taken] = []
+
+        def lines(body: bytearray, longest: int) -> bytes:
+            try:
+                taken = read(body, min(longest, _MOST_UNPACKED))
+            except (NotSnappy, NotProtobuf, NotOtlp, NotGzip) as error:
+                raise NotTaken(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}") from None
+            except TooLong:
+                raise TooLarge from None
+            except TooManySamples:
+                raise NotTaken(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too many samples; send smaller batches") from None
+            found.append(taken)
+            return taken.lines
+
+        parsed, result = await self._intake.take(request, lines)
+        return found[0], _why(found[0], parsed, result)
+
+
+def _why(taken: Taken, parsed: Parsed, result: WriteResult) -> str:
+    faults = [*parsed.malformed.first, *parsed.refused.first]
+    if faults:
+        return faults[0][2]
+    if taken.refused:
+        return _NO_ROOM
+    if taken.nameless:
+        return _NO_HOST
+    return result.why if result.refused else ""
+
+
+def _text(number: int, text: str) -> bytes:
+    return _message(number, text.encode())
+
+
+def _message(number: int, content: bytes) -> bytes:
+    """A field of a message of Protocol Buffers."""
+    return bytes([number << 3 | 2]) + _varint(len(content)) + content
+
+
+def _varint(value: int) -> bytes:
+    found = bytearray()
+    while value >= 0x80:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*found, value])

@@ -1,0 +1,371 @@
+"""Metrics of exporters become the series that Telegraf records."""
+
+import contextlib
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.receive.exporters.names import host_of, without_port
+from plimsoll.receive.exporters.scrape import Target, read
+from plimsoll.receive.exporters.snappy import NotSnappy, TooLong, unpack
+from plimsoll.receive.exporters.taken import Taken
+from plimsoll.receive.exporters.text_format import NotMetrics, samples
+from plimsoll.receive.exporters.translate import Translator
+from plimsoll.receive.line_protocol.parse import Parser
+from plimsoll.rules.exporters.formulas import Formula
+from plimsoll.rules.exporters.load import exporters
+from plimsoll.rules.load import load
+from plimsoll.rules.signal_finder import Finder
+
+NOW = 1_790_000_000 * SECOND
+WINDOWS = (Path(__file__).parent / "samples/windows_exporter.txt").read_bytes()
+WEB1 = Target("http://web1:9182/metrics")
+
+
+@pytest.fixture
+def translator():
+    return Translator(load().signals)
+
+
+def points(lines):
+    """The values of line protocol by series without its host's tags, and by time in s after NOW."""
+    parsed = Parser().parse(lines, now=NOW)
+    assert parsed.malformed.count == parsed.refused.count == 0
+    found = parsed.points
+    return {
+        (found.series[which], (time - NOW) / SECOND): value
+        for which, time, value in zip(found.which.tolist(), found.times.tolist(), found.values.tolist(), strict=True)
+    }
+
+
+def scraped(translator, text, at=0.0, target=WEB1):
+    return points(read(text, target, translator, NOW + int(at * SECOND)).lines)
+
+
+def told(found, measurement):
+    """The values of a measurement, by the instance or other tags, and field."""
+    return {
+        (one.tag("instance") or ",".join(value for _, value in one.tags), one.field): value
+        for (one, _), value in found.items()
+        if one.measurement == measurement
+    }
+
+
+def grown(text, by):
+    """The metrics 10 s later: each that begins with a text has grown by a number."""
+
+    def line(found):
+        more = next((more for start, more in by.items() if found[0].startswith(start)), 0)
+        return f"{found[1]} {float(found[2]) + more!r}"
+
+    return re.sub(r"(?m)^(\w+(?:\{.*\})?) (\S+)$", line, text.decode()).encode()
+
+
+LATER = {
+    'windows_cpu_time_total{core="0,0",mode="idle"': 2,
+    'windows_cpu_time_total{core="0,0",mode="user"': 7,
+    'windows_cpu_time_total{core="0,0",mode="priv': 1,
+    'windows_cpu_time_total{core="0,1",mode="idle"': 10,
+    "windows_system_context": 5000,
+    "windows_memory_swap_page_op": 300,
+    "windows_logical_disk_reads_total": 100,
+    "windows_logical_disk_read_latency": 2.5,
+    "windows_logical_disk_read_seconds": 2.5,
+    "windows_logical_disk_idle": 7.5,
+    "windows_net_bytes_sent": 1_250_000,
+}
+
+
+def test_windows_exporter_becomes_the_counters_that_telegraf_records(translator):
+    first = scraped(translator, WINDOWS)
+    assert told(first, "win_mem") == {
+        ("Memory,web1", "Available_Bytes"): 4_294_967_296,
+        ("Memory,web1", "Cache_Bytes"): 250_000_000,
+        ("Memory,web1", "Commit_Limit"): 2e10,
+        ("Memory,web1", "Committed_Bytes"): 5e9,
+        ("Memory,web1", "Percent_Committed_Bytes_In_Use"): 25,
+        ("Memory,web1", "Pool_Nonpaged_Bytes"): 3e8,
+        ("Memory,web1", "Pool_Paged_Bytes"): 5e8,
+    }
+    now = scraped(translator, grown(WINDOWS, LATER), 10)
+    assert told(now, "win_cpu")["0,0", "Percent_Processor_Time"] == 80
+    assert told(now, "win_cpu")["_Total", "Percent_Processor_Time"] == 40
+    assert told(now, "win_system")["System,web1", "Context_Switches_persec"] == 500
+    assert told(now, "win_mem")["Memory,web1", "Pages_persec"] == 30
+    disk = told(now, "win_disk")
+    assert disk["C:", "Avg._Disk_sec/Read"] == 0.025
+    assert disk["C:", "Avg._Disk_sec/Write"] == 0
+    assert disk["C:", "Percent_Idle_Time"] == 75
+    assert disk["C:", "Percent_Free_Space"] == 25
+    net = told(now, "win_net")
+    assert net["Intel R PRO", "Bytes_Sent_persec"] == 125_000
+    assert net["Intel R PRO", "Current_Bandwidth"] == 1e9
+    assert net["Intel R PRO", "Packets_Received_Errors"] == 4
+
+
+def test_rules_for_windows_find_their_signals(translator):
+    scraped(translator, WINDOWS)
+    series = [one for one, _ in scraped(translator, grown(WINDOWS, LATER), 10)]
+    finder = Finder(load().signals, series, lambda _: True)
+    pack = next(pack for pack in load().packs if pack.pack == "windows")
+    lacking = {rule.signal for rule in pack.rules if not len(finder.find(rule.signal))}
+    # Processes have no names of their own there.
+    assert lacking <= {"process.cpu", "process.handles", "process.private_bytes", "process.threads"}
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        ("windows_cs_physical_memory_bytes 1048576", ("win_numa_node_memory", "Total_MBytes", 1)),
+        ("windows_memory_pool_nonpaged_bytes_total 7", ("win_mem", "Pool_Nonpaged_Bytes", 7)),
+        ('windows_net_current_bandwidth{nic="a"} 8e9', ("win_net", "Current_Bandwidth", 8e9)),
+        ("windows_os_paging_limit_bytes 8\nwindows_os_paging_free_bytes 2", ("win_swap", "Percent_Usage", 75)),
+        ("windows_system_system_up_time 1789999000", ("win_system", "System_Up_Time", 1000)),
+    ],
+)
+def test_names_of_older_windows_exporters(old, translator):
+    text, (_, field, value) = old
+    assert {one.field: found for (one, _), found in scraped(translator, text.encode()).items()} == {field: value}
+
+
+CPUS = [
+    f'node_cpu_seconds_total{{cpu="{cpu}",mode="{mode}"}}'
+    for cpu in (0, 1)
+    for mode in ("idle", "user", "nice", "system", "iowait", "irq", "softirq", "steal")
+]
+
+
+def cpus(*values):
+    return [f"{name} {value}" for name, value in zip(CPUS, values, strict=True)]
+
+
+BEFORE = cpus(100, 10, *[0] * 6, 50, 10, *[0] * 6)
+AFTER = cpus(104, 16, *[0] * 6, 60, 10, *[0] * 6)
+
+
+def usage(found, cpu="cpu-total", field="usage_idle"):
+    return [value for (one, _), value in found.items() if one.field == field and one.tag("cpu") == cpu]
+
+
+def test_a_share_waits_for_all_parts_of_a_scrape(translator):
+    scraped(translator, "\n".join(BEFORE).encode())
+    part = scraped(translator, "\n".join(AFTER[:11]).encode(), 10)
+    assert usage(part, "cpu0") == [40]
+    assert not usage(part, "cpu1")
+    assert not usage(part)
+    rest = scraped(translator, "\n".join(AFTER[11:]).encode(), 10)
+    assert usage(rest, "cpu1") == [100]
+    assert usage(rest) == [70]
+
+
+def test_a_share_does_not_depend_on_the_order_of_requests(translator):
+    scraped(translator, "\n".join(BEFORE).encode())
+    later = cpus(108, 22, *[0] * 6, 70, 10, *[0] * 6)
+    scraped(translator, "\n".join(later[:8]).encode(), 20)
+    assert usage(scraped(translator, "\n".join(AFTER).encode(), 10)) == [70]
+    assert usage(scraped(translator, "\n".join(later[8:]).encode(), 20)) == [70]
+
+
+def test_counts_that_begin_anew_and_long_gaps_have_no_growth(translator):
+    scraped(translator, "\n".join(AFTER).encode())
+    assert not usage(scraped(translator, "\n".join(BEFORE).encode(), 10))
+    assert usage(scraped(translator, "\n".join(AFTER).encode(), 20)) == [70]
+    assert not usage(scraped(translator, "\n".join(cpus(*range(200, 216))).encode(), 20 + 601))
+
+
+def test_a_processor_that_was_added_or_went_offline_makes_no_jump(translator):
+    scraped(translator, "\n".join(BEFORE[:8]).encode())
+    assert not usage(scraped(translator, "\n".join(AFTER).encode(), 10))
+    later = cpus(108, 22, *[0] * 6, 70, 10, *[0] * 6)
+    assert usage(scraped(translator, "\n".join(later).encode(), 20)) == [70]
+    # Nobody can tell yet whether the rest is still to come; after some minutes it is gone.
+    for minute in range(1, 8):
+        alone = cpus(108 + 30 * minute, 22 + 30 * minute, *[0] * 14)[:8]
+        found = usage(scraped(translator, "\n".join(alone).encode(), 20 + 60 * minute))
+        assert found == ([50] if minute > 6 else [])
+
+
+def test_two_prometheus_that_scrape_a_host_at_nearly_the_same_time(translator):
+    scraped(translator, "\n".join(BEFORE).encode())
+    scraped(translator, "\n".join(BEFORE).encode(), 0.1)
+    assert usage(scraped(translator, "\n".join(AFTER).encode(), 10)) == [70]
+    assert usage(scraped(translator, "\n".join(AFTER).encode(), 10.1)) == [70]
+
+
+def test_a_file_system_has_the_tags_and_the_share_that_telegraf_gives_it(translator):
+    labels = 'device="/dev/sda1",fstype="ext4",mountpoint="/var"'
+    values = {"size_bytes": 100, "free_bytes": 40, "avail_bytes": 30, "files": 0, "files_free": 0, "readonly": 1}
+    text = "".join(f"node_filesystem_{name}{{{labels}}} {value}\n" for name, value in values.items())
+    found = scraped(translator, text.encode() + text.replace("ext4", "tmpfs").encode())
+    tags = (("device", "sda1"), ("fstype", "ext4"), ("mode", "ro"), ("path", "/var"))
+    assert {(one.measurement, one.tags) for one, _ in found} == {("disk", tags)}
+    shares = {one.field: value for (one, _), value in found.items()}
+    assert shares["used_percent"] == pytest.approx(200 / 3)
+    assert shares["inodes_used_percent"] == 0  # as of file systems without a number of inodes
+
+
+def test_pressure_is_averaged_as_the_kernel_does(translator):
+    name = "node_pressure_memory_stalled_seconds_total"
+    found = {}
+    for at in range(0, 130, 10):  # half of the time for a minute, then none
+        found |= scraped(translator, f"{name} {min(at, 60) / 2}\n".encode(), at)
+    averages = [value for (one, _), value in found.items() if one.field == "avg60"]
+    assert averages[:6] == [50] * 6
+    assert averages[-1] == pytest.approx(50 / 2.718281828)
+
+
+def test_telegrafs_own_names_of_prometheus_client(translator):
+    text = rb"""
+cpu_usage_idle{cpu="cpu-total",host="app01",instance="10.0.0.1:9273",job="telegraf"} 12
+win_disk_Avg__Disk_sec_Read{instance="C:",objectname="LogicalDisk",source="APP02",host="APP02"} 0.5
+win_mem_Available_Bytes{instance="10.0.0.1:9273",objectname="Memory",source="APP02",host="APP02"} 5
+linux_sysctl_fs_file_nr{host="app01"} 3
+something_else{host="app01"} 3
+"""
+    found = scraped(translator, text, target=Target("http://a:1/metrics", host_label="host"))
+    assert {(one.host, one.measurement, one.tags, one.field): value for (one, _), value in found.items()} == {
+        ("app01", "cpu", (("cpu", "cpu-total"),), "usage_idle"): 12,
+        (
+            "APP02",
+            "win_disk",
+            (("instance", "C:"), ("objectname", "LogicalDisk"), ("source", "APP02")),
+            "Avg._Disk_sec/Read",
+        ): 0.5,
+        ("APP02", "win_mem", (("objectname", "Memory"), ("source", "APP02")), "Available_Bytes"): 5,
+        ("app01", "linux_sysctl_fs", (), "file-nr"): 3,
+    }
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        ({"host": "a", "instance": "b:1"}, "a"),
+        ({"instance": "app01.example.org:9100"}, "app01.example.org"),
+        ({"instance": "[fe80::1]:9100"}, "fe80::1"),
+        ({"instance": "fe80::1"}, "fe80::1"),
+        ({"job": "node"}, ""),
+    ],
+)
+def test_the_host_of_labels(named):
+    labels, host = named
+    assert host_of(labels) == host
+
+
+def test_no_more_is_kept_than_is_allowed():
+    few = Translator(load().signals, most_kept=3)
+    taken = read("\n".join(BEFORE).encode(), WEB1, few, NOW)
+    assert taken.refused > 0
+
+
+def test_names_of_hosts_that_do_not_end_are_left_out(translator):
+    assert not scraped(translator, b"node_load1 1", target=Target("http://a/", labels={"host": "h" * 5000}))
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_metrics_or_refused_with_the_line(content):
+    with contextlib.suppress(NotMetrics):
+        assert all(isinstance(one.labels, dict) for one in samples(content))
+
+
+def test_the_text_format():
+    text = rb"""# HELP a Text
+a 1
+a{} 2 -1
+a{b="c\"d\\e\n,}",f="",} +Inf 1790000000123
+  a { b = "x y" }  NaN
+"""
+    found = [(one.name, one.labels, str(one.value), one.time) for one in samples(text)]
+    assert found == [
+        ("a", {}, "1.0", None),
+        ("a", {}, "2.0", -1_000_000),
+        ("a", {"b": 'c"d\\e\n,}', "f": ""}, "inf", 1_790_000_000_123_000_000),
+        ("a", {"b": "x y"}, "nan", None),
+    ]
+
+
+@pytest.mark.parametrize("wrong", [b"<html>", b"a", b"a{b=1} 2", b'a{b="c} 2', b"a 1 2 3", b"a one", b"1a 2"])
+def test_what_is_no_metric_is_refused(wrong):
+    with pytest.raises(NotMetrics, match=r"line 2|labels"):
+        assert [one.labels for one in samples(b"x 1\n" + wrong)]
+
+
+# "Wikipedia is a free..." by the example of the format's description: literal, copies, and one that overlaps.
+PACKED = b"\x0e" + bytes([(4 - 1) << 2]) + b"abcd" + bytes([((4 - 4) << 2) | 1, 4]) + bytes([(6 - 1) << 2 | 2, 1, 0])
+
+
+def test_snappy():
+    assert unpack(PACKED, 100) == b"abcdabcd" + b"dddddd"
+    assert unpack(b"\x00", 0) == b""
+    long = bytes(range(256)) * 2
+    assert unpack(b"\x80\x04" + bytes([61 << 2, 255, 1]) + long, 512) == long
+
+
+@pytest.mark.parametrize(
+    "wrong", [b"", b"\x80", b"\xff" * 9, b"\x05\x10ab", b"\x04\x01\x01", b"\x01\x04ab", b"\x08\x0cabcd"]
+)
+def test_what_is_no_snappy_is_refused(wrong):
+    with pytest.raises(NotSnappy):
+        unpack(wrong, 13)
+
+
+def test_what_says_that_it_is_too_long_is_not_unpacked():
+    assert len(unpack(PACKED, 14)) == 14
+    with pytest.raises(TooLong):
+        unpack(PACKED, 13)
+
+
+@given(st.binary(max_size=100))
+def test_no_bytes_unpack_to_more_than_allowed(content):
+    with contextlib.suppress(NotSnappy, TooLong):
+        assert len(unpack(content, 1000)) <= 1000
+
+
+def test_every_field_is_one_that_telegraf_gives():
+    """Fields are spelled as the signals have them, or belong to an object whose counters are known."""
+    read_by = {
+        (source.measurement, field)
+        for signal in load().signals.values()
+        for source in signal.sources
+        if source.measurement
+        for field in source.fields
+    }
+    mine = {
+        (group.measurement, field) for one in exporters().values() for group in one.groups for field in group.fields
+    }
+    assert {("cpu", "usage_idle"), ("mem", "available_percent"), ("disk", "used_percent")} <= mine & read_by
+    for exporter in exporters().values():
+        for group in exporter.groups:
+            if group.object:
+                labels = dict.fromkeys((label for one in group.templates.values() for label in one.labels), "x")
+                for field in group.fields:
+                    assert group.series("h", labels, field, {}).measurement != "win_perf_counters"
+
+
+@pytest.mark.parametrize(
+    "wrong", ["1 +", "x", "growth()", "a ** 2", "import os", "a.b", "f(a)", "growth(a)(a)", "'a'", "a if a else a"]
+)
+def test_a_formula_that_is_none(wrong):
+    with pytest.raises(ValueError, match=re.escape(wrong)):
+        Formula(wrong, {"a": ()})
+
+
+def test_samples_without_an_end_are_not_taken(translator):
+    taken = Taken(translator, NOW)
+    taken.add("k", lambda: ("node_load1", {}, "h"), [(NOW, float("nan")), (NOW + 1, float("inf")), (2**70, 1.0)])
+    taken.finish()
+    assert not taken.lines
+
+
+def test_series_are_named_as_line_protocol_reads_them(translator):
+    odd = 'node_disk_reads_completed_total{device="a b,c=d\\\\"} 1\n'
+    found = scraped(translator, odd.encode())
+    assert [one for one, _ in found] == [Series("web1", "diskio", (("name", "a b,c=d"),), "reads")]
+
+
+def test_ports():
+    assert [without_port(one) for one in ("a:1", "a", "[::1]:9", "::1", "a:b")] == ["a", "a", "::1", "::1", "a:b"]

@@ -1,0 +1,334 @@
+"""Prometheus, Grafana Alloy and OpenTelemetry's programs write their metrics here as they are."""
+
+import gzip
+import json
+import struct
+import subprocess
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from plimsoll.receive.line_protocol.series_names import Bounds
+from plimsoll.serve.credentials import new_token
+from plimsoll.serve.limits import Limits
+from tests.conftest import free_port
+from tests.serve.site import EVERYWHERE, site, wait_until
+
+REMOTE, OTLP = "/api/v1/write", "/v1/metrics"
+V1 = {"Content-Type": "application/x-protobuf", "Content-Encoding": "snappy"}
+V2 = {**V1, "Content-Type": "application/x-protobuf;proto=io.prometheus.write.v2.Request"}
+NOW_MS = time.time_ns() // 10_000_000_000 * 10_000
+JSON = {"Content-Type": "application/json"}
+PROTOBUF = {"Content-Type": "application/x-protobuf"}
+
+
+@pytest.fixture
+def here(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data") as made:
+        yield made
+
+
+def varint(value):
+    found = bytearray()
+    while value >= 0x80:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def part(number, content):
+    """A field of a message: text, bytes, a whole number, or a number of 8 bytes."""
+    if isinstance(content, int):
+        return varint(number << 3) + varint(content % (1 << 64))
+    if isinstance(content, float):
+        return varint(number << 3 | 1) + struct.pack("<d", content)
+    content = content.encode() if isinstance(content, str) else content
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def snappy(content):
+    """A block that is not packed at all."""
+    pieces = [content[at : at + 60] for at in range(0, len(content), 60)]
+    return varint(len(content)) + b"".join(bytes([len(one) - 1 << 2]) + one for one in pieces)
+
+
+def first(*series):
+    """A message of remote write 1: series as labels and samples (value, time in ms)."""
+    return b"".join(
+        part(
+            1,
+            b"".join(part(1, part(1, name) + part(2, value)) for name, value in sorted(labels.items()))
+            + b"".join(part(2, part(1, float(value)) + part(2, at)) for value, at in samples),
+        )
+        for labels, samples in series
+    )
+
+
+def second(*series):
+    """The same as a message of remote write 2."""
+    symbols = ["", *sorted({text for labels, _ in series for pair in labels.items() for text in pair})]
+    found = b"".join(part(4, one) for one in symbols)
+    for labels, samples in series:
+        refs = b"".join(varint(symbols.index(text)) for pair in sorted(labels.items()) for text in pair)
+        written = b"".join(part(2, part(1, float(value)) + part(2, at)) for value, at in samples)
+        found += part(5, part(1, refs) + written)
+    return found
+
+
+def labelled(name, instance="app01:9100", **labels):
+    return {"__name__": name, "instance": instance, "job": "node", **labels}
+
+
+SERIES = [
+    (labelled("node_load1"), [(2.5, NOW_MS), (3.5, NOW_MS + 10_000)]),
+    (labelled("node_memory_MemTotal_bytes"), [(8e9, NOW_MS)]),
+    (labelled("node_memory_MemAvailable_bytes"), [(2e9, NOW_MS)]),
+    (labelled("go_goroutines"), [(7, NOW_MS)]),
+    (labelled("node_load5"), [(float("nan"), NOW_MS)]),
+]
+STORED = {
+    ("app01", "system", (), "load1", NOW_MS * 1_000_000): 2.5,
+    ("app01", "system", (), "load1", (NOW_MS + 10_000) * 1_000_000): 3.5,
+    ("app01", "mem", (), "total", NOW_MS * 1_000_000): 8e9,
+    ("app01", "mem", (), "available", NOW_MS * 1_000_000): 2e9,
+    ("app01", "mem", (), "available_percent", NOW_MS * 1_000_000): 25,
+}
+
+
+@pytest.mark.parametrize(("headers", "message"), [(V1, first(*SERIES)), (V2, second(*SERIES))], ids=["1", "2"])
+def test_remote_write(headers, message, here):
+    answer = here.request("POST", REMOTE, snappy(message), headers)
+    assert answer.status == 204, answer.data
+    assert answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "6"
+    assert here.stored() == STORED
+
+
+def test_it_needs_the_token_of_agents_elsewhere(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as here:
+        token = new_token(here.folder)
+        body = snappy(first(*SERIES))
+        assert here.request("POST", REMOTE, body, V1).status == 401
+        assert here.request("POST", OTLP, b"{}", JSON).status == 401
+        assert here.request("POST", REMOTE, body, {**V1, "Authorization": f"Bearer {token}"}).status == 204
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "why"),
+    [
+        (first(*SERIES), V1, 400, "snappy"),
+        (snappy(b"\x0a\xff"), V1, 400, "protobuf: unexpected end"),
+        (snappy(part(1, part(1, b"\x0a\x01\xff"))), V1, 204, ""),
+        (snappy(part(1, part(1, b"\x0a\x01\xff") + part(2, part(1, 1.0)))), V1, 400, "no text in UTF-8"),
+        (snappy(part(5, part(1, varint(7)) + part(2, part(1, 1.0)))), V2, 400, "a label is none of the symbols"),
+        (varint(1 << 31) + b"\x00", V1, 413, "too large"),
+        (snappy(first(*SERIES)), {**V1, "Content-Encoding": "zstd"}, 415, "packed with snappy"),
+        (snappy(first(*SERIES)), {**V1, "Content-Type": "text/plain"}, 415, "application/x-protobuf"),
+        (snappy(first((labelled("node_load1", ""), [(1, NOW_MS)]))), V1, 400, "no host"),
+        (snappy(first((labelled("node_load1"), [(1, 5)]))), V1, 400, "retention"),
+    ],
+)
+def test_what_is_no_remote_write_is_refused_in_one_line(body, headers, status, why, duckdb, tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.serve.site.PAST_S", 3600)
+    with site(duckdb, tmp_path / "data") as here:
+        answer = here.request("POST", REMOTE, body, headers)
+        assert answer.status == status
+        assert why in answer.data.decode()
+        assert b"\n" not in answer.data.strip()
+        assert not here.stored()
+
+
+def test_the_limits_are_those_of_other_writers(duckdb, tmp_path):
+    few = Limits(bounds=Bounds(series=2))
+    with site(duckdb, tmp_path / "data", limits=few) as here:
+        disks = [(labelled("node_disk_reads_completed_total", device=f"d{n}"), [(n, NOW_MS)]) for n in range(9)]
+        answer = here.request("POST", REMOTE, snappy(first(*disks)), V1)
+        assert answer.status == 400
+        assert b"raise limits.series" in answer.data
+        assert len(here.stored()) == 2
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(body=st.binary(max_size=300), how=st.sampled_from(["snappy", "raw", "gzip", "json", "otlp"]))
+def test_any_bytes_are_answered(here, body, how):
+    path, headers = (REMOTE, V1) if how in ("snappy", "raw") else (OTLP, JSON if how == "json" else PROTOBUF)
+    if how == "gzip":
+        headers = {**PROTOBUF, "Content-Encoding": "gzip"}
+    answer = here.request("POST", path, snappy(body) if how == "snappy" else body, headers)
+    assert answer.status in (200, 204, 400, 413)
+
+
+def otlp_json(*metrics, attributes=None):
+    def told(pairs):
+        return [{"key": key, "value": {"stringValue": value}} for key, value in pairs.items()]
+
+    return {
+        "resourceMetrics": [
+            {
+                "resource": {
+                    "attributes": told({"host.name": "app02", "os.type": "linux"} if attributes is None else attributes)
+                },
+                "scopeMetrics": [
+                    {
+                        "metrics": [
+                            {
+                                "name": name,
+                                kind: {
+                                    "aggregationTemporality": 2,
+                                    "dataPoints": [
+                                        {"timeUnixNano": str(NOW_MS * 1_000_000), **value, "attributes": told(labels)}
+                                        for value, labels in points
+                                    ],
+                                },
+                            }
+                            for name, kind, points in metrics
+                        ]
+                    }
+                ],
+            }
+        ]
+    }
+
+
+METRICS = [
+    (
+        "system.filesystem.usage",
+        "sum",
+        [
+            (
+                {"asInt": str(size)},
+                {"device": "/dev/sda1", "mountpoint": "/", "type": "ext4", "mode": "rw", "state": state},
+            )
+            for state, size in (("used", 60), ("free", 30), ("reserved", 10))
+        ],
+    ),
+    ("system.cpu.load_average.1m", "gauge", [({"asDouble": 1.5}, {})]),
+    ("process.runtime.go", "gauge", [({"asDouble": 1.5}, {})]),
+]
+
+
+def stored_short(here):
+    return {(host, field): value for (host, _, _, field, _), value in here.stored().items()}
+
+
+def as_protobuf(message):
+    """The message of JSON in protobuf."""
+
+    def pair(number, one):
+        return part(number, part(1, one["key"]) + part(2, part(1, one["value"]["stringValue"])))
+
+    def point(one):
+        value = (
+            part(4, one["asDouble"]) if "asDouble" in one else varint(6 << 3 | 1) + struct.pack("<q", int(one["asInt"]))
+        )
+        stamp = varint(3 << 3 | 1) + struct.pack("<Q", int(one["timeUnixNano"]))
+        return part(1, stamp + value + b"".join(pair(7, label) for label in one["attributes"]))
+
+    def metric(one):
+        kind, number = ("sum", 7) if "sum" in one else ("gauge", 5)
+        held = b"".join(map(point, one[kind]["dataPoints"])) + (part(2, 2) if kind == "sum" else b"")
+        return part(2, part(1, one["name"]) + part(number, held))
+
+    return b"".join(
+        part(
+            1,
+            part(1, b"".join(pair(1, label) for label in one["resource"]["attributes"]))
+            + b"".join(part(2, b"".join(map(metric, scope["metrics"]))) for scope in one["scopeMetrics"]),
+        )
+        for one in message["resourceMetrics"]
+    )
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("kind", [JSON, PROTOBUF], ids=["json", "protobuf"])
+def test_otlp(kind, packed, here):
+    message = otlp_json(*METRICS)
+    body = json.dumps(message).encode() if kind is JSON else as_protobuf(message)
+    headers = {**kind, "Content-Encoding": "gzip"} if packed else kind
+    answer = here.request("POST", OTLP, gzip.compress(body) if packed else body, headers)
+    assert (answer.status, answer.headers["Content-Type"]) == (200, kind["Content-Type"])
+    assert answer.data == (b"{}" if kind is JSON else b"")
+    assert stored_short(here) == {
+        ("app02", "used"): 60,
+        ("app02", "free"): 30,
+        ("app02", "total"): 100,
+        ("app02", "used_percent"): pytest.approx(200 / 3),
+        ("app02", "load1"): 1.5,
+    }
+
+
+def test_otlp_without_a_host_says_what_to_do(here):
+    message = otlp_json(*METRICS, attributes={"os.type": "linux"})
+    answer = here.request("POST", OTLP, json.dumps(message).encode(), JSON)
+    told = json.loads(answer.data)["partialSuccess"]
+    assert (answer.status, told["rejectedDataPoints"]) == (200, "4")
+    assert "resourcedetection" in told["errorMessage"]
+    assert b"resourcedetection" in here.request("POST", OTLP, as_protobuf(message), PROTOBUF).data
+    assert not here.stored()
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"[]", JSON, 400),
+        (b'{"resourceMetrics": [1]}', JSON, 400),
+        (b"{", JSON, 400),
+        (b"[" * 100_000, JSON, 400),
+        (b"\x0a\x05", PROTOBUF, 400),
+        (b"x", {**PROTOBUF, "Content-Encoding": "gzip"}, 400),
+        (b"{}", {"Content-Type": "text/plain"}, 415),
+    ],
+)
+def test_what_is_no_otlp_is_refused(body, headers, status, here):
+    answer = here.request("POST", OTLP, body, headers)
+    assert answer.status == status
+    assert b"Traceback" not in answer.data
+
+
+PROMETHEUS = """
+global: {{scrape_interval: 1s}}
+scrape_configs:
+  - job_name: node
+    static_configs: [{{targets: ["127.0.0.1:{exporter}"], labels: {{host: app03}}}}]
+remote_write:
+  - url: {address}/api/v1/write
+    authorization: {{credentials: "{token}"}}
+"""
+
+
+def test_a_real_prometheus_writes_what_a_real_node_exporter_gives(duckdb, tmp_path, installed):
+    exporter = installed("prometheus-node-exporter", "prometheus-node-exporter")
+    prometheus = installed("prometheus", "prometheus")
+    configuration = tmp_path / "prometheus.yml"
+    port, own = free_port(), free_port()
+    with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as here:
+        configuration.write_text(PROMETHEUS.format(exporter=port, address=here.address, token=new_token(here.folder)))
+        running = [
+            subprocess.Popen([exporter, f"--web.listen-address=127.0.0.1:{port}"], stderr=subprocess.DEVNULL),
+            subprocess.Popen(
+                [
+                    prometheus,
+                    f"--config.file={configuration}",
+                    f"--storage.tsdb.path={tmp_path / 'tsdb'}",
+                    f"--web.listen-address=127.0.0.1:{own}",
+                ],
+                stderr=subprocess.DEVNULL,
+            ),
+        ]
+        try:
+            wait_until(lambda: ("app03", "usage_idle") in stored_short(here))
+        finally:
+            for one in running:
+                one.terminate()
+                one.wait()
+        found = here.stored()
+        assert {host for host, *_ in found} == {"app03"}
+        idle = [
+            value
+            for (_, name, tags, field, _), value in found.items()
+            if (name, tags, field) == ("cpu", (("cpu", "cpu-total"),), "usage_idle")
+        ]
+        assert idle
+        assert all(0 <= one <= 100 for one in idle)
+        assert {"available_percent", "load1", "used_percent", "pgmajfault"} <= {field for _, _, _, field, _ in found}
