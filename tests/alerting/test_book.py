@@ -16,6 +16,7 @@ import pytest
 from plimsoll.alerting.book import history
 from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
+from plimsoll.alerting.book.salvage import salvage
 from plimsoll.alerting.episodes import Episode
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.states import State, Status
@@ -141,6 +142,46 @@ def test_a_file_that_another_program_changed_is_refused(change, tmp_path):
     connection.close()
     with pytest.raises(Unusable, match="was changed by another program"):
         AlertsFile(tmp_path / NAME)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE alerts SET details = '{' WHERE id = 1",
+        """UPDATE alerts SET details = '{"title": "a", "limiT": "x"}' WHERE id = 1""",
+        "UPDATE alerts SET details = '[1]' WHERE id = 1",
+        "UPDATE alerts SET key = '[1, 2]' WHERE id = 1",
+        "UPDATE alerts SET severity = 'lowd' WHERE id = 1",
+        "UPDATE alerts SET healthy = '? 80' WHERE id = 1",
+        "UPDATE alerts SET fired_at = 'abc' WHERE id = 1",
+        "UPDATE alerts SET host = x'00ff' WHERE id = 1",
+        "UPDATE alerts SET worst = 'high' WHERE id = 1",
+        "UPDATE statuses SET state = 9",
+        "UPDATE meta SET value = 'x' WHERE name = 'last evaluation'",
+        "INSERT INTO meta VALUES ('rules', '[')",
+        "INSERT INTO silences (rule, host, instance, start, until, reason, who) VALUES ('*', '*', '*', 'x', 2, '', '')",
+        "INSERT INTO told VALUES (1, 'joe', 'fires', 1, 1)",
+        "CREATE TABLE own (a); DROP TABLE alerts; PRAGMA user_version = 0",
+    ],
+)
+def test_a_row_that_cannot_be_read_is_found_before_it_ends_the_judging(change, world, file, tmp_path):
+    """One flipped bit in an alert that fires was a defect at each evaluation, and nobody was notified."""
+    world.step("WEB01", "WEB02")
+    file.close()
+    path = tmp_path / NAME
+    connection = sqlite3.connect(path)
+    connection.executescript(change)
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(Unusable, match=r"is damaged|was changed by another program") as refused:
+        AlertsFile(path)
+    assert "\n" not in str(refused.value)
+    assert path.read_bytes() == before
+    if "own" not in change:
+        assert salvage(path, T0).torn
+        again = World(AlertsFile(path))
+        assert {one.host for one in history.firing(again.book.file)} >= {"WEB02"}
+        again.book.file.close()
 
 
 STEPPER = """

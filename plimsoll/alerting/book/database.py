@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from plimsoll.alerting.book.damage import damaged_table
 from plimsoll.alerting.book.patterns import is_like
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.parameters import Parameter
@@ -23,6 +24,7 @@ from plimsoll.model.parameters import Parameter
 NAME = "alerts.db"
 FORMAT = 1
 _BUSY_S = 20.0
+_MENDED = "stop plimsoll up, and run plimsoll alerts salvage, which keeps what can be read"
 # Not in schema.sql: files of the same format that were made before there were notes get it, too.
 _NOTES = (
     "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, text TEXT NOT NULL, "
@@ -48,6 +50,7 @@ class AlertsFile:
         try:
             self._connection.row_factory = sqlite3.Row
             self._connection.create_function("is_like", 2, is_like, deterministic=True)
+            self._check()  # first: a file that is refused is left as it is
             self.rows("PRAGMA journal_mode = WAL")
             self.rows("PRAGMA synchronous = FULL")
             self._upgrade()
@@ -115,24 +118,34 @@ class AlertsFile:
                 raise NotKept(f"{self.path}: {_why(error)}") from error
             raise
 
-    def _upgrade(self) -> None:
-        with self.transaction() as connection:
+    def _check(self) -> None:
+        """Raise Unusable if the file cannot be used. It is only read."""
+        with self._lock, self._usable():
+            connection = self._connection
             found = connection.execute("PRAGMA user_version").fetchone()[0]
             if found > FORMAT:
                 raise Unusable(
                     f"{self.path}: was written by a newer Plimsoll (format {found}, this one reads {FORMAT}); install "
                     f"that version, or name another data folder with {Parameter.STORE}"
                 )
-            if found == 0:
-                for statement in _statements():
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
-            connection.execute(_NOTES)
-            odd = _odd(connection)
+            is_new = not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            if is_new:
+                return
+            odd = _odd(connection) if found else "its tables are not those of Plimsoll"
             if odd:
                 raise Unusable(
                     f"{self.path}: was changed by another program ({odd}); move it away, and alerts begin anew"
                 )
+            if table := damaged_table(connection):
+                raise Unusable(f"{self.path}: is damaged (the table {table} has a row that cannot be read): {_MENDED}")
+
+    def _upgrade(self) -> None:
+        with self.transaction() as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                for statement in _statements():
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+            connection.execute(_NOTES)
 
 
 def _odd(connection: sqlite3.Connection) -> str:
@@ -190,9 +203,10 @@ def _why(error: sqlite3.DatabaseError) -> str:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return f"another program has locked it for {_BUSY_S:.0f} s; end that program"
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            mended = "stop plimsoll up, and run plimsoll alerts salvage, which keeps what can be read"
-            return f"is damaged ({error}): {mended}"
+            return f"is damaged ({error}): {_MENDED}"
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
             return f"cannot be written ({error}); give its owner the right to write it and its folder"
+        case _ if "decode" in str(error):
+            return f"is damaged (a text in it cannot be read): {_MENDED}"
         case _:
             return f"cannot be used: {error}"

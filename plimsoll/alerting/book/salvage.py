@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from plimsoll.alerting.book.damage import remove_damaged
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND
@@ -46,6 +47,10 @@ def salvage(path: Path, now: int) -> Salvaged:
                 if not _read(damaged, table, columns, key, rows):
                     torn.append(table)
                 kept[table] = _keep(fresh, table, columns, [*rows.values()])
+        with fresh.transaction() as connection:
+            for table, count in remove_damaged(connection).items():
+                kept[table] -= count
+                torn += [table] if table not in torn else []
     finally:
         fresh.close()
     return Salvaged(aside, kept, tuple(torn))
