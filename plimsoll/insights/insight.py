@@ -85,6 +85,7 @@ class Insight(Generic[F]):
         news: What the second of two runs shows and must not, and the first does not; subjects of the second are named
             as in the first by the function.
         summary: What it tells of the cause in one sentence, for the first screen; empty if nothing.
+        short: The resource that it names as the cause, and its host.
         ahead: Limits that the run has not crossed and will, each in a sentence, for the headline.
         doubt: Why a run of which no limit was crossed is not known to be healthy; empty if it is no reason.
     """
@@ -99,4 +100,5 @@ class Insight(Generic[F]):
     news: Callable[[F, F, Callable[[SubjectKey], SubjectKey]], Sequence[News]] | None = None
     summary: Callable[[F], str] | None = None
     doubt: Callable[[F], str] | None = None
+    short: Callable[[F], tuple[str, str] | None] | None = None
     ahead: Callable[[F], Sequence[str]] | None = None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from plimsoll.insights.insights import Insights
 from plimsoll.insights.registry import insights
+from plimsoll.model.host_key import host_key
 from plimsoll.model.value_text import quantity
 from plimsoll.report.wording import extreme, threshold
 from plimsoll.review.findings import CROSSED, Finding, Outcome
@@ -43,7 +44,7 @@ def first_screen(found: Insights) -> FirstScreen:
     return FirstScreen(
         cause=_cause(found, crossed),
         evidence=tuple(_evidence(one) for one in shown[:_MOST]),
-        next=_next(review, crossed),
+        next=_next(found, crossed),
     )
 
 
@@ -76,12 +77,29 @@ def _evidence(finding: Finding) -> Evidence:
     return Evidence(value, threshold(finding), f"{subject_title(finding)}, {extreme(finding)}")
 
 
-def _next(review: Review, crossed: Sequence[Finding]) -> str:
-    """The signals that the rule of the worst crossing says to look at, those that were recorded first."""
+def _next(found: Insights, crossed: Sequence[Finding]) -> str:
+    """What to look at, those that were recorded first: by the rule of what is the cause, then of the worst crossing."""
     if not crossed:
         return ""
-    worst, signals = crossed[0], review.question.signals
-    known = [name for name in worst.rule.look_at if name in signals]
-    host = worst.subject.host if worst.subject else ""
+    review, signals = found.review, found.review.question.signals
+    host = crossed[0].subject.host if crossed[0].subject else ""
+    rules = [one.rule for one in (*_of_the_cause(found, crossed)[:1], crossed[0])]
+    known = [name for name in dict.fromkeys(name for rule in rules for name in rule.look_at) if name in signals]
     known.sort(key=lambda name: not review.signals.on(name, host))
     return ", ".join(signals[name].title for name in known[:_MOST_NEXT])
+
+
+def _of_the_cause(found: Insights, crossed: Sequence[Finding]) -> list[Finding]:
+    """The crossings of limits on the resource that an insight names as the cause."""
+    causes = {
+        (resource, host_key(host))
+        for one in insights()
+        if one.short and (named := one.short(found.of(one)))
+        for resource, host in (named,)
+    }
+    return [one for one in crossed if one.subject and (_resource(one), host_key(one.subject.host)) in causes]
+
+
+def _resource(finding: Finding) -> str | None:
+    signal = finding.signal
+    return signal.resource or (signal.pressure.resource if signal.pressure else None)

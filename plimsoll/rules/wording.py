@@ -32,6 +32,8 @@ def limit_text(healthy: Healthy, unit: str, per: Fact | None = None) -> str:
 
 def should_text(healthy: Healthy, unit: str) -> str:
     """What a healthy value does: `should stay below 80 %`."""
+    if healthy.operator == "<=" and healthy.limit == 0:  # what is counted is never less
+        return f"should stay at {exactly(healthy.limit, unit)}"
     return f"should {_SHOULD[healthy.operator]} {exactly(healthy.limit, unit)}"
 
 

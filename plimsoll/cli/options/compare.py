@@ -30,6 +30,11 @@ class FailOn(StrEnum):
     REGRESSION = "regression"
 
 
+DetailsOption = Annotated[
+    bool, typer.Option("--details", help="Print all of it on a terminal: every signal, and a table of the runs.")
+]
+
+
 def compare_command(
     runs: Annotated[
         list[str],
@@ -94,9 +99,7 @@ def compare_command(
         FailOn | None,
         typer.Option("--fail-on", help="Exit with status 1 if a run is worse than the baseline."),
     ] = None,
-    details: Annotated[
-        bool, typer.Option("--details", help="Print all of it on a terminal: every signal, and a table of the runs.")
-    ] = False,
+    details: DetailsOption = False,
     format_: FormatOption = None,
     encoding: EncodingOption = None,
     names: NamesOption = None,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.options.compare import FailOn
+from plimsoll.cli.options.compare import DetailsOption, FailOn
 from plimsoll.cli.options.shared import JsonOption, StoreOption, ZoneOption, path_option
 
 app = typer.Typer(
@@ -58,6 +58,7 @@ def runs_judge_command(
     fail_on: Annotated[
         FailOn | None, typer.Option("--fail-on", help="Exit with status 1 if the run is worse than those before it.")
     ] = None,
+    details: DetailsOption = False,
     store: StoreOption = None,
 ) -> None:
     """Compare a run with the runs before it that are alike: whether it is worse than runs of the baseline are."""
@@ -65,7 +66,7 @@ def runs_judge_command(
     from plimsoll.cli.commands.compare import Outputs
     from plimsoll.cli.inputs import typed_inputs
 
-    outputs = Outputs(out, json, junit, fail_on.value if fail_on else None, markdown)
+    outputs = Outputs(out, json, junit, fail_on.value if fail_on else None, markdown, details)
     raise typer.Exit(judge.run(run, like, most, typed_inputs((), zone, None, None, None, store), outputs))
 
 

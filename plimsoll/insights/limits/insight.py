@@ -5,7 +5,9 @@ from plimsoll.insights.limits.compare import cause
 from plimsoll.insights.limits.find import what_limits
 from plimsoll.insights.limits.html import section
 from plimsoll.insights.limits.json import FIELD
-from plimsoll.insights.limits.words import caused, doubt, told
+from plimsoll.insights.limits.words import caused, doubt, short, told
 
 HEADING = Heading("limit", "What limits", "What limits", "causes")
-INSIGHT = Insight("limits", HEADING, what_limits, told, FIELD, section, cause=cause, summary=caused, doubt=doubt)
+INSIGHT = Insight(
+    "limits", HEADING, what_limits, told, FIELD, section, cause=cause, summary=caused, doubt=doubt, short=short
+)

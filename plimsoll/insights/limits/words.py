@@ -61,6 +61,11 @@ def caused(limit: Limit | None) -> str:
     return summary(limit) if limit is not None and limit.kind not in ("load", "unknown") else ""
 
 
+def short(limit: Limit | None) -> tuple[str, str] | None:
+    """The resource that limits, and its host."""
+    return (limit.kind, limit.limiting.host) if limit is not None and limit.limiting is not None else None
+
+
 def sentences(limit: Limit) -> tuple[Sentence, ...]:
     """The conclusion, then what it rests on, what was ruled out and what was not."""
     return tuple(_reasons(limit.evidence, limit.conclusion))

@@ -21,7 +21,7 @@ from plimsoll.rules.severity import COLOURS, MARKS
 
 _STYLES = {Answer.WORSE: "bold red", Answer.NOT_WORSE: "bold", Answer.UNKNOWN: "bold yellow"}
 _ALL_ROWS = {Outcome.REGRESSION: 20, Outcome.IMPROVEMENT: 10, Outcome.CHANGE: 8, Outcome.LOAD: 5, Outcome.SPREAD: 5}
-_FIRST_ROWS = {Outcome.REGRESSION: 8, Outcome.IMPROVEMENT: 5, Outcome.CHANGE: 3}
+_FIRST_ROWS = {Outcome.REGRESSION: 8, Outcome.IMPROVEMENT: 5, Outcome.CHANGE: 3, Outcome.SPREAD: 3}
 _MOST_IN_FULL = 2
 _REASON = 200  # characters
 _MOST_NAMES = 12
@@ -47,6 +47,8 @@ def lines(
     """
     if len(comparisons) > (_MOST_IN_FULL if all_of_it else 1):
         yield from _briefly(comparisons)
+        if all_of_it:
+            yield (_dim(f"  Two runs at a time are shown in full; {_SEE_REPORT}."),)
     else:
         for at, comparison in enumerate(comparisons):
             if at:
@@ -75,7 +77,6 @@ def _briefly(comparisons: Sequence[Comparison]) -> Iterator[Line]:
             (f"  {ANSWERS[one]:10} ", _STYLES[one]),
             f" {comparison.second.name}: {short(_reason(comparison), _REASON)}",
         )
-    yield (_dim(f"  Two runs at a time are shown in full; {_SEE_REPORT}."),)
 
 
 def _reason(comparison: Comparison) -> str:
