@@ -15,6 +15,7 @@ NOT_JUDGED = "not-judged"
 HOSTS_LEFT_OUT = "hosts-left-out"
 LIMITS_LEFT_OUT = "limits-left-out"
 CONNECTIONS = "connections"
+NOT_CHECKED = "not-checked-"  # and the name of the check
 NOT_NOTIFIED = "notify-"  # and the name of the target
 _HOST = "plimsoll"
 

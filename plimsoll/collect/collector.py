@@ -34,9 +34,19 @@ class Collector:
         signals: Mapping[str, Signal] | None = None,
     ) -> None:
         self.host = host or socket.gethostname()
-        self._groups = groups or groups_of_this_system(self.host, signals)
-        self._failing: set[str] = set()
+        self._groups = groups_of_this_system(self.host, signals) if groups is None else groups
+        self._failing: dict[str, str] = {}
         self._series: dict[tuple[str, tuple[tuple[str, str], ...], str], Series] = {}
+
+    def use(self, groups: Mapping[str, Group]) -> None:
+        """Collect these from now on."""
+        self._groups = groups
+        self._failing = {}
+
+    @property
+    def failing(self) -> Mapping[str, str]:
+        """What cannot be collected, and why."""
+        return dict(self._failing)
 
     def collect(self, now_ns: int) -> Points:
         """The counters now. All samples have the last multiple of 10 s as their time."""
@@ -62,11 +72,11 @@ class Collector:
         except Exception as error:  # what psutil raises differs between systems
             if name not in self._failing:
                 _log.warning("%s: cannot be collected: %s %s", name, type(error).__name__, error)
-            self._failing.add(name)
+            self._failing[name] = str(error) or type(error).__name__
         else:
             if name in self._failing:
                 _log.warning("%s: collected again", name)
-            self._failing.discard(name)
+            self._failing.pop(name, None)
         return readings
 
 

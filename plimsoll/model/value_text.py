@@ -43,7 +43,7 @@ def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -
     if unit in ("ratio", "state"):
         return digits(value)
     if value == 1 and len(unit) > 2 and unit.endswith("s") and "/" not in unit:
-        unit = unit[:-1]
+        unit = unit[:-2] if unit.endswith("sses") else unit[:-1]
     return f"{digits(value)} {unit}".rstrip()
 
 

@@ -1,4 +1,4 @@
-"""up.toml: whom `plimsoll up` notifies and when, which hosts it expects, and how long it keeps samples.
+"""up.toml: whom `plimsoll up` notifies and when, which hosts it expects, what it checks, how long it keeps samples.
 
 It lies in the data folder and holds secrets: addresses with passwords and tokens. Only its owner may be able to write
 it. docs/alerts.md is the reference.
@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 from plimsoll.alerting.roster import SILENT_AFTER
+from plimsoll.collect.checks.settings import CheckSettings
 from plimsoll.hosts.toml_file import decoded, parsed
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
@@ -255,6 +256,7 @@ class UpSettings(_Strict):
     quiet: QuietSettings = QuietSettings()
     roster: RosterSettings = RosterSettings()
     heartbeat: HeartbeatSettings | None = None
+    check: tuple[CheckSettings, ...] = ()
     store: StoreSettings = StoreSettings()
     limits: LimitsSettings = LimitsSettings()
     login: Literal["elsewhere", "always"] = "elsewhere"
@@ -270,6 +272,14 @@ class UpSettings(_Strict):
         """The hosts that are expected even if they never sent: those that are named, and those that are asked."""
         asked = (one.host for one in self.targets)
         return tuple(dict.fromkeys((*self.roster.hosts, *(one for one in asked if one))))
+
+    @field_validator("check")
+    @classmethod
+    def _told_apart(cls, checks: tuple[CheckSettings, ...]) -> tuple[CheckSettings, ...]:
+        titles = [one.title for one in checks]
+        if twice := next((one for one in titles if titles.count(one) > 1), None):
+            raise ValueError(f'two checks are named "{twice}"; give each a name')
+        return checks
 
     @property
     def quiet_hours(self) -> QuietHours:
@@ -344,5 +354,5 @@ def _unusual(detail: Any) -> str | None:
 
 def _names() -> list[str]:
     models = (UpSettings, TargetSettings, QuietSettings, QuietWindow, RosterSettings, HeartbeatSettings, StoreSettings)
-    models = (*models, LimitsSettings, ScrapeSettings)
+    models = (*models, LimitsSettings, ScrapeSettings, CheckSettings)
     return [field.alias or name for model in models for name, field in model.model_fields.items()]

@@ -1,6 +1,6 @@
 """What `plimsoll up` says of itself: hosts, alerts, what arrives, and what somebody has to mend."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.history import firing
@@ -15,6 +15,7 @@ from plimsoll.alerting.troubles import (
     CONNECTIONS,
     HOSTS_LEFT_OUT,
     LIMITS_LEFT_OUT,
+    NOT_CHECKED,
     NOT_JUDGED,
     NOT_NOTIFIED,
     NOT_WRITTEN,
@@ -40,8 +41,12 @@ def troubles(
     now: int,
     started: int,
     connections: tuple[int, int] = (0, 1),
+    unchecked: Mapping[str, str] | None = None,
 ) -> Iterator[Trouble]:
-    """What somebody has to mend. `connections` are how many are open, and how many may be."""
+    """What somebody has to mend.
+
+    `connections` are how many are open, and how many may be; `unchecked` the checks that cannot be made, and why.
+    """
     if written.problem:
         yield Trouble(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
     since = now - (progress.performed or started)
@@ -68,6 +73,8 @@ def troubles(
             "sent away",
             "warning",
         )
+    for name, why in (unchecked or {}).items():
+        yield Trouble(f"{NOT_CHECKED}{name}", f"The {name} cannot be made: {why}")
     for one in notifier.states():
         if one.failing_since is not None and now - one.failing_since >= _FAILING:
             yield Trouble(f"{NOT_NOTIFIED}{one.name}", f"Notifications do not reach {one.name}: {one.error}")

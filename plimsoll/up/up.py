@@ -13,6 +13,8 @@ from plimsoll.alerting.planning import Site
 from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.alerting.roster import Roster
 from plimsoll.alerting.troubles import Trouble
+from plimsoll.collect.checks import looking
+from plimsoll.collect.collector import Collector
 from plimsoll.collect.processes import ProcessWatch
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unreachable, Unusable
@@ -93,6 +95,7 @@ class Up:
         self._notifier = self._notifying(self._settings, found, site, self._started)
         self._heartbeat = self._heart(self._settings)
         self._credentials = Credentials(setup.folder)
+        self._checks = Collector(setup.host, looking.groups(self._settings.check))
         self._scraper = Scraper(
             self._settings.targets,
             self._writing,
@@ -101,7 +104,7 @@ class Up:
         )
         self._watched = self._all_watched()
         self._servers = self._listening()
-        self._sources = Sources(setup.sources, self._writing)
+        self._sources = Sources([*setup.sources, self._checks.collect], self._writing)
         watchdog = Watchdog(lambda: self.loop.last, self._say)
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
@@ -223,6 +226,8 @@ class Up:
             self._heartbeat = self._heart(settings)
             if self._heartbeat:
                 self._heartbeat.start()
+        if settings.check != old.check:
+            self._checks.use(looking.groups(settings.check))
         self._roster.expect(settings.expected, settings.roster.silent_after)
         self._scraper.use(settings.targets)
         self.loop.judge_by(site, given)
@@ -248,7 +253,8 @@ class Up:
     def _troubles(self) -> list[Trouble]:
         now = time.time_ns()
         written, open_ones = self._writing.state, self._servers[0].connections
-        return [*overview.troubles(self.loop.progress, written, self._notifier, now, self._started, open_ones)]
+        progress, unchecked = self.loop.progress, self._checks.failing
+        return [*overview.troubles(progress, written, self._notifier, now, self._started, open_ones, unchecked)]
 
     def _all_watched(self) -> Watched:
         return Watched(

@@ -31,6 +31,17 @@ SYSSTAT = {
     *("cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "disk", "swap", "paging", "queue"),
     *("network", "filesystem", "psi"),
 }
+# What telegraf/checks.conf shows: the measurement of each plugin, and its tags that change with the result.
+CHANGING = {
+    "win_services": set(),
+    "systemd_units": {"load", "active", "sub"},
+    "procstat": {"result"},
+    "ping": set(),
+    "net_response": {"result"},
+    "http_response": {"result", "status_code"},
+    "x509_cert": set(),
+}
+CHECKED = {*CHANGING, "procstat_lookup"} - {"procstat"}
 
 
 def read(name):
@@ -133,7 +144,7 @@ def test_every_field_is_collected():
     text = (TELEGRAF / "linux.conf").read_text()
     assert "# [[inputs.chrony]]" in text  # it logs an error every time where there is no chrony
     assert "# [[inputs.nginx]]" in text  # nor is there nginx on every host
-    collected = linux | {"pressure", "chrony", "nginx", "sqlserver_performance", "openldap", "ldap_probe"}
+    collected = linux | CHECKED | {"pressure", "chrony", "nginx", "sqlserver_performance", "openldap", "ldap_probe"}
     read_from_files = set(LOAD_DRIVER)  # what a load driver saw is no agent's to collect
     assert {one for one in FIELDS if one[0] not in collected | SYSSTAT | read_from_files} == set()
     assert {name for name, _ in FIELDS} >= SYSSTAT
@@ -151,6 +162,20 @@ def test_linux_and_windows_send_alike():
     assert linux["agent"] == windows["agent"]
     assert linux["outputs"] == windows["outputs"]
     assert (linux["agent"]["interval"], linux["agent"]["flush_interval"]) == ("10s", "2s")
+
+
+def test_checks_are_told_apart_by_their_name_alone():
+    """A tag that changes with the result would make another series of a failure than of a success."""
+    text = (TELEGRAF / "checks.conf").read_text(encoding="utf-8")
+    shown = text[text.index("# [[inputs") :]
+    inputs = tomllib.loads(re.sub(r"^# (?=\[\[|  )", "", shown, flags=re.M))["inputs"]
+    assert {name: set(one[0].get("tagexclude", ())) for name, one in inputs.items()} == CHANGING
+    assert all(one[0]["tags"]["check"] for one in inputs.values())
+    assert inputs["x509_cert"][0]["taginclude"] == ["check", "source"]
+    assert inputs["x509_cert"][0]["tagpass"] == {"type": ["leaf"]}
+    sources = [source for _, source in SOURCES if source.measurement in CHECKED]
+    assert {source.instance for source in sources} == {"check"}
+    assert {source.measurement for source in sources} == CHECKED
 
 
 @pytest.mark.parametrize("name", ["openldap.conf", "sqlserver.conf"])

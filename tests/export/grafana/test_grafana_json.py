@@ -16,7 +16,7 @@ SCHEMAS = Path(__file__).parents[4] / "shared" / "reference" / "grafana" / "json
 FILES = files.files()
 NAMES = {
     *("health", "cpu", "memory", "disk", "network", "sql-server", "ldap", "active-directory", "roles", "file-server"),
-    *("messaging", "runs", "network-services", "remote-desktop", "virtual", "applications"),
+    *("messaging", "runs", "network-services", "remote-desktop", "virtual", "applications", "checks"),
 }
 
 
