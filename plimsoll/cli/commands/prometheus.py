@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.cli.console import print_error, print_line
@@ -9,6 +10,7 @@ from plimsoll.cli.outputs import write_text
 from plimsoll.export.prometheus.check import mistakes
 from plimsoll.export.prometheus.export import GENERATED, TESTS
 from plimsoll.export.prometheus.export import export as export_packs
+from plimsoll.export.prometheus.names import names as exporter_names
 from plimsoll.export.prometheus.rules import Options
 from plimsoll.hosts.settings import Settings, load
 from plimsoll.hosts.site import site_of
@@ -17,20 +19,27 @@ from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.native.programs import PROMTOOL
 from plimsoll.rules.load import load as load_rules
-from plimsoll.rules.schema.strict_yaml import Mistakes
+from plimsoll.rules.schema.strict_yaml import Mistakes, suggest
 
 _RULES = "*.rules.yaml"
+_TELEGRAF = "telegraf"
 
 
-def options(interval: str, docs: str) -> Options:
-    """The options of the export. Unusable if the interval is not a duration of whole seconds."""
+def options(interval: str, docs: str, names: Sequence[str] = ()) -> Options:
+    """The options of the export. Unusable if the interval is not a duration of whole seconds, or a name unknown."""
+    known = exporter_names()
+    for name in names:
+        if name not in (*known, _TELEGRAF):
+            raise Unusable(
+                f'--names: "{name}" is not known{suggest(name, known)}; choose from telegraf, {", ".join(known)}'
+            )
     try:
         length = parse_duration(interval)
     except ValueError as error:
         raise Unusable(f"--interval: {error}") from None
     if length < SECOND or length % SECOND:
         raise Unusable(f'--interval: "{interval}" is not a number of whole seconds')
-    return Options(interval=length, docs=docs)
+    return Options(interval=length, docs=docs, names=tuple(name for name in dict.fromkeys(names) if name != _TELEGRAF))
 
 
 def export(out: Path, config: Path | None, options: Options, packs: Sequence[str], only: Sequence[str]) -> None:
@@ -38,7 +47,7 @@ def export(out: Path, config: Path | None, options: Options, packs: Sequence[str
     catalogue = load_rules(packs, only)
     settings = load(config) if config else Settings()
     site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
-    options = Options(options.every, options.interval, options.docs, catalogue.by_hand)
+    options = replace(options, by_hand=catalogue.by_hand)
     made = export_packs(catalogue.packs, catalogue.signals, site, options)
     if not made.files:
         raise Unusable(f"no rule can be exported: {made.refused[0] if made.refused else 'the packs have none'}")

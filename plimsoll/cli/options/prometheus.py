@@ -25,6 +25,14 @@ def prometheus_export_command(
         str,
         typer.Option("--interval", help="The time between samples; windows shorter than twice this are widened to it."),
     ] = "10s",
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--names",
+            help="What records the metrics, besides Telegraf: node_exporter, windows_exporter or opentelemetry. Adds "
+            "recording rules that give them Telegraf's names. May be repeated.",
+        ),
+    ] = None,
     packs: PackOption = None,
     only: OnlyOption = None,
     docs: Annotated[
@@ -34,7 +42,7 @@ def prometheus_export_command(
     """Write packs as alerting rules with unit tests. Rules that PromQL cannot say are named on stderr."""
     from plimsoll.cli.commands import prometheus
 
-    prometheus.export(out, config, prometheus.options(interval, docs), packs or (), only or ())
+    prometheus.export(out, config, prometheus.options(interval, docs, names or ()), packs or (), only or ())
 
 
 @app.command("check")

@@ -8,10 +8,12 @@ from typing import Any, TypeAlias
 import yaml
 
 from plimsoll.export.grafana.selections import selections
+from plimsoll.export.prometheus.names import metrics
 from plimsoll.rules.exporters.telegraf_names import metric_names
 from plimsoll.rules.schema.signal import Signal
 
 _KNOWN = ("alert", "expr", "for", "keep_firing_for", "labels", "annotations")
+_KNOWN_OF_RECORDING = ("record", "expr", "labels")
 _SEVERITIES = ("info", "warning", "critical")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _SELECTED = re.compile(rf"(?:({_STRING})|([a-zA-Z_:][a-zA-Z0-9_:]*)(?=[{{\[]))")
@@ -46,9 +48,9 @@ def mistakes(files: Mapping[str, str], signals: Mapping[str, Signal]) -> Iterato
             if not isinstance(rule, dict) or not isinstance(rule.get("expr"), str):
                 yield f"{name}: group {group}: a rule has no expr"
                 continue
-            for check in CHECKS:
+            for check in CHECKS_OF_RECORDING if "record" in rule else CHECKS:
                 for wrong in check(rule, context):
-                    yield f"{name}: {rule.get('alert', 'a rule')}: {wrong}"
+                    yield f"{name}: {rule.get('alert') or rule.get('record') or 'a rule'}: {wrong}"
 
 
 def recorded(signals: Mapping[str, Signal]) -> frozenset[str]:
@@ -114,6 +116,25 @@ def keeps_another(rule: Rule, context: Context) -> Iterator[str]:
             yield f"its expr keeps the alert {name} firing, not its own"
 
 
+def records_with_unknown_keys(rule: Rule, context: Context) -> Iterator[str]:
+    """A key of a recording rule that no server reads."""
+    for key in rule:
+        if key not in _KNOWN_OF_RECORDING:
+            yield f'"{key}" is no key of a recording rule; there are {", ".join(_KNOWN_OF_RECORDING)}'
+
+
+def records_what_nothing_reads(rule: Rule, context: Context) -> Iterator[str]:
+    """A recorded name that no signal is read from: it is misspelt, or of no use."""
+    if rule["record"] not in context.metrics:
+        yield "no signal is read from this name"
+
+
+def records_the_unknown(rule: Rule, context: Context) -> Iterator[str]:
+    """A metric that no exporter is known to give."""
+    for name in sorted(metrics_of(rule["expr"]) - metrics()):
+        yield f"no exporter is known to give the metric {name}"
+
+
 CHECKS: tuple[Callable[[Rule, Context], Iterable[str]], ...] = (
     has_unknown_keys,
     reads_nothing,
@@ -121,4 +142,10 @@ CHECKS: tuple[Callable[[Rule, Context], Iterable[str]], ...] = (
     lacks_severity,
     is_there_twice,
     keeps_another,
+)
+CHECKS_OF_RECORDING: tuple[Callable[[Rule, Context], Iterable[str]], ...] = (
+    records_with_unknown_keys,
+    reads_nothing,
+    records_what_nothing_reads,
+    records_the_unknown,
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import yaml
 
 from plimsoll.export.grafana.alerts.alert_rules import Refused
+from plimsoll.export.prometheus.names import recording_rules
 from plimsoll.export.prometheus.rules import Made, Options, alerts_of
 from plimsoll.export.prometheus.selectors import duration
 from plimsoll.export.prometheus.unit_tests import Tested, unit_tests
@@ -67,7 +68,18 @@ def export(
                 {**document, "tests": tested.groups}
             )
             cases += tested.cases
-    return Export(files, rules, cases, tuple(refused))
+    return Export(files | _names(signals, options), rules, cases, tuple(refused))
+
+
+def _names(signals: Mapping[str, Signal], options: Options) -> dict[str, str]:
+    """The recording rules for each exporter that is named, in a file of its own."""
+    files: dict[str, str] = {}
+    for exporter in options.names:
+        rules = recording_rules(exporter, signals, options.interval)
+        group = {"name": f"plimsoll names of {exporter}", "interval": duration(options.interval), "rules": rules}
+        head = f"{GENERATED}: what {exporter} records, under the names that Telegraf gives.\n"
+        files[f"{exporter}.names.rules.yaml"] = head + written({"groups": [group]})
+    return files
 
 
 class _Dumper(yaml.CSafeDumper):

@@ -35,13 +35,14 @@ class Options:
     """How rules are evaluated: every `every` ns, over samples every `interval` ns.
 
     `docs` is the URL that the pages of rules are below; without it alerts link to none. `by_hand` are packs chosen by
-    name, whose superseded limits stay in force.
+    name, whose superseded limits stay in force. `names` are the exporters whose metrics are given Telegraf's names.
     """
 
     every: int = 10 * SECOND
     interval: int = 10 * SECOND
     docs: str = ""
     by_hand: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,18 @@ class Template:
         self._text = text
         self.labels = tuple(found["label"] for found in _PART.finditer(text))
 
+    @property
+    def pattern(self) -> str:
+        """The regular expression of what of its first label is taken."""
+        part = _PART.search(self._text)
+        prefix = (part["prefix"] or "") if part else ""
+        return f"(?:{re.escape(prefix)})?(.*)" if prefix else "(.*)"
+
+    @property
+    def replacement(self) -> str:
+        """The text with `${1}` for what `pattern` takes."""
+        return _PART.sub("${1}", self._text)
+
     def filled(self, labels: dict[str, str]) -> str:
         """The text for a series; KeyError if it lacks one of the labels."""
         return _PART.sub(lambda part: labels[part["label"]].removeprefix(part["prefix"] or ""), self._text)

@@ -1,0 +1,185 @@
+"""Recording rules that give what an exporter records the names that Telegraf gives, from rules/exporters.
+
+Alerts then read the same metrics whoever recorded them. Each rule is a formula of rules/exporters in PromQL, for every
+host of the exporter at once.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plimsoll.export.prometheus.selectors import duration, number, text
+from plimsoll.model.times import SECOND
+from plimsoll.rules.exporters.formulas import Formula
+from plimsoll.rules.exporters.load import exporters
+from plimsoll.rules.exporters.schema import Exporter, Group, Metric
+from plimsoll.rules.exporters.telegraf_names import plain_name
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.store.influx.quoting import literal
+
+_OF_SCRAPE = ("host", "instance", "job")
+# The label host where there is one, else the address that was scraped, without its port.
+_HOST = r"(?:([^;]+);.*|;(.*?)(?::[0-9]+)?)"
+_SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_PLAIN = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+
+
+def names() -> tuple[str, ...]:
+    """The exporters whose names can be exported for."""
+    return tuple(exporters())
+
+
+def metrics() -> frozenset[str]:
+    """The names of all metrics of exporters."""
+    groups = (group for one in exporters().values() for group in one.groups)
+    return frozenset(metric.name for group in groups for metrics in group.sources.values() for metric in metrics)
+
+
+def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> list[dict[str, Any]]:
+    """The recording rules for an exporter that is scraped every `interval` ns: of all that signals read."""
+    read = {name for signal in signals.values() for name in _read_by(signal)}
+    return [*_rules(exporters()[exporter], read, interval)]
+
+
+def _read_by(signal: Signal) -> Iterator[tuple[str, str]]:
+    for source in signal.sources:
+        if source.path:
+            yield source.path.object, source.path.counter
+        else:
+            yield from ((source.measurement or "", field) for field in source.fields)
+
+
+def _rules(exporter: Exporter, read: set[tuple[str, str]], interval: int) -> Iterator[dict[str, Any]]:
+    for group in exporter.groups:
+        for field, formulas in group.formulas.items():
+            if (group.measurement or group.object, field) not in read:
+                continue
+            written = _Written(group, interval)
+            found = " or ".join(dict.fromkeys(map(written.formula, formulas)))
+            for chosen, tags in written.choices(found):
+                yield written.rule(field, chosen, tags)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """Writes the fields of a group."""
+
+    group: Group
+    interval: int
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The labels of the group that tell its instances apart."""
+        labels = (label for template in self.group.templates.values() for label in template.labels)
+        return tuple(dict.fromkeys(labels))
+
+    @property
+    def by(self) -> str:
+        """The labels of all values."""
+        return f"by ({', '.join((*_OF_SCRAPE, *(one for one in self.needed if one not in _OF_SCRAPE)))})"
+
+    def formula(self, formula: Formula) -> str:
+        """A formula in PromQL, over the newest samples."""
+        return f"({self._expression(formula.tree, None)})"
+
+    def choices(self, found: str) -> Iterator[tuple[str, dict[str, str]]]:
+        """The expression for each value of the tags that depend on one."""
+        if not self.group.when:
+            yield found, {}
+            return
+        for tag, by in self.group.when.items():
+            for metric, texts in by.items():
+                for value, chosen in texts.items():
+                    yield f"({found}) and ({self._metric(metric, None)} == {value})", {tag: chosen}
+
+    def rule(self, field: str, expr: str, chosen: Mapping[str, str]) -> dict[str, Any]:
+        """The recording rule of a field."""
+        group = self.group
+        host = f'label_join({expr}, "host", ";", "host", "instance")'
+        found = f'label_replace({host}, "host", "$1$2", "host", {text(_HOST)})'
+        labels, kept = dict(chosen), ["host"]
+        filled = dict.fromkeys(self.needed, "x")
+        series = group.series("h", filled, field, dict(chosen))
+        if group.object is not None:
+            found = f'label_replace({found}, "source", "$1", "host", "(.*)")'
+            labels["objectname"] = series.tag("objectname") or group.object
+            kept.append("source")
+        for tag, template in group.templates.items():
+            name = tag or "instance"
+            if not template.labels:
+                labels[name] = template.filled({})
+                continue
+            taken = ", ".join(map(text, (name, template.replacement, template.labels[0], template.pattern)))
+            found = f"label_replace({found}, {taken})"
+            kept.append(name)
+        return {
+            "record": plain_name(f"{series.measurement}_{series.field}"),
+            "expr": f"max by ({', '.join(dict.fromkeys(kept))}) ({found})",
+            **({"labels": labels} if labels else {}),
+        }
+
+    def _expression(self, node: ast.expr, grown: str | None) -> str:
+        """An expression; where it is about growth, `grown` is the function and range to use."""
+        match node:
+            case ast.Constant(value=int() | float() as value):
+                return number(value)
+            case ast.Name(id=name):
+                return self._metric(name, grown)
+            case ast.BinOp(left=left, op=op, right=right):
+                below = self._expression(right, grown)
+                if isinstance(op, ast.Div) and not isinstance(right, ast.Constant):
+                    below = f"({below} != 0)"
+                return f"({self._expression(left, grown)} {_SIGNS[type(op)]} {below})"
+            case ast.Call(func=ast.Name(id=function), args=arguments):
+                return self._function(function, arguments, grown)
+            case _:
+                raise ValueError(f"{ast.unparse(node)} is no formula")
+
+    def _function(self, function: str, arguments: Sequence[ast.expr], grown: str | None) -> str:
+        newest = f"irate[{duration(2 * self.interval + SECOND // 1000)}]"
+        match function, arguments:
+            case "time", []:
+                return "time()"
+            case "growth" | "rate", [x]:
+                # Both are per second here: growth is only ever divided by growth.
+                return self._expression(x, grown or newest)
+            case "per", [x, y]:
+                above, below = self._expression(x, newest), self._expression(y, newest)
+                return f"(({above} / ({below} > 0)) or ({below} * 0))"
+            case "zero", [x]:
+                return f"({self._expression(x, None)} == 0)"
+            case "count", [ast.Name(id=name)]:
+                return " or ".join(f"count {self.by} ({one})" for one in self._selectors(name))
+            case "average", [x, ast.Constant(value=int() as length)]:
+                over = max(length * SECOND, 2 * self.interval + SECOND // 1000)
+                return self._expression(x, f"rate[{duration(over)}]")
+            case _:
+                raise ValueError(f"{function} is no function of formulas")
+
+    def _metric(self, name: str, grown: str | None) -> str:
+        found: list[str] = []
+        for one in self._selectors(name):
+            if grown is None:
+                value = one
+            else:
+                function, _, length = grown.partition("[")
+                value = f"{function}({one}[{length}) and idelta({one}[{length}) >= 0"
+            found.append(f"sum {self.by} ({value})")
+        return found[0] if len(found) == 1 else f"({' or '.join(found)})"
+
+    def _selectors(self, name: str) -> list[str]:
+        left_out = [f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in self.group.but.items()]
+        return [_selector(one, left_out) for one in self.group.sources[name] if _PLAIN.fullmatch(one.name)]
+
+
+def _selector(metric: Metric, left_out: Sequence[str]) -> str:
+    matchers = [*(f"{label}={text(value)}" for label, value in metric.labels), *left_out]
+    return f"{metric.name}{{{', '.join(matchers)}}}"
+
+
+def _pattern(shell: str) -> str:
+    """A pattern of the shell as a regular expression."""
+    parts = re.split(r"(\*|\[[^\]]*\])", shell)
+    return "".join(".*" if part == "*" else part if part.startswith("[") else literal(part) for part in parts)
