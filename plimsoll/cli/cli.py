@@ -10,7 +10,20 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli import defects
-from plimsoll.cli.options import alerts, capacity, compare, grafana, logs, prometheus, rules, runs, service, stack, up
+from plimsoll.cli.options import (
+    alerts,
+    capacity,
+    compare,
+    grafana,
+    logs,
+    prometheus,
+    rules,
+    runs,
+    service,
+    stack,
+    up,
+    users,
+)
 from plimsoll.cli.options.examples import examples_of
 from plimsoll.model.errors import Unreachable, Unusable, printable
 from plimsoll.model.parameters import as_options
@@ -49,6 +62,7 @@ app.add_typer(prometheus.app, name="prometheus")
 app.add_typer(stack.app, name="stack")
 app.add_typer(alerts.app, name="alerts")
 app.add_typer(service.app, name="service")
+app.add_typer(users.app, name="users")
 
 
 def _add_examples(commands: typer.Typer, of: str = "") -> None:

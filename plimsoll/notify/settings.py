@@ -4,6 +4,7 @@ It lies in the data folder and holds secrets: addresses with passwords and token
 it. docs/alerts.md is the reference.
 """
 
+import ipaddress
 import os
 import re
 import stat
@@ -12,7 +13,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from datetime import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator, model_validator
@@ -72,6 +73,16 @@ def _clock(value: object) -> object:
     raise ValueError("is not a time of the day; write it like 22:00")
 
 
+def _network(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return ipaddress.ip_network(value)
+    except ValueError:
+        raise ValueError("is no address of a proxy; write 10.0.0.7, or 10.0.0.0/28") from None
+
+
+Network = Annotated[ipaddress.IPv4Network | ipaddress.IPv6Network, BeforeValidator(_network)]
 Duration = Annotated[int, BeforeValidator(_duration)]  # ns
 Size = Annotated[int, BeforeValidator(_size)]  # bytes
 Clock = Annotated[time, BeforeValidator(_clock)]
@@ -248,6 +259,32 @@ class LimitsSettings(_Strict):
         return Bounds(self.series, self.hosts, self.writer_series, self.writer_hosts, names)
 
 
+class ProxySettings(_Strict):
+    """A reverse proxy that people log in at, and that says in the header `user` who asks.
+
+    It is at one of the `addresses`, and sends the `secret` as X-Plimsoll-Proxy. `role`: of people who are no users.
+    """
+
+    addresses: tuple[Network, ...] = Field(min_length=1)
+    user: str = Field(pattern=r"^[A-Za-z0-9-]{1,100}$")
+    secret: SecretStr = SecretStr("")
+    role: Literal["viewer", "operator", "admin"] | None = None
+
+    @field_validator("secret")
+    @classmethod
+    def _is_long(cls, secret: SecretStr) -> SecretStr:
+        found = secret.get_secret_value()
+        if found and not re.fullmatch(r"[\x21-\x7e]{20,200}", found):
+            raise ValueError("has 20 to 200 characters, without spaces")
+        return secret
+
+    @model_validator(mode="after")
+    def _needs_secret(self) -> Self:
+        if any(one.is_loopback for one in self.addresses) and not self.secret.get_secret_value():
+            raise ValueError("needs a secret: every program on this machine is at a loopback address")
+        return self
+
+
 class UpSettings(_Strict):
     """The contents of up.toml. Field names here are the names in the file."""
 
@@ -260,6 +297,7 @@ class UpSettings(_Strict):
     store: StoreSettings = StoreSettings()
     limits: LimitsSettings = LimitsSettings()
     login: Literal["elsewhere", "always"] = "elsewhere"
+    proxy: ProxySettings | None = None
     scrape: tuple[ScrapeSettings, ...] = ()
 
     @property
@@ -313,7 +351,7 @@ def load(folder: Path) -> UpSettings:
         return UpSettings()
     _check_owner(path)
     found = parse(user_files.read(path), path)
-    if found.addresses:
+    if found.addresses or (found.proxy and found.proxy.secret.get_secret_value()):
         _check_unreadable(path)
     return found
 
@@ -343,7 +381,7 @@ def _check_unreadable(path: Path) -> None:
     found = path.lstat()
     closed = stat.S_IROTH | (stat.S_IRGRP if found.st_uid == os.geteuid() else 0)
     if found.st_mode & closed:
-        raise Unusable(f"{path}: others may read it, and it has addresses with passwords or tokens: chmod 600 {path}")
+        raise Unusable(f"{path}: others may read it, and it has passwords or tokens: chmod 600 {path}")
 
 
 def _unusual(detail: Any) -> str | None:
@@ -354,5 +392,5 @@ def _unusual(detail: Any) -> str | None:
 
 def _names() -> list[str]:
     models = (UpSettings, TargetSettings, QuietSettings, QuietWindow, RosterSettings, HeartbeatSettings, StoreSettings)
-    models = (*models, LimitsSettings, ScrapeSettings, CheckSettings)
+    models = (*models, LimitsSettings, ScrapeSettings, CheckSettings, ProxySettings)
     return [field.alias or name for model in models for name, field in model.model_fields.items()]

@@ -19,6 +19,7 @@ from plimsoll.pages.health import routes as health
 from plimsoll.pages.hosts import routes as hosts
 from plimsoll.pages.http_api import routes as http_api
 from plimsoll.pages.notes import routes as notes
+from plimsoll.pages.record import routes as record
 from plimsoll.pages.reviewing.run_reviews import RunReviews
 from plimsoll.pages.rules import routes as rules
 from plimsoll.pages.runs import routes as runs
@@ -41,6 +42,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *hosts.routes(watched, frame, scenes),
         *finding.routes(watched, frame),
         *notes.routes(watched, frame),
+        *record.routes(watched, frame),
         *http_api.routes(watched, frame, scenes, reviews),
         *alerts.routes(watched, frame),
         *rules.routes(watched, frame),

@@ -13,17 +13,23 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plimsoll.serve.answers import later, refusal
-from plimsoll.serve.credentials import Credentials, Use
+from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.listen import Listen, PublicAddress, ip_of
 from plimsoll.serve.login import Answer, Login, wrong
+from plimsoll.serve.people import NOBODY, Person, Role, known_as, needed
+from plimsoll.serve.proxy import TrustedProxy, Unknown
 from plimsoll.serve.turns import Turns
 
 STORE = "/api/store/"
 OWN = "/api/own/"  # other commands of the owner
 PUBLIC = "/api/v1"
+LOGIN = "/login"
+_PEER = "plimsoll.peer"
 _OPEN = frozenset({"/health", "/ping"})
 # Of InfluxDB 2 and 1, of Prometheus, and of OpenTelemetry.
 _WRITING = frozenset({"/api/v2/write", "/write", "/query", "/api/v1/write", "/v1/metrics"})
+_OWNER = Person("the owner", Role.ADMIN, "owner's token")
+_READER = Person("", Role.VIEWER)
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^\s:/@\[\]]+))(?::[0-9]+)?")
 _SAFE = ("GET", "HEAD")
 _COME_BACK_S = 30
@@ -36,6 +42,7 @@ class Access:
 
     `login`: the loopback address needs token and password as well. `owner_only`: nothing is answered without the
     owner's token. `url` is the address under which people reach it, by a proxy that may change the scheme and name.
+    `proxy` is one that says who asks.
     """
 
     listen: Listen
@@ -44,10 +51,11 @@ class Access:
     owner_only: bool = False
     login: bool = False
     url: PublicAddress | None = None
+    proxy: TrustedProxy | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether everybody who reaches the server may read and write."""
+        """Whether everybody who reaches the server may read and write; to change things where there are users, no."""
         return self.listen.is_loopback and not self.login and not self.owner_only
 
     @property
@@ -78,12 +86,16 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
         if scope["type"] == "http":
-            scope = {**scope, "client": (self._client(Request(scope)), 0)}  # by which everything is counted
+            # By the client everything is counted; the peer may be a proxy.
+            scope = {**scope, "client": (self._client(Request(scope)), 0), _PEER: scope.get("client")}
             request = Request(scope)
-            refused = self._from_elsewhere(request) or self._passed_on(request) or await self._unauthorized(request)
-            if refused:
-                await refused(scope, receive, send)
+            found = self._from_elsewhere(request) or self._passed_on(request) or await self._asking(request)
+            if isinstance(found, Person):
+                found = _beyond(request, found) or found
+            if isinstance(found, Response):
+                await found(scope, receive, send)
                 return
+            known_as(request, found)
             if request.method in _SAFE and request.url.path not in _OPEN | _WRITING:
                 await self._turns.answer(self._app, _address(request), scope, receive, send)
                 return
@@ -122,22 +134,33 @@ class Guard:
 
     def _client(self, request: Request) -> str:
         """The address that a request comes from; from a proxy on this machine, the one that it adds at the end."""
-        passed_on = request.headers.get("x-forwarded-for", "") if self._access.is_behind_proxy else ""
+        access, peer = self._access, request.client.host if request.client else ""
+        is_proxy = access.is_behind_proxy or (access.proxy is not None and access.proxy.is_at(peer))
+        passed_on = request.headers.get("x-forwarded-for", "") if is_proxy else ""
         last = passed_on.rpartition(",")[2].strip()
-        return last if ip_of(last) else request.client.host if request.client else ""
+        return last if ip_of(last) else peer
 
-    async def _unauthorized(self, request: Request) -> Response | None:
-        """The refusal of a request without the token or password it needs."""
-        path, credentials = request.url.path, self._access.credentials
-        if path.startswith((STORE, OWN)) or self._access.owner_only:
-            return None if any(map(credentials.is_owner, _secrets(request))) else self._no_token(request)
-        if self._access.is_open or path in _OPEN:
-            return None
+    async def _asking(self, request: Request) -> Person | Response:
+        """Who sends a request, or its refusal, if it has not the token or password that it needs."""
+        path, access, credentials = request.url.path, self._access, self._access.credentials
+        if path.startswith((STORE, OWN)) or access.owner_only:
+            return _OWNER if any(map(credentials.is_owner, _secrets(request))) else self._no_token(request)
+        if path in _OPEN:
+            return NOBODY
         if path in _WRITING:
-            return None if any(map(credentials.may_write, _secrets(request))) else self._no_token(request)
+            may = access.is_open or any(map(credentials.may_write, _secrets(request)))
+            return NOBODY if may else self._no_token(request)
+        if access.proxy and (person := self._by_proxy(request, access.proxy)):
+            return person
+        if access.is_open and not credentials.users.any:
+            return NOBODY
         if token := _bearer(request):
             return self._by_token(request, token)
-        if request.method not in _SAFE and (path == PUBLIC or path.startswith(f"{PUBLIC}/")):
+        name, password = _basic(request)
+        is_change = request.method not in _SAFE
+        if access.is_open and not is_change and not password and path != LOGIN:
+            return _READER
+        if is_change and (path == PUBLIC or path.startswith(f"{PUBLIC}/")):
             # A browser sends a password by itself, and a program has no need of one.
             return refusal(
                 HTTPStatus.UNAUTHORIZED,
@@ -145,14 +168,20 @@ class Guard:
                 headers={"WWW-Authenticate": "Bearer"},
                 hint="docs/http-api.md says how to make one",
             )
-        return await self._without_password(request)
+        return await self._by_password(request, name, password)
 
-    def _by_token(self, request: Request, token: str) -> Response | None:
-        """The refusal of a token that is none for reading or changes, or that may not change anything."""
-        credentials = self._access.credentials
-        if credentials.is_token(token, Use.CHANGE):
-            return None
-        if not credentials.is_token(token, Use.READ):
+    def _by_proxy(self, request: Request, proxy: TrustedProxy) -> Person | Response | None:
+        """Whom the proxy says that a request is of; None if it does not come from there, or says nothing."""
+        peer = request.scope[_PEER]
+        try:
+            return proxy.person(peer[0] if peer else "", request.headers, self._access.credentials.users)
+        except Unknown as error:
+            return refusal(HTTPStatus.FORBIDDEN, str(error))
+
+    def _by_token(self, request: Request, token: str) -> Person | Response:
+        """The program that has a token, or the refusal of one that is not for reading or changes."""
+        found = self._access.credentials.program(token)
+        if found is None:
             wrong("token", _address(request))
             return refusal(
                 HTTPStatus.UNAUTHORIZED,
@@ -160,16 +189,14 @@ class Guard:
                 headers={"WWW-Authenticate": "Bearer"},
                 hint="docs/http-api.md says how to make one; the token for samples is none",
             )
-        if request.method not in _SAFE:
-            return refusal(HTTPStatus.FORBIDDEN, "this token is for reading", hint="use one for changes")
-        return None
+        return found
 
-    async def _without_password(self, request: Request) -> Response | None:
-        client, password = _address(request), _basic(request)
-        answer = await self._login.answer(client, password) if password else Answer.WRONG
+    async def _by_password(self, request: Request, name: str, password: str) -> Person | Response:
+        client = _address(request)
+        answer = await self._login.answer(client, name, password) if password else Answer.WRONG
         match answer:
-            case Answer.RIGHT:
-                return None
+            case Person():
+                return answer
             case Answer.THROTTLED:
                 seconds = str(int(self._login.wait_s(client)) + 1)
                 return refusal(
@@ -180,8 +207,12 @@ class Guard:
             case Answer.BUSY:
                 return later("too many passwords are tested at the moment", 1)
             case Answer.WRONG:
+                users = self._access.credentials.users.any
+                which = (
+                    "the name and password of a user" if users else "its password here; the user name does not matter"
+                )
                 return PlainTextResponse(
-                    "Plimsoll needs its password here; the user name does not matter.\n",
+                    f"Plimsoll needs {which}.\n",
                     HTTPStatus.UNAUTHORIZED,
                     {"WWW-Authenticate": 'Basic realm="Plimsoll", charset="UTF-8"'},
                 )
@@ -190,6 +221,21 @@ class Guard:
         if any(_secrets(request)):
             wrong("token", _address(request))
         return refusal(HTTPStatus.UNAUTHORIZED, "unauthorized access")
+
+
+def _beyond(request: Request, person: Person) -> Response | None:
+    """The refusal of what somebody's role does not include."""
+    role = needed(request.method, request.url.path)
+    if person.role.may(role) or request.url.path in _WRITING:
+        return None
+    if person.how.startswith("token"):
+        error = f"this token is for {'reading' if person.role is Role.VIEWER else 'what operators do'}"
+        return refusal(HTTPStatus.FORBIDDEN, error, hint="use one for changes")
+    error = f"{person.name} has the role {person.role}: this needs {role}"
+    hint = f"who runs Plimsoll gives it: plimsoll users role {person.name} {role}"
+    if "text/html" in request.headers.get("accept", ""):
+        return PlainTextResponse(f"{error}.\n{hint}\n", HTTPStatus.FORBIDDEN)
+    return refusal(HTTPStatus.FORBIDDEN, error, hint=hint)
 
 
 def without_agents(app: ASGIApp) -> ASGIApp:
@@ -255,9 +301,7 @@ def _address(request: Request) -> str:
 
 def _secrets(request: Request) -> list[str]:
     """The tokens that a request has, in any form that InfluxDB's clients use."""
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    found = [token.strip()] if kind.lower() in ("token", "bearer") else [_basic(request)]
-    found.append(request.query_params.get("p", ""))
+    found = [_bearer(request) or _basic(request)[1], request.query_params.get("p", "")]
     # InfluxDB 1's clients may send user:token.
     found += [text.partition(":")[2] for text in found if ":" in text]
     return [text for text in found if text]
@@ -269,12 +313,13 @@ def _bearer(request: Request) -> str:
     return token.strip() if kind.lower() in ("token", "bearer") else ""
 
 
-def _basic(request: Request) -> str:
-    """The password of HTTP's basic authentication; empty if there is none."""
+def _basic(request: Request) -> tuple[str, str]:
+    """The user name and password of HTTP's basic authentication; empty if there are none."""
     kind, _, encoded = request.headers.get("authorization", "").partition(" ")
     if kind.lower() != "basic":
-        return ""
+        return "", ""
     try:
-        return base64.b64decode(encoded, validate=True).decode("utf-8").partition(":")[2]
+        name, _, password = base64.b64decode(encoded, validate=True).decode("utf-8").partition(":")
     except (binascii.Error, UnicodeDecodeError):
-        return ""
+        return "", ""
+    return name, password

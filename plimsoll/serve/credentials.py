@@ -1,43 +1,46 @@
 """The secrets of `plimsoll up`: the owner's token in a file, and hashes of the others."""
 
-import base64
 import hashlib
 import hmac
-import json
-import os
 import re
 import secrets
-import stat
-import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
-from plimsoll.native.private import check_private
+from plimsoll.serve import passwords
+from plimsoll.serve.people import Person, Role
+from plimsoll.serve.secret_files import Reread, read, read_json, save, save_json
+from plimsoll.serve.users import Users, listed
 
 OWNERS_FILE = "token"
 HASHES_FILE = "access.json"
 NEW_FILE = "new-secrets"
 _TOKEN, _PASSWORD = "token", "password"
 _NAME = re.compile(r"[\w.-]{1,64}")
-_COST = {"n": 1 << 14, "r": 8, "p": 1}  # 16 MB and some tens of milliseconds
+_MENDED = "delete it, and a new token and password are made"
 
 
 class Use(StrEnum):
-    """What a token is for. One for changes reads as well."""
+    """What a token is for. One for changes, or for what operators do, reads as well."""
 
     SAMPLES = "samples"
     READ = "read"
+    OPERATE = "operate"
     CHANGE = "change"
 
     @property
     def kept_as(self) -> str:
         """How the file calls such tokens."""
         return _TOKEN if self is Use.SAMPLES else self.value
+
+    @property
+    def role(self) -> Role | None:
+        """What a program with such a token may do; None if it only writes samples."""
+        return {Use.READ: Role.VIEWER, Use.OPERATE: Role.OPERATOR, Use.CHANGE: Role.ADMIN}.get(self)
 
 
 class Made(NamedTuple):
@@ -51,28 +54,28 @@ def owner_token(folder: Path) -> str:
     """The token by which the owner's commands reach the store; made if it is missing."""
     path = folder / OWNERS_FILE
     try:
-        token = _read(path).strip()
+        token = read(path).strip()
     except FileNotFoundError:
         token = ""
     if not token:
         token = _new_secret()
-        _save(path, token + "\n")
+        save(path, token + "\n")
     return token
 
 
 def make_missing(folder: Path) -> Made:
-    """Make the token for writing and the password for reading that are missing."""
+    """Make the token for writing that is missing, and the password for everybody if there is none, and no user."""
     known = _hashes(folder)
     return Made(
         None if _TOKEN in known else new_token(folder),
-        None if _PASSWORD in known else new_password(folder),
+        None if _PASSWORD in known or listed(folder) else new_password(folder),
     )
 
 
 def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
     """Write new secrets to a file of the owner, where nobody is there to be shown them; the file."""
     path = folder / NEW_FILE
-    _save(path, "".join(f"{name}: {secret}\n" for name, secret in new.items()))
+    save(path, "".join(f"{name}: {secret}\n" for name, secret in new.items()))
     return path
 
 
@@ -92,13 +95,28 @@ def end_token(folder: Path, name: str, use: Use = Use.SAMPLES) -> None:
         raise Unusable(
             f"there is no token {name} for {use}; those with a name are: {', '.join(sorted(names)) or 'none'}"
         )
-    _save(folder / HASHES_FILE, json.dumps(known, indent=2) + "\n")
+    save_json(folder / HASHES_FILE, known)
+
+
+def has_password(folder: Path) -> bool:
+    """Whether there is a password that everybody shares."""
+    return _PASSWORD in _hashes(folder)
+
+
+def end_password(folder: Path) -> None:
+    """Have the password that everybody shares not be valid any more. Unusable if there is none, or no user."""
+    known = _hashes(folder)
+    if known.pop(_PASSWORD, None) is None:
+        raise Unusable("there is no password that everybody shares")
+    if not any(one.has_password for one in listed(folder)):
+        raise Unusable("nobody could log in then: add a user first, with plimsoll users add")
+    save_json(folder / HASHES_FILE, known)
 
 
 def new_password(folder: Path) -> str:
-    """A new password for reading; the old one is not valid any more, for a running server too."""
+    """A new password for everybody; the old one is not valid any more, for a running server too."""
     password = secrets.token_urlsafe(15)
-    _change(folder, _PASSWORD, _password_hash(password, secrets.token_bytes(16)))
+    _change(folder, _PASSWORD, passwords.shared_hash(password))
     return password
 
 
@@ -106,10 +124,9 @@ class Credentials:
     """Checks tokens and passwords. A file that was changed is read again."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.users = Users(folder)
         self._owner = owner_token(folder).encode()
-        self._hashes: dict[str, str] = {}
-        self._changed: tuple[int, int] | None = None
+        self._hashes = Reread(folder / HASHES_FILE, _MENDED)
         self._one_at_a_time = Lock()  # a hash takes 16 MB and a processor
         self._key = secrets.token_bytes(32)
 
@@ -123,30 +140,53 @@ class Credentials:
 
     def is_token(self, token: str, use: Use) -> bool:
         """Whether this is a token for some use."""
-        own = _token_hash(token).encode()
-        known = [one for name, one in self._current().items() if name.partition(" ")[0] == use.kept_as]
-        return sum(hmac.compare_digest(own, one.encode()) for one in known) > 0  # all are compared, in the same time
+        return self._token_name(token, use) is not None
+
+    def program(self, token: str) -> Person | None:
+        """The program that has a token to read or to change; None if it is neither."""
+        found: Person | None = None
+        for use in Use:
+            name = self._token_name(token, use) if use.role else None
+            if use.role and name is not None:
+                found = Person("", use.role, f"token {name}".strip())
+        return found
+
+    def person(self, name: str, password: str) -> Person | None:
+        """Who has this name and password. None if one is wrong. It takes some time, the same for names nobody has."""
+        users = self.users
+        role = users.role(name)
+        if users.any:
+            with self._one_at_a_time:
+                is_right = passwords.is_right(password, users.hash_of(name))
+            if role is not None:
+                return Person(users.name(name), role, "password") if is_right else None
+        return Person("", Role.ADMIN, "shared password") if self.may_read(password) else None
 
     def may_read(self, password: str) -> bool:
-        """Whether this is the password for reading. It takes some time."""
-        known = self._current().get(_PASSWORD, "")
+        """Whether this is the password that everybody shares. It takes some time."""
+        known = self._shared
         with self._one_at_a_time:
-            return bool(known) and _is_password(password, known)
+            return bool(known) and passwords.is_right(password, known)
 
-    def mark(self, password: str) -> bytes:
-        """What stands for a password that was tested, as long as the one for reading is not changed."""
-        known = self._current().get(_PASSWORD, "")
-        return hmac.digest(self._key, f"{known}\n{password}".encode(), "sha256")
+    def mark(self, name: str, password: str) -> bytes:
+        """What stands for a name and password that were tested, as long as nothing changes about them."""
+        known = (self._shared, self.users.role(name) or "", self.users.hash_of(name), name, password)
+        return hmac.digest(self._key, "\n".join(known).encode(errors="surrogatepass"), "sha256")
 
-    def _current(self) -> dict[str, str]:
-        try:
-            status = (self._folder / HASHES_FILE).stat()
-        except OSError:
-            return {}
-        changed = status.st_mtime_ns, status.st_ino
-        if changed != self._changed:
-            self._hashes, self._changed = _hashes(self._folder), changed
-        return self._hashes
+    @property
+    def _shared(self) -> str:
+        return str(self._hashes.current.get(_PASSWORD, ""))
+
+    def _token_name(self, token: str, use: Use) -> str | None:
+        """The name of a token for some use, empty if it has none; None if it is no such token."""
+        own = _token_hash(token).encode()
+        found = None
+        for kept_as, one in self._hashes.current.items():
+            kind, _, name = kept_as.partition(" ")
+            # All are compared, in the same time.
+            if hmac.compare_digest(own, str(one).encode()) and kind == use.kept_as:
+                found = name
+        return found
 
 
 def _token_name(name: str, use: Use) -> str:
@@ -163,54 +203,12 @@ def _new_secret() -> str:
 
 def _token_hash(token: str) -> str:
     # A token is long and random: it cannot be guessed, however fast its hash is.
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-def _password_hash(password: str, salt: bytes) -> str:
-    digest = hashlib.scrypt(password.encode(), salt=salt, **_COST)
-    return f"{base64.b64encode(salt).decode()}:{base64.b64encode(digest).decode()}"
-
-
-def _is_password(password: str, known: str) -> bool:
-    salt = base64.b64decode(known.partition(":")[0])
-    return hmac.compare_digest(_password_hash(password, salt).encode(), known.encode())
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
 def _change(folder: Path, name: str, value: str) -> None:
-    _save(folder / HASHES_FILE, json.dumps({**_hashes(folder), name: value}, indent=2) + "\n")
+    save_json(folder / HASHES_FILE, {**_hashes(folder), name: value})
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    path = folder / HASHES_FILE
-    try:
-        found = json.loads(_read(path))
-    except FileNotFoundError:
-        return {}
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise Unusable(f"{path}: cannot be read; delete it, and a new token and password are made")
-    return {str(name): str(value) for name, value in found.items()}
-
-
-def _read(path: Path) -> str:
-    """The content of a file with secrets. Unusable if others can read it."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            status = os.fstat(file.fileno())
-            if sys.platform != "win32" and (
-                status.st_uid != os.geteuid() or status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-            ):
-                raise Unusable(f"{path}: others can read it; delete it, and a new one is made")
-            return file.read()
-    except FileNotFoundError:
-        raise
-    except (OSError, UnicodeDecodeError) as error:
-        raise Unusable(f"{path}: cannot be read: {error}") from None
-
-
-def _save(path: Path, content: str) -> None:
-    check_private(path.parent)
-    with atomic_write(path) as partial:
-        partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
-        partial.write_text(content, "utf-8")
+    return {name: str(value) for name, value in read_json(folder / HASHES_FILE, _MENDED).items()}

@@ -1,4 +1,4 @@
-"""Tests the password for reading: few at a time, counted before they are tested, and each failure in the log."""
+"""Tests passwords: few at a time, counted before they are tested, and each failure in the log."""
 
 import asyncio
 import logging
@@ -8,6 +8,7 @@ from enum import Enum, auto
 
 from plimsoll.model.errors import printable
 from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.people import Person
 from plimsoll.serve.throttle import Throttle, network_of
 
 _MOST_TESTED = 8
@@ -17,9 +18,8 @@ _log = logging.getLogger(__name__)
 
 
 class Answer(Enum):
-    """What became of a password."""
+    """Why a password does not let somebody in."""
 
-    RIGHT = auto()
     WRONG = auto()
     THROTTLED = auto()
     BUSY = auto()
@@ -28,25 +28,25 @@ class Answer(Enum):
 class Login:
     """The passwords that are tested, and those that were right, by address.
 
-    A password takes some tens of milliseconds of a thread of its own: nothing else waits for it.
+    A password takes a part of a second of a thread of its own: nothing else waits for it.
     """
 
     def __init__(self, credentials: Credentials) -> None:
         self._credentials = credentials
         self._throttle = Throttle()
         self._pool = ThreadPoolExecutor(1, "passwords")
-        self._tested: dict[tuple[str, bytes], asyncio.Task[bool]] = {}
-        self._known: OrderedDict[str, bytes] = OrderedDict()
+        self._tested: dict[tuple[str, bytes], asyncio.Task[Person | None]] = {}
+        self._known: OrderedDict[tuple[str, bytes], Person] = OrderedDict()
 
     def wait_s(self, address: str) -> float:
         """How long an address has to wait until its next password is tested; 0 if it need not."""
         return self._throttle.wait_s(address)
 
-    async def answer(self, address: str, password: str) -> Answer:
-        """Whether a password from an address is right. Each request of a browser that is logged in has it."""
-        place, mark = network_of(address), self._credentials.mark(password)
-        if self._known.get(place) == mark:
-            return Answer.RIGHT
+    async def answer(self, address: str, name: str, password: str) -> Person | Answer:
+        """Who sends a name and password from an address. Each request of a browser that is logged in has them."""
+        place, mark = network_of(address), self._credentials.mark(name, password)
+        if known := self._known.get((place, mark)):
+            return known
         # A browser that has just been told the password sends several requests at once: that is one attempt.
         task = self._tested.get((place, mark))
         if task is None:
@@ -55,25 +55,24 @@ class Login:
             if len(self._tested) >= _MOST_TESTED:
                 return Answer.BUSY
             self._throttle.attempt(address)
-            task = self._tested[place, mark] = asyncio.create_task(self._test(address, password, mark))
-        return Answer.RIGHT if await asyncio.shield(task) else Answer.WRONG
+            task = self._tested[place, mark] = asyncio.create_task(self._test(address, name, password, mark))
+        return await asyncio.shield(task) or Answer.WRONG
 
-    async def _test(self, address: str, password: str, mark: bytes) -> bool:
+    async def _test(self, address: str, name: str, password: str, mark: bytes) -> Person | None:
         place = network_of(address)
         try:
             loop = asyncio.get_running_loop()
-            is_right = await loop.run_in_executor(self._pool, self._credentials.may_read, password)
+            person = await loop.run_in_executor(self._pool, self._credentials.person, name, password)
         finally:
             del self._tested[place, mark]
-        if is_right:
+        if person:
             self._throttle.succeeded(address)
-            self._known[place] = mark
-            self._known.move_to_end(place)
+            self._known[place, mark] = person
             if len(self._known) > _MOST_KNOWN:
                 self._known.popitem(last=False)
         else:
             wrong("password", address)
-        return is_right
+        return person
 
 
 def wrong(what: str, address: str) -> None:

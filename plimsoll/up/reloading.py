@@ -15,7 +15,7 @@ from plimsoll.serve.access import OWN
 
 PATH = f"{OWN}reload"
 # What the server, the store and the pages were made with.
-_NEED_RESTART = ("zone", "store", "limits", "login")
+_NEED_RESTART = ("zone", "store", "limits", "login", "proxy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,12 @@ def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
     return found.model_copy(update=held), tuple(name for name in held if getattr(found, name) != held[name])
 
 
-def route(reload: Callable[[], Reloaded]) -> Route:
+def route(reload: Callable[[], Reloaded], done_by_owner: Callable[[str], None]) -> Route:
     """The route by which the owner's command has settings read anew."""
 
     def answer(_: Request) -> Response:
         done = reload()
+        done_by_owner(f"had the settings read anew{': they were refused' if done.refused else ''}")
         return Response(json.dumps({"text": done.text, "refused": bool(done.refused)}), media_type="application/json")
 
     return Route(PATH, answer, methods=["POST"])

@@ -51,3 +51,8 @@ class Setup:
                 f"{', '.join(self.names)}: leads here only through a proxy, whose clients would need no "
                 f'login: write login = "always" into {self.folder / up_settings.FILE_NAME}'
             )
+        if settings.proxy and self.listen.is_loopback and settings.login != "always":
+            raise Unusable(
+                f'{self.folder / up_settings.FILE_NAME}: proxy: what it passes on needs login = "always", or whoever '
+                "names nobody would need no login"
+            )

@@ -3,9 +3,10 @@
 import logging
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from threading import Event, RLock, Thread
 
+from plimsoll.alerting.book import deeds
 from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
 from plimsoll.alerting.loop import AlertLoop
@@ -35,6 +36,8 @@ from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
+from plimsoll.serve.people import Role
+from plimsoll.serve.proxy import TrustedProxy
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.embedded import embedded
@@ -188,8 +191,12 @@ class Up:
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         login = self._settings.login == "always"
-        access = Access(listen, self._credentials, self._setup.names, owner_only, login, self._setup.url)
-        pages = [reloading.route(self.reload), *(() if owner_only else self._setup.pages(self._watched))]
+        proxy = None if owner_only else _trusted(self._settings)
+        access = Access(listen, self._credentials, self._setup.names, owner_only, login, self._setup.url, proxy)
+        pages = [
+            reloading.route(self.reload, self._done_by_owner),
+            *(() if owner_only else self._setup.pages(self._watched)),
+        ]
         app = create_app(
             self._store, self._writing, access, self._health, self._limits, pages, self._site.catalogue.signals
         )
@@ -198,6 +205,10 @@ class Up:
     def _notifying(self, settings: UpSettings, found: Mapping[str, Send], site: Site, now: int) -> Notifier:
         on_duty = self._turn.is_mine if self._turn else lambda: True
         return Notifier(self._file, settings, found, now=now, pages=self.address, site=site, on_duty=on_duty)
+
+    def _done_by_owner(self, what: str) -> None:
+        with suppress(NotKept):  # it is done all the same
+            deeds.add(self._file, deeds.Who("the owner", "command"), time.time_ns(), what)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:
@@ -299,3 +310,13 @@ class Up:
                 _log.error("the store cannot be tidied: %s", error)
             except Exception:  # the thread must go on
                 _log.exception("tidying failed")
+
+
+def _trusted(settings: UpSettings) -> TrustedProxy | None:
+    """The proxy that says who asks; None if there is none."""
+    found = settings.proxy
+    if found is None:
+        return None
+    return TrustedProxy(
+        found.addresses, found.user, found.secret.get_secret_value(), Role(found.role) if found.role else None
+    )

@@ -12,6 +12,7 @@ import pytest
 from plimsoll.alerting.book.actions import silence
 from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.book.deeds import Who
 from plimsoll.alerting.book.history import firing, history
 from plimsoll.alerting.loop import DELAY, AlertLoop
 from plimsoll.alerting.planning import Site
@@ -117,7 +118,7 @@ def test_rules_of_a_pack_of_ones_own_can_be_silenced(world, tmp_path):
     own = Path(__file__).parents[2] / "rules" / "new_pack.yaml"
     (tmp_path / "own.yaml").write_bytes(own.read_bytes())
     site = Site(load([str(tmp_path / "own.yaml")]))
-    wanted = "my-pack-*", "*", "*", MINUTE, "work", "joe", START
+    wanted = "my-pack-*", "*", "*", MINUTE, "work", Who("joe"), START
     with pytest.raises(Unusable, match="no rule matches"):
         silence(world.file, *wanted)
     book = AlertBook(world.file, site.catalogue.signals)

@@ -9,6 +9,7 @@ import pytest
 from plimsoll.alerting.book import silences
 from plimsoll.alerting.book.actions import acknowledge
 from plimsoll.alerting.book.database import NotKept
+from plimsoll.alerting.book.deeds import Who
 from plimsoll.alerting.book.history import firing
 from plimsoll.alerting.episodes import Episode
 from plimsoll.alerting.planning import Site
@@ -48,7 +49,7 @@ def test_a_second_target_is_told_of_what_nobody_acknowledges(world, file):
     second = Phone(world, after=15 * MINUTE)
     second.step("WEB01", "DB01", "BRIEF", times=30)
     second.step("WEB01", "DB01", times=30)
-    acknowledge(file, next(one.id for one in firing(file) if one.host == "DB01"), "joe", "known", world.at)
+    acknowledge(file, next(one.id for one in firing(file) if one.host == "DB01"), Who("joe"), "known", world.at)
     begun = world.at
     second.step("WEB01", "DB01", times=60)
     assert second.titles == ["CRITICAL: WEB01 is short of processors (Processor time 95 %)"]
@@ -124,7 +125,7 @@ def test_what_fires_is_repeated_at_growing_intervals_until_it_is_acknowledged(ph
     hours = [round((at - phone.sent[0][0]) / HOUR) for at, _ in phone.sent]
     assert hours == [0, 1, 3, 7, 15, 31, 55]
     assert "past its limit for" in phone.sent[1][1].body
-    acknowledge(file, firing(file)[0].id, "joe", "known", world.at)
+    acknowledge(file, firing(file)[0].id, Who("joe"), "known", world.at)
     phone.step("WEB01", times=300, every=10 * MINUTE)
     assert len(phone.sent) == 7
     phone.step()

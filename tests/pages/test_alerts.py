@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from plimsoll.alerting.book import actions, silences
+from plimsoll.alerting.book.deeds import Who
 from plimsoll.alerting.book.history import alert, firing
 from plimsoll.alerting.roster import Roster, Seen
 from plimsoll.alerting.troubles import Trouble, Troubles
@@ -177,7 +178,7 @@ def test_what_fires_and_what_is_about_to(chromium, told, pages):
     told.fired("DB01", rule=NOTE)
     told.judges("MAIL1", State.PENDING, ago=2 * MINUTE)
     told.judges("MAIL2", State.OK)
-    actions.acknowledge(told.file, acked, "joe", "known", told.now)
+    actions.acknowledge(told.file, acked, Who("joe"), "known", told.now)
     silences.add(told.file, "windows-*", "*", LONG, HOUR, HOSTILE, "anna", told.now)
     with told.file.transaction() as connection:
         connection.execute(

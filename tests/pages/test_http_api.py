@@ -121,6 +121,7 @@ def test_each_operation_of_the_document_answers_as_its_schema_says(told, duckdb)
             "alert": "/alerts/1",
             "silences": "/silences",
             "notes": "/notes",
+            "record": "/record",
             "end_silence": "/silences/1",
             "remove_note": "/notes/1",
             "runs": "/runs",

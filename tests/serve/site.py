@@ -76,6 +76,22 @@ def wait_until(condition, patience_s=120):
         time.sleep(0.01)
 
 
+def watched(store, folder, file, health: Callable[[], Health] = Health, limits=None):
+    """What pages read, where nothing was judged yet."""
+    return Watched(
+        store=store,
+        file=file,
+        site=planning.Site(load()),
+        given=GivenFacts(),
+        zone=Zone.parse("UTC"),
+        folder=folder,
+        progress=Progress,
+        judged=lambda: (),
+        health=health,
+        limits=limits or Limits(),
+    )
+
+
 @contextmanager
 def site(
     store,
@@ -86,6 +102,7 @@ def site(
     owner_only=False,
     login=False,
     url=None,
+    proxy=None,
     health: Callable[[], Health] = Health,
     on_written=None,
     certificate=None,
@@ -96,29 +113,18 @@ def site(
     folder.mkdir(mode=0o700, exist_ok=True)
     lock = OnlyOne(folder)
     writing = Writing(store, *([on_written] if on_written else []))
-    access = Access(listen, Credentials(folder), hosts, owner_only, login, url)
+    access = Access(listen, Credentials(folder), hosts, owner_only, login, url, proxy)
     limits = replace(limits or Limits(), past_s=PAST_S)
     file = AlertsFile(folder / NAME)
-    watched = Watched(
-        store=store,
-        file=file,
-        site=planning.Site(load()),
-        given=GivenFacts(),
-        zone=Zone.parse("UTC"),
-        folder=folder,
-        progress=Progress,
-        judged=lambda: (),
-        health=health,
-        limits=limits,
-    )
-    app = create_app(store, writing, access, health, limits, routes(replace(watched, **watching)), load().signals)
+    shown = watched(store, folder, file, health=health, limits=limits)
+    app = create_app(store, writing, access, health, limits, routes(replace(shown, **watching)), load().signals)
     serving = Serving(app, listen, certificate, limits, behind_proxy=access.is_behind_proxy)
     lock.announce(serving.address)
     address = serving.address.replace("0.0.0.0", "127.0.0.1")
     try:
         yield Site(address, folder, store, writing, serving)
     finally:
-        watched.closing.close()
+        shown.closing.close()
         serving.stop()
         writing.close()
         file.close()

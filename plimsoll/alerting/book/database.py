@@ -25,10 +25,12 @@ NAME = "alerts.db"
 FORMAT = 1
 _BUSY_S = 20.0
 _MENDED = "stop plimsoll up, and run plimsoll alerts salvage, which keeps what can be read"
-# Not in schema.sql: files of the same format that were made before there were notes get it, too.
-_NOTES = (
+# Not in schema.sql: files of the same format that were made before there were these get them, too.
+_ADDED = (
     "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, text TEXT NOT NULL, "
-    "host TEXT NOT NULL, who TEXT NOT NULL)"
+    "host TEXT NOT NULL, who TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS deeds (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, "
+    "how TEXT NOT NULL, what TEXT NOT NULL)",
 )
 
 
@@ -92,8 +94,14 @@ class AlertsFile:
 
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
-        """Commit everything that is done within, or nothing. NotKept if the file cannot be written."""
+        """Commit everything that is done within, or nothing. NotKept if the file cannot be written.
+
+        One within another is a part of it.
+        """
         with self._lock, self._usable():
+            if self._connection.in_transaction:
+                yield self._connection
+                return
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -145,7 +153,8 @@ class AlertsFile:
                 for statement in _statements():
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
-            connection.execute(_NOTES)
+            for statement in _ADDED:
+                connection.execute(statement)
 
 
 def _odd(connection: sqlite3.Connection) -> str:

@@ -62,7 +62,7 @@ def counters(file: AlertsFile) -> dict[str, int]:
 
 
 def tidy(connection: sqlite3.Connection, now: int) -> None:
-    """Delete alerts that ended 400 days ago, messages and silences of 90 days ago, and the oldest beyond 100,000."""
+    """Delete alerts that ended, and deeds, of 400 days ago, messages and silences of 90, the oldest beyond 100,000."""
     old = (
         "SELECT id FROM alerts WHERE ended_at < ? UNION"
         " SELECT * FROM (SELECT id FROM alerts WHERE ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT -1 OFFSET ?)"
@@ -74,5 +74,8 @@ def tidy(connection: sqlite3.Connection, now: int) -> None:
     connection.execute(
         "DELETE FROM notifications WHERE at < ? OR id <= (SELECT max(id) FROM notifications) - ?",
         (now - KEPT_MESSAGES, MOST_KEPT),
+    )
+    connection.execute(
+        "DELETE FROM deeds WHERE at < ? OR id <= (SELECT max(id) FROM deeds) - ?", (now - KEPT_ALERTS, MOST_KEPT)
     )
     connection.execute("DELETE FROM silences WHERE until < ?", (now - KEPT_MESSAGES,))

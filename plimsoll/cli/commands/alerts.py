@@ -1,19 +1,19 @@
 """`plimsoll alerts`: works on alerts.db in the data folder, whether `plimsoll up` runs or not."""
 
-import getpass
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from plimsoll.alerting import roster
-from plimsoll.alerting.book import actions, history, search, silences
+from plimsoll.alerting.book import actions, deeds, history, search, silences
 from plimsoll.alerting.book.book import last_evaluation
 from plimsoll.alerting.book.database import AlertsFile, NotKept
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.wording import ended_sentence, made_sentence, still_sentence
 from plimsoll.cli.console import print_error, print_line, print_lines
 from plimsoll.cli.outputs import STDOUT, write_json
+from plimsoll.cli.person import at_terminal
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.styled import Line
@@ -130,7 +130,7 @@ def silence(data: Path | None, rule: str, host: str, instance: str, length: str,
         raise Unusable(f"--for: {error}") from None
     with opened(data) as (file, zone):
         start = parse_time(at, zone, now) if at else None  # a clock time is the next one
-        made = actions.silence(file, rule, host, instance, duration, reason, getpass.getuser(), now, start)
+        made = actions.silence(file, rule, host, instance, duration, reason, at_terminal(), now, start)
         muted = search.firing_like(file, rule, host, instance)
     if made.start > now:
         begins = f"{zone.clock(made.start)} {zone.label(made.start)}"
@@ -142,21 +142,24 @@ def silence(data: Path | None, rule: str, host: str, instance: str, length: str,
 def unsilence(data: Path | None, number: int) -> None:
     """End a silence."""
     with opened(data) as (file, _):
-        silences.end(file, number, time.time_ns())
+        actions.end_silence(file, number, at_terminal(), time.time_ns())
     print_line(f"Silence {number} has ended; what is still firing is notified")
 
 
 def acknowledge(data: Path | None, number: int, note: str) -> None:
     """Acknowledge an alert."""
     with opened(data) as (file, _):
-        actions.acknowledge(file, number, getpass.getuser(), note, time.time_ns())
+        actions.acknowledge(file, number, at_terminal(), note, time.time_ns())
     print_line(f"Alert {number} is acknowledged: it is not repeated until it recovers")
 
 
 def retire(data: Path | None, host: str) -> None:
     """Take a host off the roster."""
     with opened(data) as (file, _):
-        found, closed = roster.retire(file, host, time.time_ns())
+        now = time.time_ns()
+        with file.transaction() as connection:
+            found, closed = roster.retire(file, host, now)
+            deeds.keep(connection, at_terminal(), now, f"retired host {found.name}")
     alerts = f", {counted(closed, 'alert')} closed" if closed else ""
     print_line(f"{found.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
 

@@ -1,12 +1,12 @@
 """`plimsoll alerts note`: notes on the time axis of the charts."""
 
-import getpass
 import time
 from pathlib import Path
 
-from plimsoll.alerting.book import notes
+from plimsoll.alerting.book import actions, notes
 from plimsoll.cli.commands.alerts import opened
 from plimsoll.cli.console import print_line
+from plimsoll.cli.person import at_terminal
 from plimsoll.model.time_arguments import parse_time
 from plimsoll.model.times import SECOND, Zone
 
@@ -19,7 +19,7 @@ def add(data: Path | None, text: str, at: str | None, host: str) -> None:
     with opened(data) as (file, zone):
         # A clock time is the latest one before now.
         when = parse_time(at, zone, now - _DAY) if at else now
-        made = notes.add(file, when, text, host, getpass.getuser())
+        made = actions.add_note(file, when, text, host, at_terminal(), now)
     print_line(f"Note {made.id} is on the charts at {_line(made, zone)}")
 
 
@@ -37,7 +37,7 @@ def list_notes(data: Path | None) -> None:
 def remove(data: Path | None, number: int) -> None:
     """Take a note away."""
     with opened(data) as (file, zone):
-        gone = notes.remove(file, number)
+        gone = actions.remove_note(file, number, at_terminal(), time.time_ns())
     print_line(f"Removed: {_line(gone, zone)}")
 
 

@@ -10,16 +10,19 @@ from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
 from plimsoll.native import data_folder
 from plimsoll.notify.settings import FILE_NAME
+from plimsoll.serve import users
+
+_OTHERS = {FILE_NAME: "the settings, with their passwords", users.FILE: "the users, with hashes of their passwords"}
 
 
 def run(to: Path, data: Path | None) -> None:
-    """Copy the embedded store to a new file, and alerts.db and up.toml beside it, while plimsoll up goes on writing.
+    """Copy the store to a new file, and the other files of the folder beside it, while plimsoll up goes on writing.
 
     Unusable if that is not possible.
     """
     folder = data or data_folder.default_folder()
-    alerts, settings = (to.with_name(f"{to.stem}.{name}") for name in (NAME, FILE_NAME))
-    taken = next((one for one in (alerts, settings) if one.exists()), None)
+    alerts, *others = (to.with_name(f"{to.stem}.{name}") for name in (NAME, *_OTHERS))
+    taken = next((one for one in (alerts, *others) if one.exists()), None)
     if taken is not None:
         raise Unusable(f"{taken}: exists already; give the backup a new name")
     with open_embedded(folder) as store:
@@ -34,8 +37,9 @@ def run(to: Path, data: Path | None) -> None:
         finally:
             file.close()
         print_line(f"{alerts}: a copy of the alerts")
-    if (folder / FILE_NAME).exists():
-        content = user_files.read(folder / FILE_NAME)
-        with os.fdopen(os.open(settings, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
-            copy.write(content)
-        print_line(f"{settings}: a copy of the settings, with their passwords")
+    for (name, what), copied in zip(_OTHERS.items(), others, strict=True):
+        if (folder / name).exists():
+            content = user_files.read(folder / name)
+            with os.fdopen(os.open(copied, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
+                copy.write(content)
+            print_line(f"{copied}: a copy of {what}")

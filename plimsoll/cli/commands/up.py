@@ -253,7 +253,7 @@ def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path,
 
 
 def _show(name: str, secret: str, use: Use = Use.SAMPLES) -> None:
-    what = _USES[use] if name == "token" else "what people read with"
+    what = _USES[use] if name == "token" else "what everybody logs in with"
     again = f"--new-{name}" if use is Use.SAMPLES else f"--new-{name} --token-for {use}"
     print_line(f"  {name:<9} {secret}", indent=12)
     print_line(f"            {what}; it is shown only now: plimsoll up {again} makes another", indent=12)
@@ -262,5 +262,6 @@ def _show(name: str, secret: str, use: Use = Use.SAMPLES) -> None:
 _USES = {
     Use.SAMPLES: "what agents write with",
     Use.READ: "what programs read with",
+    Use.OPERATE: "what programs read with, silence, acknowledge and make notes",
     Use.CHANGE: "what programs read and change with",
 }

@@ -14,6 +14,7 @@ class TokenFor(StrEnum):
 
     SAMPLES = "samples"
     READ = "read"
+    OPERATE = "operate"
     CHANGE = "change"
 
 
@@ -109,7 +110,8 @@ def up_command(
         TokenFor,
         typer.Option(
             "--token-for",
-            help="What the token is for: samples that agents write, or the HTTP API: to read, or to change as well.",
+            help="What the token is for: samples that agents write, or the HTTP API: to read; "
+            "to do what operators do as well; or to change everything.",
         ),
     ] = TokenFor.SAMPLES,
     token_name: Annotated[

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from plimsoll.alerting import known_rules
 from plimsoll.alerting.book import actions, search, silences
 from plimsoll.alerting.book.database import NotKept
+from plimsoll.alerting.book.deeds import Who, add
 from plimsoll.alerting.book.history import alert as alert_of
 from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.wording import made_sentence
@@ -23,6 +24,7 @@ from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.pages.alerts import alert_page
 from plimsoll.pages.alerts.lists import Lists
+from plimsoll.pages.shared.asking import asking
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.forms import Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
@@ -31,7 +33,6 @@ from plimsoll.up.watched import Watched
 
 Done = TypeVar("Done")
 _RELOADS_APART = 10 * SECOND
-_NOBODY = "someone on the page"
 _ONE_CLICK = "with one click, from the page"
 
 
@@ -110,7 +111,7 @@ class _AlertPages:
     def silence(self, request: Request, fields: Fields) -> Response:
         """Begin the silence of a form."""
         form = SilenceForm(**{name: fields.get(name, "") for name in _SILENCE_FIELDS})
-        made, wrong = _tried(lambda: self._silence(form))
+        made, wrong = _tried(lambda: self._silence(form, asking(request, form.who)))
         if made is not None:
             path = f"/alerts/{form.alert}" if number(form.alert) is not None else "/alerts"
             return see(self._link(request, path, silenced=made.id) + "#silences")
@@ -129,27 +130,27 @@ class _AlertPages:
             form = SilenceForm(
                 alert.rule, alert.host or "*", alert.instance or "*", fields.get("length", ""), _ONE_CLICK
             )
-            _, wrong = _tried(partial(self._silence, form))
+            _, wrong = _tried(partial(self._silence, form, asking(request)))
             if wrong:
                 return self._all(
                     request, QueryParams(), replace(form, wrong=wrong), "", HTTPStatus.UNPROCESSABLE_ENTITY
                 )
         return see(self._link(request, "/"))
 
-    def _silence(self, form: SilenceForm) -> silences.Silence:
+    def _silence(self, form: SilenceForm, who: Who) -> silences.Silence:
         if not form.rule:
             raise Unusable('give the id of a rule; * is any text: "windows-cpu-*", or "*" for all rules')
         try:
             length = parse_duration(form.length)
         except ValueError as error:
             raise Unusable(f"for how long: {error}") from None
-        who, host, instance = form.who or _NOBODY, form.host or "*", form.instance or "*"
+        host, instance = form.host or "*", form.instance or "*"
         return actions.silence(self._file, form.rule, host, instance, length, form.reason, who, time.time_ns())
 
     def end(self, request: Request, fields: Fields) -> Response:
         """End a silence."""
         id_: int = request.path_params["id"]
-        _, wrong = _tried(lambda: silences.end(self._file, id_, time.time_ns()))
+        _, wrong = _tried(lambda: actions.end_silence(self._file, id_, asking(request), time.time_ns()))
         if wrong:
             return self._frame.missing(request, f"{wrong}.", "The page of alerts lists the silences that hold.")
         return see(self._link(request, "/alerts") + "#silences")
@@ -157,7 +158,9 @@ class _AlertPages:
     def try_target(self, request: Request, fields: Fields) -> Response:
         """Send a target a test message; the page says how it went."""
         try:
-            self._watched.trials.send(fields.get("target", ""))
+            target = fields.get("target", "")
+            self._watched.trials.send(target)
+            self._record(request, f"sent a test message to {target}")
         except Unusable as error:
             return self._all(
                 request, QueryParams(), SilenceForm(), "", HTTPStatus.TOO_MANY_REQUESTS, untried=str(error)
@@ -168,14 +171,16 @@ class _AlertPages:
         """Read the settings anew, at most every ten seconds: the rules are planned anew. The page says how it went."""
         last = self._watched.reloaded
         if last is None or not 0 <= time.time_ns() - last.at < _RELOADS_APART:
-            self._watched.reload()
+            done = self._watched.reload()
+            self._record(request, f"had the settings read anew{': they were refused' if done.refused else ''}")
         return see(self._link(request, "/alerts") + "#targets")
 
     def acknowledge(self, request: Request, fields: Fields) -> Response:
         """Acknowledge an alert."""
         id_: int = request.path_params["id"]
         note, who = fields.get("note", ""), fields.get("who", "")
-        done, wrong = _tried(lambda: actions.acknowledge(self._file, id_, who or _NOBODY, note, time.time_ns()))
+        by = asking(request, who)
+        done, wrong = _tried(lambda: actions.acknowledge(self._file, id_, by, note, time.time_ns()))
         if done is None:
             return self._one(request, id_, ack=AckForm(note, who, wrong))
         return see(self._link(request, f"/alerts/{id_}"))
@@ -221,6 +226,10 @@ class _AlertPages:
             known=self._known(),
             **alert_page.content(self._watched, alert, request.query_params, self._frame.zone_of(request)),
         )
+
+    def _record(self, request: Request, what: str) -> None:
+        """Keep what was done; it was done, even if that cannot be kept."""
+        _tried(lambda: add(self._file, asking(request), time.time_ns(), what))
 
     def _known(self) -> list[str]:
         return sorted(known_rules.known(self._file))

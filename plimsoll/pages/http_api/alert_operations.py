@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from plimsoll.alerting.book import actions, history, notes, search, silences
+from plimsoll.alerting.book import actions, deeds, history, notes, search, silences
+from plimsoll.alerting.book.deeds import Who
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.book.silences import Silence
 from plimsoll.alerting.causes import cause
@@ -29,6 +30,7 @@ from plimsoll.pages.http_api.operation import (
     after,
 )
 from plimsoll.pages.http_api.ranges import RangeQuery, instant
+from plimsoll.pages.shared.asking import asking
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 from plimsoll.up.watched import Watched
@@ -71,6 +73,21 @@ class NotePart(BaseModel):
     text: str
     host: str = Field(description="Empty where it concerns all.")
     who: str
+
+
+class DeedPart(BaseModel):
+    """Something that somebody did."""
+
+    at: str
+    who: str
+    how: str = Field(description="By what they are known: password, proxy, token ci, command, no login.")
+    what: str
+
+
+class RecordQuery(RangeQuery, PageQuery):
+    """Which part of the record."""
+
+    who: str = Field(default="", max_length=actions.LONGEST_NAME, description="Only what this person did.")
 
 
 class IncidentsQuery(PageQuery):
@@ -166,6 +183,10 @@ def operations(watched: Watched) -> list[Operation[Any, Any]]:
             "DELETE", "/notes/{id:number}", "remove_note", "Remove a note", NotePart, made.remove_note, Query, Nothing,
             path_names=note,
         ),
+        Operation(
+            "GET", "/record", "record", "Who did what, the latest first", Page[DeedPart], made.record, RecordQuery,
+            Nothing,
+        ),
     ]  # fmt: skip
 
 
@@ -232,7 +253,7 @@ class _Alerts:
     def acknowledge(self, call: Call[Query, Acknowledgement]) -> AlertPart:
         now, number = time.time_ns(), call.name("id")
         self.alert(Call(call.request, Query(), Nothing()))  # 404 if there is none
-        done = actions.acknowledge(self._file, number, call.body.who or _NOBODY, call.body.note, now)
+        done = actions.acknowledge(self._file, number, _who(call, call.body.who), call.body.note, now)
         return self._part(done, silences.active(self._file, now), now)
 
     def silences(self, call: Call[SilencesQuery, Nothing]) -> Page[SilencePart]:
@@ -246,14 +267,14 @@ class _Alerts:
             length = parse_duration(body.length)
         except ValueError as error:
             raise Unusable(f"length: {error}") from None
-        who = body.who or _NOBODY
+        who = _who(call, body.who)
         return silence_part(
             actions.silence(self._file, body.rule, body.host, body.instance, length, body.reason, who, now, start)
         )
 
     def end_silence(self, call: Call[Query, Nothing]) -> SilencePart:
         try:
-            return silence_part(silences.end(self._file, call.name("id"), time.time_ns()))
+            return silence_part(actions.end_silence(self._file, call.name("id"), _who(call), time.time_ns()))
         except Unusable as error:
             raise Refused(HTTPStatus.NOT_FOUND, str(error), "id", "GET /api/v1/silences lists them") from None
 
@@ -262,17 +283,28 @@ class _Alerts:
 
     def note(self, call: Call[Query, NewNote]) -> NotePart:
         body = call.body
-        at = instant(body.at, time.time_ns(), "at")
-        return _note(notes.add(self._file, at, body.text, body.host, body.who or _NOBODY))
+        now = time.time_ns()
+        at = instant(body.at, now, "at")
+        return _note(actions.add_note(self._file, at, body.text, body.host, _who(call, body.who), now))
 
     def remove_note(self, call: Call[Query, Nothing]) -> NotePart:
         try:
-            return _note(notes.remove(self._file, call.name("id")))
+            return _note(actions.remove_note(self._file, call.name("id"), _who(call), time.time_ns()))
         except Unusable as error:
             raise Refused(HTTPStatus.NOT_FOUND, str(error), "id", "GET /api/v1/notes lists them") from None
 
+    def record(self, call: Call[RecordQuery, Nothing]) -> Page[DeedPart]:
+        query = call.query
+        found = deeds.found(self._file, *query.range(time.time_ns()), query.who, query.offset, query.limit)
+        items = [DeedPart(at=iso(one.at), who=one.who, how=one.how, what=one.what) for one in found.deeds]
+        return Page[DeedPart](items=items, total=found.total, next=after(query, len(items), found.total))
+
     def _part(self, one: Alert, held: Sequence[Silence], now: int) -> AlertPart:
         return alert_part(one, held, _UTC, now)
+
+
+def _who(call: Call[Any, Any], typed: str = _NOBODY) -> Who:
+    return asking(call.request, typed, _NOBODY)
 
 
 def _note(one: notes.Note) -> NotePart:

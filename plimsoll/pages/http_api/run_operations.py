@@ -1,5 +1,6 @@
 """Operations on recorded runs: their list, reviews and comparisons."""
 
+import time
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -7,11 +8,13 @@ from typing import Any
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from plimsoll.alerting.book.deeds import add
 from plimsoll.ingest.runs.unload import unload
 from plimsoll.model.times import iso
 from plimsoll.pages.http_api.operation import Body, Call, Nothing, Operation, Page, PageQuery, Query, Refused
 from plimsoll.pages.reviewing.jobs import Job, Stage
 from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
+from plimsoll.pages.shared.asking import asking
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.store.run_states import State
 from plimsoll.up.watched import Watched
@@ -119,6 +122,7 @@ def operations(watched: Watched, reviews: RunReviews) -> list[Operation[Any, Any
         one = known(call.name("run"))
         unload(watched.store, one.run.name)
         reviews.kept.remove(one.id)
+        add(watched.file, asking(call.request, usual="a program"), time.time_ns(), f"deleted run {one.run.name}")
         return _run(one)
 
     def review(call: Call[Query, Nothing]) -> Response:

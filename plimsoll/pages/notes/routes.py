@@ -9,16 +9,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting.book import notes
+from plimsoll.alerting.book import actions, notes
 from plimsoll.alerting.book.database import NotKept
+from plimsoll.alerting.book.deeds import Who
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone
+from plimsoll.pages.shared.asking import asking
 from plimsoll.pages.shared.forms import Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import instant_of
 from plimsoll.up.watched import Watched
-
-_NOBODY = "someone on the page"
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
@@ -27,21 +27,21 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
     def made(request: Request, fields: Fields) -> Response:
         try:
-            _add(watched, fields, frame.zone_of(request))
+            _add(watched, fields, frame.zone_of(request), asking(request, fields.get("who", "")))
         except (Unusable, NotKept) as error:
             return frame.missing(request, f"The note was not kept: {error}.", "Go back, and change it.")
         return see(_back(fields))
 
     def removed(request: Request, fields: Fields) -> Response:
         try:
-            notes.remove(watched.file, request.path_params["id"])
+            actions.remove_note(watched.file, request.path_params["id"], asking(request), time.time_ns())
         except (Unusable, NotKept) as error:
             return frame.missing(request, f"{error}.", "It may have been removed already.")
         return see(_back(fields))
 
     def posted(request: Request, fields: Fields) -> Response:
         try:
-            note = _add(watched, fields, frame.zone_of(request))
+            note = _add(watched, fields, frame.zone_of(request), asking(request, fields.get("who", "")))
         except (Unusable, NotKept) as error:
             return JSONResponse({"error": str(error)}, HTTPStatus.UNPROCESSABLE_ENTITY)
         return JSONResponse(asdict(note), HTTPStatus.CREATED)
@@ -66,10 +66,10 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 _SPAN = (("from", "now-24h"), ("to", "now"))
 
 
-def _add(watched: Watched, fields: Fields, zone: Zone) -> notes.Note:
+def _add(watched: Watched, fields: Fields, zone: Zone, who: Who) -> notes.Note:
     now = time.time_ns()
     at = instant_of(fields.get("at") or "now", zone, now)
-    return notes.add(watched.file, at, fields.get("text", ""), fields.get("host", ""), fields.get("who") or _NOBODY)
+    return actions.add_note(watched.file, at, fields.get("text", ""), fields.get("host", ""), who, now)
 
 
 def _back(fields: Fields) -> str:

@@ -20,6 +20,7 @@ from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.report.html.templates import environment
 from plimsoll.rules.severity import MARKS
+from plimsoll.serve.people import person_of
 
 NAVIGATION = (
     ("/", "Health"),
@@ -44,7 +45,7 @@ class Frame:
         self, request: Request, template: str, title: str, status: HTTPStatus = HTTPStatus.OK, **content: Any
     ) -> Response:
         """A page from a template, which extends `shared/base.html.j2`."""
-        text = self.part(request, template, title=title, **content)
+        text = self.part(request, template, title=title, person=person_of(request), **content)
         return HTMLResponse(text.encode(errors="replace"), status)
 
     def part(self, request: Request, template: str, **content: Any) -> str:

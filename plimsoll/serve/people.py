@@ -1,0 +1,63 @@
+"""Who asks: people with names and roles, and programs with tokens; and which role a request needs."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from starlette.requests import HTTPConnection
+
+_SCOPE = "plimsoll.person"
+_SAFE = ("GET", "HEAD")
+# What an operator may change; whatever else is changed is an admin's.
+_OF_OPERATORS = re.compile(
+    r"/alerts/\d+/ack|/silences|/silences/\d+/end|/incidents/\d+/silence|/notes|/notes/\d+/remove|/api/notes"
+    r"|/api/v1/alerts/\d+/acknowledgement|/api/v1/silences|/api/v1/silences/\d+|/api/v1/notes|/api/v1/notes/\d+"
+)
+
+
+class Role(StrEnum):
+    """What somebody may do: read; also silence, acknowledge and make notes; also runs and settings."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+    def may(self, needed: "Role") -> bool:
+        """Whether it is the needed role, or one that may do more."""
+        order = [*Role]
+        return order.index(self) >= order.index(needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who asks.
+
+    Attributes:
+        name: Of a user; empty if nobody has said who asks.
+        role: What they may do.
+        how: By what they are known: `password`, `proxy`, `token ci`; empty where nothing is needed.
+    """
+
+    name: str
+    role: Role
+    how: str = ""
+
+
+NOBODY = Person("", Role.ADMIN)
+
+
+def needed(method: str, path: str) -> Role:
+    """The role that a request needs."""
+    if method in _SAFE:
+        return Role.VIEWER
+    return Role.OPERATOR if _OF_OPERATORS.fullmatch(path) else Role.ADMIN
+
+
+def person_of(request: HTTPConnection) -> Person:
+    """Who sent a request, as the guard has found."""
+    return request.scope.get(_SCOPE, NOBODY)
+
+
+def known_as(request: HTTPConnection, person: Person) -> None:
+    """Let those that handle a request know who sent it."""
+    request.scope[_SCOPE] = person

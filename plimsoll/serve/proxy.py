@@ -1,0 +1,57 @@
+"""A reverse proxy that people log in at, and that says in a header who asks."""
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
+
+from starlette.datastructures import Headers
+
+from plimsoll.serve.listen import ip_of
+from plimsoll.serve.people import Person, Role
+from plimsoll.serve.users import Users
+
+SECRET_HEADER = "X-Plimsoll-Proxy"
+_LONGEST = 200
+
+
+class Unknown(Exception):
+    """The proxy names somebody who has no role here."""
+
+
+@dataclass(frozen=True)
+class TrustedProxy:
+    """The proxy: its addresses, the header with the name of who asks, and what else it sends.
+
+    `secret`: of the header X-Plimsoll-Proxy, so that no other program at these addresses can say who asks. `role`:
+    of people whom `plimsoll users add` did not give one; None: they are refused.
+    """
+
+    addresses: Sequence[IPv4Network | IPv6Network]
+    header: str
+    secret: str = ""
+    role: Role | None = None
+
+    def is_at(self, address: str) -> bool:
+        """Whether it is at an address."""
+        ip = ip_of(address)
+        if isinstance(ip, IPv6Address) and ip.ipv4_mapped:
+            ip = ip.ipv4_mapped
+        return ip is not None and any(ip in network for network in self.addresses)
+
+    def person(self, address: str, headers: Headers, users: Users) -> Person | None:
+        """Who asks, by what came from an address. None if it is not of the proxy, or names nobody. Unknown: no role."""
+        names = [one.strip() for one in headers.getlist(self.header)]
+        if len(names) != 1 or not names[0] or not self.is_at(address) or not self._is_secret(headers):
+            return None
+        name = names[0]
+        if len(name) > _LONGEST or not name.isprintable():
+            raise Unknown("the proxy names nobody: the name is too long, or cannot be printed")
+        role = users.role(name) or self.role
+        if role is None:
+            raise Unknown(f"{name}: has no role here; plimsoll users add gives one")
+        return Person(users.name(name), role, "proxy")
+
+    def _is_secret(self, headers: Headers) -> bool:
+        sent = headers.getlist(SECRET_HEADER)
+        return not self.secret or (len(sent) == 1 and hmac.compare_digest(sent[0].encode(), self.secret.encode()))

@@ -1,0 +1,76 @@
+"""Files with secrets, of their owner alone."""
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from plimsoll.model.atomic import atomic_write
+from plimsoll.model.errors import Unusable
+from plimsoll.native.private import check_private
+
+
+def read(path: Path) -> str:
+    """The content of a file. FileNotFoundError if there is none; Unusable if others can read it."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            status = os.fstat(file.fileno())
+            if sys.platform != "win32" and (
+                status.st_uid != os.geteuid() or status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+            ):
+                raise Unusable(f"{path}: others can read it; delete it, and a new one is made")
+            return file.read()
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unusable(f"{path}: cannot be read: {error}") from None
+
+
+def read_json(path: Path, mended: str) -> dict[str, Any]:
+    """The object in a file; empty if there is none. Unusable, with how that is mended, if it is no object."""
+    try:
+        found = json.loads(read(path))
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise Unusable(f"{path}: cannot be read; {mended}")
+    return {str(name): value for name, value in found.items()}
+
+
+def save(path: Path, content: str) -> None:
+    """Write a file of its owner alone, in the place of the one there is."""
+    check_private(path.parent)
+    with atomic_write(path) as partial:
+        partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
+        partial.write_text(content, "utf-8")
+
+
+def save_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write an object."""
+    save(path, json.dumps(content, indent=2) + "\n")
+
+
+class Reread:
+    """An object in a file, which is read again when the file was changed."""
+
+    def __init__(self, path: Path, mended: str) -> None:
+        self._path, self._mended = path, mended
+        self._found: dict[str, Any] = {}
+        self._changed: tuple[int, int] | None = None
+
+    @property
+    def current(self) -> Mapping[str, Any]:
+        """What is in the file now; nothing if it is not there."""
+        try:
+            status = self._path.stat()
+        except OSError:
+            return {}
+        changed = status.st_mtime_ns, status.st_ino
+        if changed != self._changed:
+            self._found, self._changed = read_json(self._path, self._mended), changed
+        return self._found

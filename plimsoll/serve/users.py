@@ -1,0 +1,119 @@
+"""The users of `plimsoll up`: names, roles and hashes of passwords, in a file of the data folder."""
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
+from plimsoll.serve import passwords
+from plimsoll.serve.people import Role
+from plimsoll.serve.secret_files import Reread, read_json, save_json
+
+FILE = "users.json"
+SHORTEST = 10
+_LONGEST = 200
+_MENDED = "delete it, and add the users again"
+_NAME = re.compile(r"[\w.@-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody who may log in. Without a password, only by a proxy that says who asks."""
+
+    name: str
+    role: Role
+    has_password: bool
+
+
+class Users:
+    """The users as they are now: a file that was changed is read again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = Reread(folder / FILE, _MENDED)
+        self._nobody = passwords.hashed(secrets.token_urlsafe())
+
+    @property
+    def any(self) -> bool:
+        """Whether there are users."""
+        return bool(self._file.current)
+
+    def role(self, name: str) -> Role | None:
+        """The role of a user; None if nobody has this name."""
+        found = self._file.current.get(name.casefold())
+        return _role(found) if found else None
+
+    def name(self, name: str) -> str:
+        """The name of a user, as it was given."""
+        return str(self._file.current.get(name.casefold(), {}).get("name", name))
+
+    def hash_of(self, name: str) -> str:
+        """The hash of a user's password; of one that nobody knows, so that it takes the same time, if there is none."""
+        return str(self._file.current.get(name.casefold(), {}).get("password") or self._nobody)
+
+
+def listed(folder: Path) -> list[User]:
+    """All users, sorted."""
+    found = [
+        User(str(one.get("name", key)), _role(one), bool(one.get("password"))) for key, one in _all(folder).items()
+    ]
+    return sorted(found, key=lambda one: one.name.casefold())
+
+
+def add(folder: Path, name: str, role: Role, password: str | None) -> None:
+    """Add a user. Unusable if there is one of this name, or the password is too short."""
+    if not _NAME.fullmatch(name):
+        raise Unusable(f"{name!r}: is no name of a user; letters, digits, dots, dashes, underscores and @ are")
+    every = _all(folder)
+    if name.casefold() in every:
+        raise Unusable(f"{name}: is a user already; plimsoll users passwd {name} changes the password")
+    entry = {"name": name, "role": role.value, **({"password": _hash(password)} if password is not None else {})}
+    save_json(folder / FILE, {**every, name.casefold(): entry})
+
+
+def change(folder: Path, name: str, *, password: str | None = None, role: Role | None = None) -> None:
+    """Change the password or the role of a user. Unusable if there is none of this name."""
+    every = _all(folder)
+    entry = dict(_known(every, name, folder))
+    if password is not None:
+        entry["password"] = _hash(password)
+    if role is not None:
+        entry["role"] = role.value
+    save_json(folder / FILE, {**every, name.casefold(): entry})
+
+
+def remove(folder: Path, name: str) -> None:
+    """Remove a user. Unusable if there is none of this name."""
+    every = _all(folder)
+    _known(every, name, folder)
+    save_json(folder / FILE, {key: one for key, one in every.items() if key != name.casefold()})
+
+
+def new_password() -> str:
+    """A password that cannot be guessed."""
+    return secrets.token_urlsafe(15)
+
+
+def _all(folder: Path) -> dict[str, Any]:
+    return read_json(folder / FILE, _MENDED)
+
+
+def _known(every: Mapping[str, Any], name: str, folder: Path) -> Mapping[str, Any]:
+    if name.casefold() not in every:
+        names = ", ".join(sorted(str(one.get("name", key)) for key, one in every.items())) or "nobody"
+        raise Unusable(f"{name}: is no user of {folder}; those are: {names}; {Parameter.STORE} names another folder")
+    return every[name.casefold()]
+
+
+def _hash(password: str) -> str:
+    if not SHORTEST <= len(password) <= _LONGEST:
+        raise Unusable(f"the password has {len(password)} characters; {SHORTEST} to {_LONGEST} are possible")
+    return passwords.hashed(password)
+
+
+def _role(entry: Mapping[str, Any]) -> Role:
+    # What cannot be read may do least.
+    return Role(entry["role"]) if entry.get("role") in [*Role] else Role.VIEWER

@@ -1,0 +1,222 @@
+"""Users with roles, a proxy that says who asks, and the record of who did what."""
+
+import base64
+import stat
+from contextlib import closing
+from ipaddress import ip_network
+
+import pytest
+from starlette.routing import Route
+
+from plimsoll.alerting.book import deeds
+from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.model.errors import Unusable
+from plimsoll.pages.application import routes
+from plimsoll.serve import passwords, users
+from plimsoll.serve.credentials import Use, end_password, make_missing, new_password, new_token
+from plimsoll.serve.people import Role, needed
+from plimsoll.serve.proxy import TrustedProxy
+from tests.each import each
+from tests.serve.site import EVERYWHERE, site, watched
+
+WORD = "correct horse battery"
+SECRET = "s" * 24
+
+
+def basic(name, password=WORD):
+    return {"Authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()}
+
+
+def bearer(token):
+    return {"Authorization": f"Bearer {token}"}
+
+
+def with_users(folder):
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for role in Role:
+        users.add(folder, f"{role}-1", role, WORD)
+    return folder
+
+
+@pytest.fixture
+def elsewhere(duckdb, tmp_path):
+    with site(duckdb, with_users(tmp_path / "data"), listen=EVERYWHERE) as made:
+        yield made
+
+
+def note(server, headers=None, path="/api/notes", body="text=deployed"):
+    sent = {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})}
+    return server.request("POST", path, body, sent).status
+
+
+def recorded(server):
+    file = AlertsFile(server.folder / NAME)
+    try:
+        return [(one.who, one.how, one.what) for one in deeds.found(file, 0, 2**62, "", 0, 100).deeds]
+    finally:
+        file.close()
+
+
+def test_a_role_includes_what_the_lower_ones_may(elsewhere):
+    for name, may_note, may_reload in (
+        ("viewer-1", False, False),
+        ("operator-1", True, False),
+        ("admin-1", True, True),
+    ):
+        assert elsewhere.request("GET", "/alerts", headers=basic(name)).status == 200
+        assert note(elsewhere, basic(name)) == (201 if may_note else 403), name
+        # 303 leads back to the page.
+        status = elsewhere.request("POST", "/settings/reload", b"", basic(name), redirect=False).status
+        assert status == (303 if may_reload else 403), name
+    refused = elsewhere.request("POST", "/api/notes", b"text=x", basic("viewer-1"))
+    assert "viewer-1 has the role viewer: this needs operator" in refused.json()["message"]
+    assert elsewhere.request("GET", "/", headers=basic("viewer-1", "wrong password")).status == 401
+    assert elsewhere.request("GET", "/", headers=basic("nobody")).status == 401
+
+
+def test_nothing_that_changes_anything_is_open_to_a_viewer(tmp_path, duckdb):
+    of_operators = set()
+    with closing(AlertsFile(tmp_path / NAME)) as file:
+        every = routes(watched(duckdb, tmp_path, file))
+    for route in every:
+        assert isinstance(route, Route)
+        path = route.path.replace("{id:number}", "1").replace("{id:str}", "1").replace("{run:path}", "night")
+        for method in {"POST", "DELETE", "PUT", "PATCH"} & (route.methods or set()):
+            assert needed(method, path) is not Role.VIEWER, (method, path)
+            if needed(method, path) is Role.OPERATOR:
+                of_operators.add(path.partition("/v1")[2] or path)
+    assert of_operators == {
+        "/alerts/1/ack",
+        "/alerts/1/acknowledgement",
+        "/silences",
+        "/silences/1",
+        "/silences/1/end",
+        "/incidents/1/silence",
+        "/notes",
+        "/notes/1",
+        "/notes/1/remove",
+        "/api/notes",
+    }
+
+
+def test_on_the_loopback_address_everybody_reads_and_users_change(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data") as here:
+        assert note(here) == 201  # there are no users: as before
+        with_users(here.folder)
+        assert here.request("GET", "/alerts").status == 200
+        assert here.request("GET", "/api/v1/alerts").status == 200
+        assert here.post(b"cpu v=1").status == 204
+        assert note(here) == 401
+        assert note(here, basic("viewer-1")) == 403
+        assert note(here, basic("operator-1")) == 201
+        assert b"Log in" in here.request("GET", "/alerts").data
+        page = here.request("GET", "/alerts", headers=basic("operator-1")).data
+        assert b"Log in" not in page
+        assert b"operator-1" in page
+        asked = here.request("GET", "/login?back=/alerts", redirect=False)
+        assert (asked.status, asked.headers["WWW-Authenticate"][:5]) == (401, "Basic")
+        back = here.request("GET", "/login?back=//evil.example/x", headers=basic("viewer-1"), redirect=False)
+        assert (back.status, back.headers["Location"]) == (303, "/x")
+
+
+def test_a_change_of_users_holds_at_once(elsewhere):
+    assert note(elsewhere, basic("operator-1")) == 201
+    users.change(elsewhere.folder, "operator-1", role=Role.VIEWER)
+    assert note(elsewhere, basic("Operator-1")) == 403
+    users.change(elsewhere.folder, "operator-1", password="another password")
+    assert elsewhere.request("GET", "/", headers=basic("operator-1")).status == 401
+    assert elsewhere.request("GET", "/", headers=basic("operator-1", "another password")).status == 200
+    users.remove(elsewhere.folder, "operator-1")
+    assert elsewhere.request("GET", "/", headers=basic("operator-1", "another password")).status == 401
+
+
+def test_the_shared_password_is_valid_until_it_is_ended(elsewhere):
+    assert make_missing(elsewhere.folder).password is None  # there are users
+    shared = new_password(elsewhere.folder)
+    assert note(elsewhere, basic("joe", shared)) == 201
+    assert elsewhere.request("GET", "/", headers=basic("viewer-1", shared)).status == 401
+    end_password(elsewhere.folder)
+    assert note(elsewhere, basic("joe", shared)) == 401
+
+
+def test_the_shared_password_is_not_ended_while_nobody_else_could_log_in(tmp_path):
+    tmp_path.chmod(0o700)
+    new_password(tmp_path)
+    users.add(tmp_path, "joe", Role.ADMIN, None)
+    with pytest.raises(Unusable, match="nobody could log in"):
+        end_password(tmp_path)
+
+
+def test_a_token_for_operators_does_what_they_do(elsewhere):
+    token = new_token(elsewhere.folder, "ci", Use.OPERATE)
+    made = elsewhere.request(
+        "POST", "/api/v1/notes", b'{"text": "x"}', {"Content-Type": "application/json", **bearer(token)}
+    )
+    assert made.status == 201
+    assert elsewhere.request("DELETE", "/api/v1/runs/night", headers=bearer(token)).status == 403
+    assert recorded(elsewhere) == [("a program", "token ci", "made note 1: x")]
+
+
+def test_the_record_has_the_name_of_the_login_and_not_the_one_that_was_typed(elsewhere):
+    note(elsewhere, basic("OPERATOR-1"), body="text=deployed&who=anna&host=WEB1")
+    assert recorded(elsewhere) == [("operator-1", "password", "made note 1 on WEB1: deployed")]
+    page = elsewhere.request("GET", "/record", headers=basic("viewer-1")).data.decode()
+    assert "made note 1 on WEB1: deployed" in page
+    listed = elsewhere.request("GET", "/api/v1/record?who=operator-1", headers=basic("viewer-1")).json()
+    assert [one["what"] for one in listed["items"]] == ["made note 1 on WEB1: deployed"]
+
+
+def test_a_proxy_says_who_asks(duckdb, tmp_path):
+    proxy = TrustedProxy([ip_network("127.0.0.1")], "X-User", SECRET)
+    with site(duckdb, with_users(tmp_path / "data"), login=True, proxy=proxy) as here:
+        for headers, status in (
+            ({"X-User": "operator-1"}, 201),
+            ({"X-User": "viewer-1"}, 403),
+            ({"X-User": "stranger"}, 403),
+            ({"X-User": ""}, 401),
+            ({"X-User": "operator-1", "X-Plimsoll-Proxy": "t" * 24}, 401),
+            ({"X-User": "operator-1", "X-Plimsoll-Proxy": ""}, 401),
+        ):
+            assert note(here, {"X-Plimsoll-Proxy": SECRET, **headers}) == status, headers
+
+
+def test_nobody_else_than_the_proxy_says_who_asks(duckdb, tmp_path):
+    proxy = TrustedProxy([ip_network("10.0.0.7")], "X-User")
+    with site(duckdb, with_users(tmp_path / "data"), listen=EVERYWHERE, proxy=proxy) as here:
+        assert note(here, {"X-User": "admin-1", "X-Forwarded-For": "10.0.0.7"}) == 401
+
+
+def test_people_of_the_proxy_who_are_no_users_have_the_role_of_the_settings(duckdb, tmp_path):
+    proxy = TrustedProxy([ip_network("127.0.0.0/8")], "X-User", SECRET, Role.OPERATOR)
+    with site(duckdb, tmp_path / "data", login=True, proxy=proxy) as here:
+        assert note(here, {"X-Plimsoll-Proxy": SECRET, "X-User": "zoe@example.org"}) == 201
+        assert recorded(here) == [("zoe@example.org", "proxy", "made note 1: deployed")]
+
+
+def test_the_file_of_users_is_the_owners_alone_and_has_no_password(tmp_path):
+    folder = with_users(tmp_path / "data")
+    file = folder / users.FILE
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert WORD not in file.read_text()
+    file.chmod(0o640)
+    with pytest.raises(Unusable, match="others can read it"):
+        users.listed(folder)
+
+
+def test_hashes_are_of_their_password_alone():
+    made = passwords.hashed(WORD)
+    assert made != passwords.hashed(WORD)
+    assert passwords.is_right(WORD, made)
+    for wrong in (WORD + " ", "", WORD[:-1]):
+        assert not passwords.is_right(wrong, made)
+    for none in ("", "scrypt", "scrypt 1 2", "x:y", made.rpartition(" ")[0] + " "):
+        assert not passwords.is_right(WORD, none)
+
+
+@each([("", WORD), ("a b", WORD), ("a:b", WORD), ("x" * 65, WORD), ("joe", "short")], named=repr)
+def test_names_and_passwords_that_cannot_be_are_refused(case, tmp_path):
+    tmp_path.chmod(0o700)
+    name, password = case
+    with pytest.raises(Unusable):
+        users.add(tmp_path, name, Role.VIEWER, password)
+    assert users.listed(tmp_path) == []
