@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll.export.grafana.selections import OBJECT, POLLED
 from plimsoll.export.prometheus.selectors import duration, number, text
+from plimsoll.model.perfmon import SQL_NAMED
 from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.formulas import Formula
 from plimsoll.rules.exporters.load import exporters
-from plimsoll.rules.exporters.schema import Exporter, Group, Metric
+from plimsoll.rules.exporters.schema import DEFAULT_SERVER, Exporter, Group, Metric
 from plimsoll.rules.exporters.telegraf_names import plain_name
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.influx.quoting import literal
@@ -70,15 +72,9 @@ class _Written:
     interval: int
 
     @property
-    def needed(self) -> tuple[str, ...]:
-        """The labels of the group that tell its instances apart."""
-        labels = (label for template in self.group.templates.values() for label in template.labels)
-        return tuple(dict.fromkeys(labels))
-
-    @property
     def by(self) -> str:
         """The labels of all values."""
-        return f"by ({', '.join((*_OF_SCRAPE, *(one for one in self.needed if one not in _OF_SCRAPE)))})"
+        return f"by ({', '.join((*_OF_SCRAPE, *(one for one in self.group.labels if one not in _OF_SCRAPE)))})"
 
     def formula(self, formula: Formula) -> str:
         """A formula in PromQL, over the newest samples."""
@@ -98,21 +94,27 @@ class _Written:
         """The recording rule of a field."""
         group = self.group
         host = f'label_join({expr}, "host", ";", "host", "instance")'
-        found = f'label_replace({host}, "host", "$1$2", "host", {text(_HOST)})'
+        found = _replaced(host, "host", "$1$2", "host", _HOST)
         labels, kept = dict(chosen), ["host"]
-        filled = dict.fromkeys(self.needed, "x")
+        filled = dict.fromkeys(group.labels, "x") | ({group.server: DEFAULT_SERVER} if group.server else {})
         series = group.series("h", filled, field, dict(chosen))
         if group.object is not None:
-            found = f'label_replace({found}, "source", "$1", "host", "(.*)")'
-            labels["objectname"] = series.tag("objectname") or group.object
-            kept.append("source")
+            found = _replaced(found, POLLED, "$1", "host", "(.*)")
+            kept.append(POLLED)
+            name = series.tag("objectname") or group.object
+            if group.server:
+                own = f"{SQL_NAMED.replace('$', '$$')}${{1}}:{name.partition(':')[2]}"
+                found = _replaced(found, OBJECT, own, group.server, "(.*)")
+                found = _replaced(found, OBJECT, name, group.server, DEFAULT_SERVER)
+                kept.append(OBJECT)
+            else:
+                labels[OBJECT] = name
         for tag, template in group.templates.items():
             name = tag or "instance"
             if not template.labels:
                 labels[name] = template.filled({})
                 continue
-            taken = ", ".join(map(text, (name, template.replacement, template.labels[0], template.pattern)))
-            found = f"label_replace({found}, {taken})"
+            found = _replaced(found, name, template.replacement, template.labels[0], template.pattern)
             kept.append(name)
         return {
             "record": plain_name(f"{series.measurement}_{series.field}"),
@@ -172,6 +174,10 @@ class _Written:
     def _selectors(self, name: str) -> list[str]:
         left_out = [f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in self.group.but.items()]
         return [_selector(one, left_out) for one in self.group.sources[name] if _PLAIN.fullmatch(one.name)]
+
+
+def _replaced(vector: str, label: str, replacement: str, of: str, pattern: str) -> str:
+    return f"label_replace({', '.join((vector, *map(text, (label, replacement, of, pattern))))})"
 
 
 def _selector(metric: Metric, left_out: Sequence[str]) -> str:

@@ -202,14 +202,14 @@ class Translator:
         for use in self._names.uses(name):
             if not use.is_of(labels):
                 continue
-            needed = {label for template in use.group.templates.values() for label in template.labels}
-            if not needed <= labels.keys():
+            needed = use.group.labels
+            if not all(label in labels for label in needed):
                 continue
             for field, factor in use.plain:
                 series = use.group.series(host, labels, field, {})
                 plain.append((series_and_field(series).encode(), factor))
             if use.computed:
-                own = {label: labels[label] for label in sorted(needed)}
+                own = {label: labels[label] for label in needed}
                 part = tuple(labels.get(label, "") for label in use.group.over)
                 kept.append((self._keep(use.group, host, own), use.metric, part))
         if not plain and not kept and (series := self._names.as_telegraf(name, labels, host)):

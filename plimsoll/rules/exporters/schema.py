@@ -7,11 +7,12 @@ from typing import Annotated, NamedTuple
 from pydantic import BeforeValidator, Field, model_validator
 
 from plimsoll.model import names
-from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.series import Series
 from plimsoll.rules.exporters.formulas import Formula
 from plimsoll.rules.schema.field_types import Sentence, Strict
 
+DEFAULT_SERVER = "MSSQLSERVER"  # the name of SQL Server's default instance
 _SELECTOR = re.compile(r"(?P<name>[a-zA-Z_:][a-zA-Z0-9_:.]*)(?:\{(?P<labels>.*)\})?")
 _LABEL = re.compile(r'\s*(\w+)="([^"]*)"\s*(?:,|$)')
 _PART = re.compile(r"\{(?P<label>\w+)(?:-(?P<prefix>[^}]*))?\}")
@@ -75,6 +76,9 @@ class Group(Strict):
 
     measurement: str | None = Field(default=None, description="Telegraf's measurement.")
     object: str | None = Field(default=None, description="The Perfmon object, in place of a measurement.")
+    server: str | None = Field(
+        default=None, description="For objects of SQL Server: the label with the name of the server's instance."
+    )
     instance: str | None = Field(default=None, description="The instance of the object, with labels in braces.")
     tags: dict[str, str] = Field(default={}, description="Telegraf's tags, with labels in braces.")
     when: dict[str, dict[str, dict[int, str]]] = Field(
@@ -113,11 +117,20 @@ class Group(Strict):
         instance = {"": Template(self.instance)} if self.instance else {}
         return {name: Template(text) for name, text in self.tags.items()} | instance
 
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that tell the instances of the group apart."""
+        found = [label for template in self.templates.values() for label in template.labels]
+        return tuple(dict.fromkeys([*found, *([self.server] if self.server else [])]))
+
     def series(self, host: str, labels: dict[str, str], field: str, chosen: dict[str, str]) -> Series:
         """The series of a field; `chosen` are the tags that depend on values. KeyError if a label is missing."""
         filled = {name: template.filled(labels) for name, template in self.templates.items()}
         if self.object is not None:
-            return names.shipped().series(CounterPath(None, self.object, filled.get(""), field), host)
+            object_ = self.object
+            if self.server and labels[self.server] != DEFAULT_SERVER:
+                object_ = f"{SQL_NAMED}{labels[self.server]}:{self.object.partition(':')[2]}"
+            return names.shipped().series(CounterPath(None, object_, filled.get(""), field), host)
         tags = tuple(sorted({**filled, **chosen}.items()))
         return Series(host, self.measurement or "", tags, field)
 
@@ -127,6 +140,8 @@ class Group(Strict):
             raise ValueError("a group has either a measurement or an object")
         if self.instance is not None and self.object is None:
             raise ValueError("instance is for an object; use tags")
+        if self.server and not (self.object or "").startswith(f"{SQL_DEFAULT}:"):
+            raise ValueError("server is for an object of SQL Server")
         if self.when and self.over:
             raise ValueError("a total has no tags that depend on values")
         if strange := {metric for by in self.when.values() for metric in by} - set(self.metrics):

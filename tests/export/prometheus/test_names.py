@@ -36,6 +36,9 @@ LABELS = {
     "fstype": ["ext4"],
     "type": ["ext4", "tmpfs"],
     "mode": ["rw"],
+    "mssql_instance": ["MSSQLSERVER", "PAY"],
+    "resource": ["Key", "Page", "_Total"],
+    "database": ["app"],
 }
 
 
@@ -43,7 +46,7 @@ def recorded_by(exporter):
     """Series of every metric of an exporter, with the newest of its names: each with a slope of its own."""
     found = {}
     for group in exporters()[exporter].groups:
-        needed = dict.fromkeys((*group.over, *(label for one in group.templates.values() for label in one.labels)))
+        needed = dict.fromkeys((*group.over, *group.labels))
         for metrics in group.sources.values():
             metric = next(one for one in metrics if re.fullmatch(r"\w+", one.name))
             pairs = [{}]
