@@ -40,7 +40,8 @@ def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, set
         path,
         zone=inputs.requested_zone,
         steady=options.steady,
-        whole_run=options.whole_run or inputs.hosts is not None,  # what is in operation has no ramp-up
+        whole_run=options.whole_run,
+        in_operation=inputs.hosts is not None,
         when=when,
     )
     return result, path, given

@@ -234,6 +234,7 @@ class Question:
         expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be recorded.
         asked: The resources that must be judged on every host; empty if packs were chosen in place of all others.
         whole_run: Rules for a phase are judged throughout where phases are not given, even if some are found.
+        in_operation: The hosts were read live: no phases are looked for, as there was no test.
         apart: The hosts are not one system: what one does explains nothing of another.
         planned: Planned work, in which nothing is judged.
     """
@@ -249,5 +250,6 @@ class Question:
     expected_hosts: tuple[str, ...] = ()
     asked: tuple[Resource, ...] = ("cpu", "memory", "disk")
     whole_run: bool = False
+    in_operation: bool = False
     apart: bool = False
     planned: Sequence[Planned] = ()

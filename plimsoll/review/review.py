@@ -262,7 +262,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     start, end = _span(logs, question)
     phases: FoundPhases | None = None
     to_judge_by: tuple[Phase, ...] = ()
-    if not question.phases and start is not None and end is not None:
+    if not question.phases and not question.in_operation and start is not None and end is not None:
         phases = find_phases(every_load, start, end)
         to_judge_by = phases.to_judge_by(start, end) if phases.sure and not question.whole_run else ()
     part = question.start is not None or question.end is not None

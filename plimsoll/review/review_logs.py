@@ -31,6 +31,7 @@ def review_logs(
     zone: Zone | None = None,
     steady: str | None = None,
     whole_run: bool = False,
+    in_operation: bool = False,
     when: TimeRange | None = None,
 ) -> Review:
     """Judge logs by the packs of a catalogue.
@@ -43,6 +44,7 @@ def review_logs(
         zone: The zone of the times that are given, if it is not the logs' own.
         steady: The steady state, as typed; it replaces the phases of the run.
         whole_run: Judge rules for a phase throughout the run, even if phases are found.
+        in_operation: The logs are of live hosts, of no test.
         when: The part of the run to judge, by default all of it.
 
     Raises:
@@ -78,6 +80,7 @@ def review_logs(
         drives=given.drives(),
         expected_hosts=given.named_hosts if found.whole else (),
         whole_run=whole_run or given.run.whole_run,
+        in_operation=in_operation,
         asked=given.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
         apart=found.apart and not given.run.hosts,
         planned=planned,

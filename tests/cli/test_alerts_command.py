@@ -37,6 +37,7 @@ def test_alerts_are_listed_silenced_and_acknowledged_while_up_writes(alerts, wor
     world.step("WEB01", "DB01")
     world.step("WEB01", "DB01", value=97.0)
     assert "Processor time on WEB01, past its limit for" in alerts("list").out
+    assert "◆ WEB01 is short of processors\n" in alerts("list").out
     stop = Event()
 
     def up():

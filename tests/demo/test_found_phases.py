@@ -1,10 +1,14 @@
 import re
 from pathlib import Path
 
-from plimsoll.api.inputs import Inputs
+from plimsoll.api.inputs import Inputs, read
 from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.demo.runs import write_runs
+from plimsoll.hosts.settings import Settings
+from plimsoll.report.phases_text import phases_text
+from plimsoll.review.review_logs import review_logs
 from plimsoll.review.verdict import Verdict
+from plimsoll.rules.load import load
 
 
 def test_the_steady_state_of_the_demo_is_found_where_it_is_set(tmp_path: Path) -> None:
@@ -30,3 +34,11 @@ def test_the_demo_with_enough_memory_is_healthy_without_its_phases(tmp_path: Pat
     assert {one.signal for one in whole.groups if one.severity != "info"} >= {
         one.rule.signal for one in review.before_steady
     }
+
+
+def test_hosts_in_operation_have_no_phases(tmp_path: Path) -> None:
+    folder = next(one for one in write_runs(tmp_path) if one.name == "8GB")
+    found = read(Inputs((str(folder),)))
+    in_test, live = (review_logs(found, load(), Settings(), None, in_operation=one) for one in (False, True))
+    assert phases_text(in_test, in_test.zone).startswith("Phases found from ")
+    assert phases_text(live, live.zone) == ""

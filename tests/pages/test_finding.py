@@ -37,5 +37,6 @@ def test_what_is_found_has_all_words_and_keeps_the_zone(served):
     answer = served.request("GET", "/api/find?q=disk+latency&zone=Asia/Tokyo").json()
     assert {one["kind"] for one in answer} == {"signal", "rule"}
     assert all(one["link"].endswith("zone=Asia%2FTokyo") for one in answer)
+    assert served.request("GET", "/api/find?q=cpu").json()[0]["name"] == "Processor time"
     assert served.request("GET", "/api/find?q=zzzz").json() == []
     assert served.request("GET", "/api/find").json() == []

@@ -179,6 +179,14 @@ def test_the_wall_is_one_screen_at_any_number_of_hosts(count, watching, served, 
         assert one.violations() == []
 
 
+def test_the_wall_has_names_without_their_domain_where_that_tells_them(watching, served, chromium):
+    watching.sees("web1.example.org", "web2.example.org", "web2.example.net", "10.0.0.7")
+    watching.steps()
+    with opened(chromium, f"{served.address}/?wall=1") as one:
+        names = one.page.locator(".tiles b").all_inner_texts()
+        assert sorted(names) == ["10.0.0.7", "web1", "web2.example.net", "web2.example.org"]
+
+
 def test_hosts_are_chosen_and_grouped_by_their_labels():
     named = [HostHealth(name, HostState.HEALTHY) for name in ("a1", "a2", "b1")]
     known = Hosts(named, (), {}, {"a1": {"site": "Berlin"}, "b1": {"site": "Oslo"}})

@@ -10,6 +10,8 @@ from plimsoll.alerting.book import actions, deeds, history, search, silences
 from plimsoll.alerting.book.book import last_evaluation
 from plimsoll.alerting.book.database import AlertsFile, NotKept
 from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.causes import cause
+from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.wording import ended_sentence, made_sentence, still_sentence
 from plimsoll.cli.console import print_error, print_line, print_lines
 from plimsoll.cli.outputs import STDOUT, write_json
@@ -26,7 +28,7 @@ from plimsoll.notify import settings as up_settings
 from plimsoll.notify.delivery import senders
 from plimsoll.notify.outbox import notifications, states
 from plimsoll.notify.redaction import redacted
-from plimsoll.rules.severity import COLOURS
+from plimsoll.rules.severity import COLOURS, MARKS
 
 _DAY = 86_400 * SECOND
 _LATE = 90 * SECOND
@@ -64,7 +66,10 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
         return
     if not found:
         print_line("No alert fired in this time" if ended else "No alert is firing")
-    print_lines(_line(one, silenced, zone, now) for one in found)
+    if ended:
+        print_lines(_line(one, silenced, zone, now) for one in found)
+    else:
+        print_lines(_by_incident(found, silenced, zone, now))
     for one in [*silenced, *planned]:
         where = f" on {one.host}" if one.host != "*" else ""
         where += f", {one.instance}" if one.instance != "*" else ""
@@ -193,6 +198,14 @@ def opened(data: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
         raise Unusable(str(error)) from None
     finally:
         file.close()
+
+
+def _by_incident(found: Sequence[Alert], silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Iterator[Line]:
+    """What fires on one host for one cause stands together, the gravest first; then those that nobody is told of."""
+    for one in incidents(alert for alert in found if alert.severity != "info"):
+        yield ((f"{MARKS[one.severity]} {cause(one.worst)}", COLOURS[one.severity]),)
+        yield from (_line(alert, silenced, zone, now) for alert in one.alerts)
+    yield from (_line(alert, silenced, zone, now) for alert in found if alert.severity == "info")
 
 
 def _line(one: Alert, silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Line:

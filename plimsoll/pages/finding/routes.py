@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from plimsoll.dashboards.areas import load_areas
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.errors import printable as shown
 from plimsoll.pages.charts.chart_spec import Spec
@@ -21,12 +22,13 @@ _LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Something that has a page. `also` are other names that it is found by."""
+    """Something that has a page. `also` are other names that it is found by. The `usual` come first."""
 
     kind: str
     name: str
     link: str
     also: str = ""
+    usual: bool = False
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
@@ -44,9 +46,11 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def best(every: Iterable[Found], words: list[str]) -> list[Found]:
-    """What has all the words in its names: names that begin with the first one come first, then short ones."""
+    """What has all the words in its names: names that begin with the first one, then what is usual, then short ones."""
     matching = [one for one in every if all(word in f"{one.name} {one.also}".casefold() for word in words)]
-    matching.sort(key=lambda one: (not one.name.casefold().startswith(words[0]), len(one.name), one.name))
+    matching.sort(
+        key=lambda one: (not one.name.casefold().startswith(words[0]), not one.usual, len(one.name), one.name)
+    )
     return matching[:_MOST_OF_A_KIND]
 
 
@@ -56,8 +60,10 @@ def _hosts(watched: Watched) -> Iterator[Found]:
 
 
 def _signals(watched: Watched) -> Iterator[Found]:
+    usual = load_areas().health.hosts
     for name, signal in watched.site.catalogue.signals.items():
-        yield Found("signal", signal.title, f"/explore?line={quote(str(Spec(name)), safe='')}", name.replace(".", " "))
+        link = f"/explore?line={quote(str(Spec(name)), safe='')}"
+        yield Found("signal", signal.title, link, name.replace(".", " "), name in usual)
 
 
 def _runs(watched: Watched) -> Iterator[Found]:

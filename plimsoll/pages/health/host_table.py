@@ -54,9 +54,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A host on the wall view."""
+    """A host on the wall view. `short` is its name without the domain, where that is enough to tell it."""
 
     name: str
+    short: str
     grade: Grade
     note: str
 
@@ -149,8 +150,18 @@ def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
         level=max(levels, default=None),
         pending=_gravest(row.pending for row in shown if row.grade == "pending"),
         more=len(chosen) - len(shown),
-        tiles=[Tile(named[host].name, grade, causes.get(host, "") or named[host].note) for host, grade in chosen],
+        tiles=_tiles([(named[host], grade, causes.get(host, "")) for host, grade in chosen]),
     )
+
+
+def _tiles(chosen: Sequence[tuple[HostHealth, Grade, str]]) -> list[Tile]:
+    first = Counter(one.name.partition(".")[0].casefold() for one, _, _ in chosen)
+    found: list[Tile] = []
+    for one, grade, why in chosen:
+        short = one.name.partition(".")[0]
+        enough = bool(short) and not short.isdecimal() and first[short.casefold()] == 1  # no address
+        found.append(Tile(one.name, short if enough else one.name, grade, why or one.note))
+    return found
 
 
 def _counted(graded: Iterable[tuple[HostKey, Grade]]) -> Mapping[Grade, int]:
