@@ -9,6 +9,7 @@ from plimsoll.analysis.levels.ramps import (
     OVERSHOOTS,
     PARAMETERS,
     SIMPLE_SHAPES,
+    WITH_OVERSHOOTS,
     Flags,
     Floats,
     Places,
@@ -26,7 +27,7 @@ _GAP = 0.02  # of the run: at least so much is between two ramps
 _HIGHER = 2.0  # a load before the steady state is at most so many times higher above it than it is itself
 _LOWEST = 0.1  # of the level: a smaller ramp is none
 _BUSY = 0.75  # of the level: a load that differs by less for longer than the level lasts is at another level
-_OF_OVERSHOOT = 0.25  # of the evidence for an end, as a load may fall back from a peak in more ways than are tried
+_OF_OVERSHOOT = 0.4  # of the evidence for an end, as a load may fall back from a peak in more ways than are tried
 _MOST_OF_OVERSHOOT = 0.9  # the confidence in such an end: rules are judged by the whole run
 _TURNS = 4  # in which the ramp of one side is chosen anew
 
@@ -65,7 +66,9 @@ class RampFit:
         for _ in range(2):
             self._improve(self._candidates(ALL_SHAPES, (_COARSE, _COARSE)))
         left, right = self.sides
-        self._improve(self._candidates(ALL_SHAPES, (_around(left), _around(right))))
+        overshoots = any(bool(side.end) and bool(OVERSHOOTS[side.shape]) for side in self.sides)
+        shapes = WITH_OVERSHOOTS if overshoots else ALL_SHAPES
+        self._improve(self._candidates(shapes, (_around(left), _around(right))))
 
     @property
     def model(self) -> Floats:

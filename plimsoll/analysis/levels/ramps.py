@@ -29,15 +29,20 @@ _STARTS = (
     0.9,
     0.95,
 )  # the share of a ramp before the load begins to change
-_PEAKS = (0.4, 0.6, 0.8)  # the share of a ramp before the load, having risen too high, begins to fall back
-_EXCESSES = (0.12, 0.25, 0.5, 0.9)
-_SETTLES = (0.3, 0.5, 0.7)  # the same of a load that falls back ever more slowly
-_SETTLING_EXCESSES = (0.25, 0.5, 0.9)
+# The share of a ramp before the load, having risen too high, begins to fall back, and by how much it is too high: a few
+# that tell whether it does, and more that tell when it is back.
+_PEAKS, _MORE_PEAKS = (0.4, 0.6, 0.8), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+_EXCESSES, _MORE_EXCESSES = (0.12, 0.25, 0.5, 0.9), (0.12, 0.2, 0.3, 0.4, 0.5, 0.65, 0.9)
+# The same of a load that falls back ever more slowly.
+_SETTLES, _MORE_SETTLES = (0.3, 0.5, 0.7), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+_SETTLING_EXCESSES, _MORE_SETTLING_EXCESSES = (0.25, 0.5, 0.9), (0.2, 0.3, 0.4, 0.5, 0.65, 0.9)
 _STAYS = (0.3, 0.6)  # the same of a load that stays too high, and falls back at once
 
 
-def _shapes() -> tuple[Floats, Floats, Floats]:
+def _shapes() -> tuple[Floats, Floats, Floats, int]:
     """The shapes, the parameters of each besides end and height, and the share of each before the load changes.
+
+    Last, how many of them are tried of every load.
 
     A shape other than a line from start to end counts for more parameters than it has: it has to fit clearly better.
     """
@@ -53,20 +58,31 @@ def _shapes() -> tuple[Floats, Floats, Floats]:
         found.append((1 - v * v * (3 - 2 * v), more - 0.5, start))
         found.append(((np.exp(-4 * v) - np.exp(-4.0)) / (1 - np.exp(-4.0)), more, start))
     found.append(((1 - u) ** 2, 1.5, 0.0))
-    found += [(np.interp(u, (0, peak, 1), (1, -over, 0)), 3.0, 0.0) for peak in _PEAKS for over in _EXCESSES]
+    found += [(_falling(u, peak, over), 3.0, 0.0) for peak in _PEAKS for over in _EXCESSES]
     for over in _SETTLING_EXCESSES:
-        for peak in _SETTLES:
-            v = np.clip((u - peak) / (1 - peak), 0, 1)
-            back = -over * (np.exp(-4 * v) - np.exp(-4.0)) / (1 - np.exp(-4.0))
-            found.append((np.where(u < peak, 1 - (1 + over) * u / peak, back), 3.0, 0.0))
+        found += [(_settling(u, peak, over), 3.0, 0.0) for peak in _SETTLES]
         found += [(np.interp(u, (0, peak, 1 - 1 / _STEPS, 1), (1, -over, -over, 0)), 3.0, 0.0) for peak in _STAYS]
+    usual = len(found)
+    found += [(_falling(u, peak, over), 3.0, 0.0) for peak in _MORE_PEAKS for over in _MORE_EXCESSES]
+    found += [(_settling(u, peak, over), 3.0, 0.0) for peak in _MORE_SETTLES for over in _MORE_SETTLING_EXCESSES]
     shapes, parameters, plateaus = zip(*found, strict=True)
-    return np.array(shapes), np.array(parameters), np.array(plateaus)
+    return np.array(shapes), np.array(parameters), np.array(plateaus), usual
 
 
-SHAPES, PARAMETERS, PLATEAUS = _shapes()
+def _falling(u: Floats, peak: float, over: float) -> Floats:
+    return np.interp(u, (0, peak, 1), (1, -over, 0))
+
+
+def _settling(u: Floats, peak: float, over: float) -> Floats:
+    v = np.clip((u - peak) / (1 - peak), 0, 1)
+    back = -over * (np.exp(-4 * v) - np.exp(-4.0)) / (1 - np.exp(-4.0))
+    return np.where(u < peak, 1 - (1 + over) * u / peak, back)
+
+
+SHAPES, PARAMETERS, PLATEAUS, _USUAL = _shapes()
 OVERSHOOTS = SHAPES.min(axis=1) < 0  # which of them rise too high, and fall back
-ALL_SHAPES = np.arange(len(SHAPES))
+ALL_SHAPES = np.arange(_USUAL)
+WITH_OVERSHOOTS = np.arange(len(SHAPES))  # where one of them is known to fit: they take twice as long to try
 SIMPLE_SHAPES = np.array([0, 4, 8, 11])
 
 
