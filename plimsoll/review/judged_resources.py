@@ -2,13 +2,14 @@
 
 A resource was judged if a warning or critical limit on a signal of it could have fired. Which signals those are is
 told in rules/signals (`resource`). A disk is judged by its latency or its use, and by its free space where that was
-recorded.
+recorded. On a host of virtual machines the object Processor is the root partition alone, so it proves nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import JUDGED, Applied, Finding, Outcome
@@ -21,6 +22,8 @@ RESOURCES: Sequence[Resource] = ("cpu", "memory", "disk")
 NAMES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
 _NOT_RECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 _MOST_HOSTS, _MOST_DISKS = 3, 4
+_HYPER_V = "hyper-v"
+_OF_GUESTS = ("hyper_v.virtual_processor_busy", "hyper_v.memory_pressure", "hyper_v.critical_guests")
 
 HasValues = Callable[[Finding], bool]
 
@@ -43,6 +46,7 @@ class _Host:
 
     name: str
     has_values: HasValues
+    has_guests: bool = False
     found: dict[str, list[Finding]] = field(default_factory=dict[str, list[Finding]])
 
     def recorded(self, resource: Resource) -> list[Finding]:
@@ -54,7 +58,11 @@ class _Host:
         if resource == "disk":
             return [*self._disks(), *self._space()]
         recorded = self.recorded(resource)
-        return [] if any(map(_proves, recorded)) else [_lack(f"the {NAMES[resource]}", resource, recorded)]
+        what, to_record = f"the {NAMES[resource]}", str(resource)
+        if resource == "cpu" and self.has_guests:
+            recorded = [one for one in recorded if one.pack.pack == _HYPER_V]
+            to_record = "cpu of guests"
+        return [] if any(map(_proves, recorded)) else [_lack(what, to_record, recorded)]
 
     def _disks(self) -> Iterator[Lack]:
         recorded = self.recorded("disk")
@@ -119,6 +127,15 @@ def unjudged(
         yield Doubt(f"{and_text(what)} of {where} {verb} not judged", advice)
 
 
+def has_guests(findings: Sequence[Finding], host: str) -> bool:
+    """Whether counters of guests were recorded on a host, whose object Processor is the root partition alone then."""
+    return any(one.subject and one.subject.key[0] == host_key(host) and _is_of_guests(one) for one in findings)
+
+
+def _is_of_guests(one: Finding) -> bool:
+    return one.rule.signal in _OF_GUESTS and one.track is not None
+
+
 def and_text(names: Sequence[str]) -> str:
     """`a, b and c`."""
     *before, last = names
@@ -127,9 +144,11 @@ def and_text(names: Sequence[str]) -> str:
 
 def _hosts(findings: Sequence[Finding], has_values: HasValues) -> list[_Host]:
     hosts: dict[str, _Host] = {}
+    with_guests = {one.subject.key[0] for one in findings if one.subject and _is_of_guests(one)}
     for one in findings:
         if one.subject and one.pack.pack != OBJECTIVE:  # what a load driver saw is of no host
-            host = hosts.setdefault(one.subject.key[0], _Host(one.subject.host, has_values))
+            key = one.subject.key[0]
+            host = hosts.setdefault(key, _Host(one.subject.host, has_values, key in with_guests))
             if one.signal.resource:
                 host.found.setdefault(one.signal.resource, []).append(one)
     return list(hosts.values())

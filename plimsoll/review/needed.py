@@ -12,7 +12,10 @@ _LINUX = "linux"
 
 
 def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
-    """The counters to record for a resource: `cpu`, `memory`, `disk`, `space` or `network`."""
+    """The counters to record for a resource: `cpu`, `memory`, `disk`, `space` or `network`.
+
+    `cpu of guests` is that of a host of virtual machines.
+    """
     return _COUNTERS[_LINUX if is_linux(host, applied) else "windows"][resource]
 
 

@@ -54,6 +54,10 @@ class RecordedSignals:
         """The same for one host."""
         return {subject: s for subject, s in self.of(name).items() if host_key(subject.host) == host_key(host)}
 
+    def is_recorded(self, name: str, host: str) -> bool:
+        """Whether the counters of a signal were recorded on a host, if only without values."""
+        return any(on == host_key(host) for on, _ in self._origins(name))
+
     def samples(self, finding: Finding) -> Samples | None:
         """The samples of a finding's signal; None if it is computed from counters not sampled at the same times."""
         return self.of(finding.rule.signal).get(finding.subject) if finding.subject else None

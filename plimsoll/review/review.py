@@ -14,6 +14,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import Zone
 from plimsoll.review import doubts
 from plimsoll.review.bad_counters import BadCounter, bad_counters, remarks_below_zero
+from plimsoll.review.conditions import without_their_conditions
 from plimsoll.review.coverage import Coverage, coverage
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import Applied, Finding, Outcome, Question
@@ -104,6 +105,8 @@ class Review:
             *doubts.without_values(self.findings, has_values),
             *self.told,
         )
+        if verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
+            found += tuple(without_their_conditions(self.findings, self.question.signals, self.signals.is_recorded))
         if not found and verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
             asked = self.question.asked
             found = tuple(unjudged(self.findings, asked, self.applied, has_values, too_short=bool(too_short)))

@@ -78,3 +78,7 @@ def hosts() -> Iterator[Host]:
         )
     waits = {name: section for name, section in base.items() if name != "DEV"} | {"CPU": _cpu(5, None, every, wait=75)}
     yield Host("Linux, waiting for a disk that is not recorded", {}, "not-healthy", waits)
+    for used, verdict in ((8.0, "healthy"), (97.0, "not-healthy")):
+        link = {"rxpck/s": Level(900), "txpck/s": Level(900), "rxkB/s": Level(1180 * used), "txkB/s": Level(300),
+                "%ifutil": Level(used, spread=0.005)}  # fmt: skip
+        yield Host(f"Linux, its link, {verdict}", {}, verdict, {**base, "IFACE": [("eth0", link)]})

@@ -66,3 +66,21 @@ def shapes() -> Iterator[Host]:
     yield Host("a guest of 2 GB that is short", base() | small | {_FREE: Level(350, 60)}, "not-healthy")
     invented = {rf"{_LINK}\Current Bandwidth": Level(1e7, spread=0), rf"{_LINK}\Bytes Total/sec": Level(2.2e6)}
     yield Host("an adapter with an invented speed", base() | invented, "healthy")
+    full = {r"\Paging File(_Total)\% Usage": Level(97, spread=0)}
+    yield Host("a full paging file, beside an unknown share of committed memory", base() | full, "unknown",
+               needs="which counts or not by Committed memory; record that, too.")  # fmt: skip
+    yield Host("a full paging file, and little committed", base() | full | {_SHARE: Level(40)}, "healthy")
+    pool = {r"\Memory\Pool Nonpaged Bytes": Level(10.6 * _GB, spread=0.001)}
+    yield Host("a nonpaged pool that grew", base() | pool, "not-healthy", settings="[hosts.SRV01]\nmemory_mb = 16384\n")
+    volume = {r"\LogicalDisk(E:)\% Free Space": Shape(of=lambda row: 45 - 0.016 * row)}
+    volume |= {rf"\PhysicalDisk(1 E:)\Avg. Disk sec/{way}": Level(0.003) for way in ("Read", "Write")}
+    yield Host("a volume that fills up", base() | volume, "healthy", needs="E: reaches its limit of 10 % in")
+    growing = {r"\MSSQL$PAYROLL:Database Replica(Sales)\Log Send Queue": Shape(of=lambda row: 8_000.0 * row)}
+    yield Host("a replica that falls behind", base() | growing, "not-healthy")
+    slow = {
+        r"\SQLServer:Latches\Total Latch Wait Time (ms)": Level(18_000),
+        r"\SQLServer:Latches\Latch Waits/sec": Level(300),
+    }
+    yield Host("latches waited for long", base() | slow, "not-healthy")
+    node = {r"\SQLServer:Buffer Node(001)\Page life expectancy": Shape(of=lambda row: 21_000 if row < 40 else 110)}
+    yield Host("a starved NUMA node", base() | node, "not-healthy")

@@ -8,6 +8,8 @@ CROSSED = ("crossed", "often-crossed")
 ALL_WELL = ("The load was too small", "Nothing that was recorded limits this run")
 ALL_HAD_ROOM = "every resource recorded had room"
 MOST = 0.5
+HOST_OF_GUESTS = "hyper_v.host_busy"  # may have room while a guest has none
+SOFTWARE = ("sql", "ldap", "ad", "iis", "exchange", "netlogon", "dotnet")
 RESOURCES = ("cpu", "disk", "memory", "network")
 
 
@@ -26,6 +28,9 @@ def contradictions(document):
         busy = [one for one in crossed if one["signal"].partition(".")[0] in RESOURCES]
         if busy and ALL_HAD_ROOM in text:
             found.append(f"{text} But {busy[0]['rule']} was crossed.")
+        inside = [one for one in crossed if one["signal"].partition(".")[0] in SOFTWARE]
+        if inside and text.startswith("Little waited inside the software"):
+            found.append(f"{text} But {inside[0]['rule']} was crossed.")
         long = [one for one in busy if one["severity"] == "critical" and (one["share_of_time"] or 0) > MOST]
         if long and "the software limits" in text and "no resource" in text:
             found.append(f"{text} But {long[0]['rule']} was crossed most of the time.")
@@ -49,6 +54,8 @@ def _distance(figure):
 
 
 def _of_resource(figure, crossed):
+    if figure["signal"] == HOST_OF_GUESTS:
+        return next((one["rule"] for one in crossed if one["signal"] == HOST_OF_GUESTS), None)
     resource = figure["signal"].partition(".")[0]
     return next((one["rule"] for one in crossed if one["host"] == figure["host"] and _is_of(one, resource)), None)
 

@@ -26,6 +26,8 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     by_disk: dict[Subject, dict[str, Figure]] = {}
     for signal in _EACH:
         for subject, values in measured.on(signal, host).items():
+            if signal.endswith("latency") and measured.is_idle(signal, subject, load.top):
+                continue
             figure = figure_of(measured, load, signal, subject, values)
             if not np.isnan(figure.value) and not is_total(subject.instance or ""):
                 by_disk.setdefault(subject, {})[signal] = figure

@@ -23,6 +23,8 @@ from plimsoll.review.review import Review
 # Our choices.
 _GREW = 1.5  # times the work under low load
 _SMALL_PART = 0.2  # of the run
+_RESOURCES = ("cpu", "disk", "memory", "network")
+_OTHER_NAMES = {"paging_file": "memory", "process": "cpu", "tcp": "network", "numa": "memory"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +76,7 @@ class Evidence:
         for one in self.measured.review.of(*CROSSED):
             near = one.rule.severity == "critical" or one.rule.id in self.measured.near_rules
             if near and one.subject and one.rule.signal in self.measured.episodes:
-                resource, _, _ = one.rule.signal.partition(".")
-                found.setdefault((resource, one.subject.host), one)
+                found.setdefault((_resource(one) or one.rule.signal, one.subject.host), one)
         return list(found.values())
 
     @property
@@ -105,10 +106,15 @@ class Evidence:
         """The warning and critical limits that were crossed, worst first."""
         return [one for one in self.measured.review.of(*CROSSED) if one.severe and one.subject]
 
+    @cached_property
+    def inside_crossed(self) -> list[Finding]:
+        """Of these, those of what is no resource of a host: what waited inside the software, or failed there."""
+        return [one for one in self.crossed if _resource(one) is None]
+
     @property
     def room(self) -> list[ResourceUse]:
         """What was recorded and far from its capacity, and crossed no limit."""
-        crossed = {(one.rule.signal.partition(".")[0], one.subject.key[0]) for one in self.crossed if one.subject}
+        crossed = {(_resource(one), one.subject.key[0]) for one in self.crossed if one.subject}
         return [
             one
             for one in self.resources
@@ -175,6 +181,15 @@ def evidence(review: Review) -> Evidence:
         if other is not None and (elsewhere := _at(measured, other)).used_up:
             return elsewhere
     return found
+
+
+def _resource(finding: Finding) -> str | None:
+    """The resource that a finding is about, by the name of its signal if nothing else says; None for the software."""
+    signal = finding.signal
+    if signal.resource:
+        return "disk" if signal.resource == "space" else signal.resource
+    first, _, _ = finding.rule.signal.partition(".")
+    return first if first in _RESOURCES else _OTHER_NAMES.get(first)
 
 
 def _at(measured: Measured, load: LoadResponse) -> Evidence:

@@ -24,7 +24,13 @@ _STILL_RISES = 1.15
 _GO_TOGETHER = 0.3  # rank correlation of connections and work
 _LEAST_BUSY = 0.2  # our choice: of the run
 _FEWEST_BUSY = 3
-_HIGH_IS_NEAR = ("cpu.busy", "disk.busy_total", "network.sent_utilization", "network.received_utilization")
+_HIGH_IS_NEAR = (
+    "cpu.busy",
+    "hyper_v.host_busy",
+    "disk.busy_total",
+    "network.sent_utilization",
+    "network.received_utilization",
+)
 _LOW_IS_NEAR = ("disk.idle", "disk.idle_total", "memory.available", "memory.available_percent")
 
 

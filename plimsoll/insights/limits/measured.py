@@ -26,6 +26,7 @@ Mask = NDArray[np.bool_]
 _ROWS_PER_PART = 3
 _PARTS = (12, 120)
 OURS = "our choice"
+_HARDLY_EVER = 0.1  # our choice: of the evaluations
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,14 @@ class Measured:
         if pressure.at is not None and not isinstance(pressure.at, str):
             return Bound(pressure.at, pressure.source)
         name = pressure.at or next(iter(pressure.rules), None)
-        return self.documented(name, subject) if name else None
+        return self.documented(name, subject) if name and self._is_for(name, subject) else None
+
+    def _is_for(self, rule: str, subject: Subject) -> bool:
+        """Whether the fact is known that a limit is multiplied by, where it is for no host without that."""
+        known = load().rules[rule]
+        if known.scale is None or known.scale not in known.where:
+            return True
+        return self.review.facts.known(subject, known.scale) is not None
 
     def excused(self, signal: str, subject: Subject, part: Mask) -> bool:
         """Whether the rules of a signal judged it in `part` of the run, and their other conditions did not hold."""
@@ -82,6 +90,16 @@ class Measured:
         judged = [self._finding(rule, subject) for rule in pressure.rules] if pressure else []
         tracks = [one.track for one in judged if one is not None and one.track is not None]
         return bool(tracks) and not any(self._others_hold(one, part) for one in tracks)
+
+    def is_idle(self, signal: str, subject: Subject, part: Mask) -> bool:
+        """Whether nearly all of the time in `part` of the run there were no requests, or too few to tell a latency."""
+        pressure = self._pressures.get(signal)
+        found = [self._findings.get((rule, *subject.key)) for rule in pressure.rules] if pressure else []
+        track = next((one.track for one in found if one is not None and one.track is not None), None)
+        if track is None:
+            return False
+        judged = np.append(part, [False])[self.parts.places(track.times)]
+        return bool(judged.any()) and float(np.isfinite(track.values[judged]).mean()) < _HARDLY_EVER
 
     def _finding(self, rule: str, subject: Subject) -> Finding | None:
         """The finding of a rule for a subject, else one for its host."""

@@ -77,7 +77,9 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
         left = replace(left, limit=small.limit, document=small.document)
     share = measured.documented(_SHARE, Subject(""))  # bytes for each MB
     limit = share.limit / _MB * float(np.nanmax(values))
-    return replace(left, limit=limit, document=share.document) if limit > (left.limit or 0) else left
+    if left.value > limit or limit <= (left.limit or 0):
+        return left  # with room: the documented limit says so
+    return replace(left, limit=limit, document=share.document)
 
 
 def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, ...]) -> Figure | None:

@@ -10,6 +10,7 @@ from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import Bound, Measured, document_of, median
 from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.log import Values
+from plimsoll.review.judged_resources import has_guests
 from plimsoll.rules.load import load as load_rules
 from plimsoll.rules.subjects import Subject
 
@@ -18,18 +19,22 @@ _QUEUE_RULE = "windows-processor-queue"  # judged while the processors are busy,
 _ONE_THREAD = 103.0  # % of one processor: as much as samples of one thread show
 _SHARE_BEYOND = 0.02  # our choice: of its samples
 _NO_WORK = ("idle", "_total", "system")
+_BUSY, _HYPER_V_BUSY = "cpu.busy", "hyper_v.host_busy"
 
 
 def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of a host's processors."""
-    all_of_them = _busy(measured, host)
+    with_guests = has_guests(measured.review.findings, host)
+    signal = _HYPER_V_BUSY if with_guests or measured.one(_HYPER_V_BUSY, host) else _BUSY
+    all_of_them = _busy(measured, host) if signal == _BUSY else measured.one(signal, host)
     if all_of_them is None:
-        return ResourceUse("cpu", host, State.NOT_RECORDED, needed=measured.needed("cpu", host))
-    busy = figure_of(measured, load, "cpu.busy", *all_of_them)
+        needed = measured.needed("cpu of guests" if with_guests else "cpu", host)
+        return ResourceUse("cpu", host, State.NOT_RECORDED, needed=needed)
+    busy = figure_of(measured, load, signal, *all_of_them)
     limit = busy.limit or 100
     more = tuple(_supporting(measured, host, load))
     if busy.value >= limit:
-        state = State.FULL if busy.value >= measured.level("cpu.busy", "full", 100) else State.NEAR
+        state = State.FULL if busy.value >= measured.level(signal, "full", 100) else State.NEAR
         return ResourceUse("cpu", host, state, (busy, *more))
     beside = replace(busy, limit=None, document=None)
     if (one := _one_processor(measured, host, load)) is not None:

@@ -13,6 +13,7 @@ from plimsoll.insights.limits.latency_words import latencies
 from plimsoll.insights.limits.resource_use import ResourceUse
 from plimsoll.insights.limits.switching_words import switching
 from plimsoll.model.times import Zone, duration_text
+from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence, subject_title
 from plimsoll.rules.subjects import Subject
 
@@ -83,7 +84,7 @@ def _reasons(case: Evidence, found: Conclusion) -> Iterator[Sentence]:
         yield from _undecided(case, when)
     yield Sentence(phrases.followed(case.load), tuple(_of_the_work(case)))
     if found.limiting is None:
-        for one in case.episodes[:_MOST_EPISODES]:
+        for one in _episodes(case)[:_MOST_EPISODES]:
             yield Sentence(f"For a part of the run only: {breach_sentence(one)}")
     if text := phrases.room(case.room):
         yield Sentence(text, tuple(figure for one in case.room for figure in one.figures[:1]))
@@ -93,6 +94,16 @@ def _reasons(case: Evidence, found: Conclusion) -> Iterator[Sentence]:
     if (found_with := case.goes_with) is not None:
         shown = (found_with.response, *(figure for figure, _, _ in found_with.others))
         yield Sentence(phrases.goes_with(found_with), shown)
+
+
+def _episodes(case: Evidence) -> list[Finding]:
+    """What was short for a part of the run, then the worst that was past its limit inside the software for one."""
+    signals = {one.rule.signal for one in case.episodes}
+    inside: dict[str, Finding] = {}
+    for one in case.inside_crossed:
+        if one.rule.signal not in signals and (one.share_of_time or 0) < 1:
+            inside.setdefault(one.rule.signal, one)
+    return [*case.episodes, *inside.values()]
 
 
 def _of_the_work(case: Evidence) -> Iterator[Figure]:
@@ -158,7 +169,9 @@ def _of_the_load(case: Evidence, when: str, *, confident: bool) -> Iterator[Sent
     if case.waits:
         shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
         yield Sentence(f"{when}: {phrases.figures_text(shown, None)}.", shown)
-    elif within := [one.figure for one in case.inside if not one.figure.beyond(one.figure.value)]:
+    elif not case.inside_crossed and (
+        within := [one.figure for one in case.inside if not one.figure.beyond(one.figure.value)]
+    ):
         longest = within[0]
         yield Sentence(f"Little waited inside the software: {phrases.figure_text(longest, None)}.", (longest,))
 

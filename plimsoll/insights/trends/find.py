@@ -32,6 +32,7 @@ _PROCESS = "process."
 _SHORTEST = 540 * SECOND
 _OF_PHASE = 0.6  # the least part of the phase, or of the run, that must have been recorded without a restart
 _CHANGE = 0.05  # the least change over the recorded time, as a share of the level
+_OF_SPACE = 0.01  # the same for the free space of a volume
 _OF_LOAD = 0.5  # a load that changes by at least so much of what the signal does (as shares) may explain it
 SOME_LOAD = 0.02  # a climb of the load by less is none
 _FURTHEST = 5  # times the recorded time: a line is not drawn out further, or
@@ -184,7 +185,9 @@ def _trend_beside(samples: Samples, signal: Signal, load: Load | None) -> Trend 
 
 
 def _least(signal: Signal, level: float) -> float:
-    """The least change that is a trend."""
+    """The least change that is a trend. Little of a volume may be all that is left in a week."""
+    if signal.resource == "space":
+        return _OF_SPACE * level
     return max(_CHANGE * level, smallest_change(signal.unit) / 2)
 
 
