@@ -1,10 +1,15 @@
 """The pages of rules."""
 
+from urllib.parse import urlencode
+
 import pytest
 
+from plimsoll.alerting.book import deeds
+from plimsoll.hosts import overlay
 from plimsoll.report.rule_page import sections
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State
+from plimsoll.up.reloading import Reloaded
 from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
@@ -104,3 +109,32 @@ def test_a_rule_that_is_not_known(pages):
     assert answer.status == 404
     assert f"did you mean &#34;{CPU}&#34;?" in answer.data.decode()
     assert b"<script>alert" not in pages.request("GET", "/rules/%3Cscript%3Ealert(1)%3C%2Fscript%3E").data
+
+
+def test_a_limit_is_changed_for_a_host_and_taken_back(told, duckdb):
+    told.judges("WEB01", State.OK)
+    answers = [Reloaded(0), Reloaded(0, refused="up.toml: zone is wrong"), Reloaded(0)]
+    fields = {"host": "web01", "healthy": "< 97 %", "length": "20m", "reason": "a batch server", "who": "anna"}
+    with site(duckdb, told.folder, **{**told.watching(), "reload": lambda: answers.pop(0)}) as here:
+        file = told.folder / overlay.FILE_NAME
+
+        def sent(path, given):
+            typed = {"Content-Type": "application/x-www-form-urlencoded"}
+            return here.request("POST", f"/rules/{CPU}/{path}", urlencode(given), typed, redirect=False)
+
+        assert sent("limit", fields).status == 303
+        kept = file.read_text()
+        assert '[hosts."WEB01".rules' in kept
+        assert "a batch server (anna, 2" in kept
+        assert "Take back" not in here.request("GET", f"/rules/{CPU}").data.decode()  # nothing was read anew here
+        refused = sent("limit", {**fields, "healthy": "< 98 %"})
+        assert (refused.status, b"nothing was changed: up.toml: zone is wrong" in refused.data) == (422, True)
+        assert file.read_text() == kept
+        for wrong in ({"host": "nobody"}, {"host": ""}, {"healthy": ""}, {"healthy": "> 3 %"}, {"reason": ""}):
+            answer = sent("limit", {**fields, **wrong})
+            assert answer.status == 422, wrong
+            assert "a batch server" in answer.data.decode() or wrong == {"reason": ""}  # what was typed is there still
+        assert sent("limit/undo", {"host": "WEB01"}).status == 303
+        assert not file.exists()
+    what = [one.what for one in deeds.found(told.file, 0, 2**62, "anna", 0, 9).deeds]
+    assert what == [f"changed the limit of {CPU} on WEB01 to < 97 %, for 20m: a batch server"]

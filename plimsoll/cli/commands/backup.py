@@ -6,13 +6,18 @@ from pathlib import Path
 from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
 from plimsoll.api.open_store import open_embedded
 from plimsoll.cli.console import print_line
+from plimsoll.hosts import overlay
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
 from plimsoll.native import data_folder
 from plimsoll.notify.settings import FILE_NAME
 from plimsoll.serve import users
 
-_OTHERS = {FILE_NAME: "the settings, with their passwords", users.FILE: "the users, with hashes of their passwords"}
+_OTHERS = {
+    FILE_NAME: "the settings, with their passwords",
+    users.FILE: "the users, with hashes of their passwords",
+    overlay.FILE_NAME: "the limits that were changed on pages",
+}
 
 
 def run(to: Path, data: Path | None) -> None:

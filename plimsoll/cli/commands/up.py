@@ -20,6 +20,7 @@ from plimsoll.cli.demo_runs import load_demo_runs
 from plimsoll.cli.web_browser import open_page
 from plimsoll.collect.collector import Collector
 from plimsoll.demo import live_host
+from plimsoll.hosts import overlay
 from plimsoll.hosts import settings as host_settings
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unusable
@@ -122,7 +123,7 @@ def new_secrets(store: str | None, *, token: bool, password: bool, name: str = "
 def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
     told = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
-    site, given = _of_hosts(options.config, catalogue)
+    site, given = _of_hosts(options.config, folder, catalogue)
     log_lines.set_up()
     asked = _asked_to_reload()
     collector = Collector(signals=catalogue.signals) if options.collect else None
@@ -139,7 +140,7 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
             options.allowed_hosts,
             pages=routes,
             url=PublicAddress.parse(options.url) if options.url else None,
-            read=lambda: _of_hosts(options.config, catalogue),
+            read=lambda: _of_hosts(options.config, folder, catalogue),
         )
         up = Up(setup, lock, store, site, given)
         try:
@@ -161,10 +162,13 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
         store.close()
 
 
-def _of_hosts(config: Path | None, catalogue: Catalogue) -> tuple[Site, GivenFacts]:
-    """What is judged by the plimsoll.toml there is, and the facts that it gives. Unusable if it is invalid."""
+def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[Site, GivenFacts]:
+    """What is judged by the plimsoll.toml there is, and by limits changed on pages; the facts that it gives.
+
+    Unusable if one is invalid.
+    """
     given = host_settings.load(config) if config else host_settings.Settings()
-    overrides = given.overrides(config or Path(host_settings.FILE_NAME), catalogue.rules, catalogue.signals)
+    overrides = overlay.with_overlay(given, config, folder, catalogue)
     return Site(catalogue, overrides, given.drives(), given.labels()), given.facts()
 
 

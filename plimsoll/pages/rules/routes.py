@@ -2,7 +2,8 @@
 
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,7 +11,10 @@ from starlette.routing import Route
 
 from plimsoll.alerting.book import search
 from plimsoll.model.times import duration_text
-from plimsoll.pages.rules import rule_page
+from plimsoll.pages.rules import limits, rule_page
+from plimsoll.pages.rules.limits import LimitForm
+from plimsoll.pages.shared.asking import asking
+from plimsoll.pages.shared.forms import Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.rule_page import threshold_text
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -73,6 +77,26 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         return frame.page(request, "rules/rules.html.j2", "Rules", packs=packs, words=words, shown=shown)
 
     def one(request: Request) -> Response:
+        return shown(request, LimitForm(host=request.query_params.get("host", "")))
+
+    def changed(request: Request, fields: Fields) -> Response:
+        form = LimitForm(**{name: fields.get(name, "") for name in ("host", "healthy", "length", "reason")})
+        rule = catalogue.rules.get(request.path_params["id"])
+        if rule is None:
+            return shown(request, form)
+        wrong = limits.change(watched, rule, form, asking(request, fields.get("who", "")))
+        return shown(request, replace(form, wrong=wrong)) if wrong else see(back(request))
+
+    def undone(request: Request, fields: Fields) -> Response:
+        name, host = request.path_params["id"], fields.get("host", "")
+        wrong = limits.undo(watched, name, host, asking(request))
+        return shown(request, LimitForm(host=host, wrong=wrong)) if wrong else see(back(request))
+
+    def back(request: Request) -> str:
+        path = f"/rules/{request.path_params['id']}"
+        return f"{frame.links(request).to(path)}#overrides"
+
+    def shown(request: Request, form: LimitForm) -> Response:
         name: str = request.path_params["id"]
         rule = catalogue.rules.get(name)
         if rule is None:
@@ -80,6 +104,18 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
             hint = "The page Rules lists those of the packs that are loaded."
             return frame.missing(request, f'No rule has the id "{name}"{near}.', hint)
         content = rule_page.content(watched, rule, frame.zone_of(request), time.time_ns())
-        return frame.page(request, "rules/rule.html.j2", rule.id, **content)
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if form.wrong else HTTPStatus.OK
+        return frame.page(
+            request, "rules/rule.html.j2", rule.id, status, change=form, **limits.content(watched, rule), **content
+        )
 
-    return [Route("/rules", every), Route("/rules/{id}", one)]
+    forms = Forms()
+    return [
+        Route("/rules", every),
+        Route("/rules/{id}", one),
+        forms.route("/rules/{id}/limit", changed),
+        forms.route("/rules/{id}/limit/undo", undone),
+        # A form that was refused is shown under these addresses: they must not end nowhere if they are opened.
+        Route("/rules/{id}/limit", lambda request: see(f"/rules/{request.path_params['id']}")),
+        Route("/rules/{id}/limit/undo", lambda request: see(f"/rules/{request.path_params['id']}")),
+    ]

@@ -1,0 +1,145 @@
+"""limits.toml: limits of hosts that people changed on a page, as an overlay of plimsoll.toml.
+
+It has tables of plimsoll.toml, `[hosts.NAME.rules.ID]`, whose reason ends with the name of whoever changed it: what is
+found good can be moved there, and commands can be given the file as settings.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
+from plimsoll.hosts.settings import FILE_NAME as GENERAL
+from plimsoll.hosts.settings import Settings, parse, text_of
+from plimsoll.model.atomic import atomic_write
+from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.host_key import host_key
+from plimsoll.rules.load import Catalogue
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.units import unit_of, written
+
+FILE_NAME = "limits.toml"
+_LONGEST = 500
+_HEAD = "# Limits that were changed on pages of plimsoll up, which writes this file anew; see docs/settings.md.\n"
+
+
+def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue: Catalogue) -> Overrides:
+    """The changed limits of a plimsoll.toml, if there is one, and over them those of the data folder.
+
+    Unusable, naming file and setting, if one does not fit the rules.
+    """
+    rules, signals = catalogue.rules, catalogue.signals
+    given = settings.overrides(path or Path(GENERAL), rules, signals)
+    own = _read(folder).overrides(folder / FILE_NAME, rules, signals).by_host
+    by_host = {host: {**given.by_host.get(host, {}), **own.get(host, {})} for host in (*given.by_host, *own)}
+    return Overrides(given.general, by_host, signals)
+
+
+def changed_here(folder: Path, rule: str) -> set[str]:
+    """The hosts (case-folded) for which the overlay changes a rule."""
+    return {host_key(host) for host, facts in _read(folder).hosts.items() if rule in facts.rules}
+
+
+def text(folder: Path) -> str:
+    """The content of the file; empty if there is none."""
+    path = folder / FILE_NAME
+    return text_of(path) if os.path.lexists(path) else ""
+
+
+def save(folder: Path, content: str) -> None:
+    """Put a content into the file; without one there is no file."""
+    path = folder / FILE_NAME
+    if not content:
+        path.unlink(missing_ok=True)
+        return
+    with atomic_write(path) as partial:
+        partial.write_text(content, "utf-8")
+        partial.chmod(0o600)
+
+
+def change(folder: Path, catalogue: Catalogue, rule: Rule, host: str, given: Mapping[str, str], who: str) -> str:
+    """Change a limit for a host by `healthy`, `for` and `reason`: what it is then, `< 95 %, for 10m`.
+
+    Unusable, in words for a form, if that is not possible.
+    """
+    reason = " ".join(printable(given.get("reason", "")).split())
+    if not reason:
+        raise Unusable("give the reason: it is in every alert and report of this limit")
+    if len(reason) > _LONGEST:
+        raise Unusable(f"the reason has {len(reason):,} characters; at most {_LONGEST} are kept")
+    settings = {name: given[name].strip() for name in ("healthy", "for") if given.get(name, "").strip()}
+    tables = _tables(folder)
+    own = next((name for name in tables if host_key(name) == host_key(host)), host)
+    tables.setdefault(own, {})[rule.id] = {**settings, "reason": f"{reason} ({who})"}
+    made = _written(tables)
+    try:
+        parsed = parse(made, folder / FILE_NAME).hosts[own].rules[rule.id]
+    except Unusable as error:
+        raise Unusable(_of_form(str(error), folder, own, rule)) from None
+    place = f"hosts.{own}.rules"
+    for mistake in mistakes(place, {rule.id: parsed}, catalogue.rules, catalogue.signals):
+        raise Unusable(_of_form(f"{folder / FILE_NAME}: {mistake}", folder, own, rule))
+    save(folder, made)
+    return ", for ".join(settings.values()) if len(settings) > 1 else next(iter(settings.values()))
+
+
+def remove(folder: Path, rule: str, host: str) -> None:
+    """Take back a change. Unusable if there is none."""
+    tables = _tables(folder)
+    own = next((name for name, table in tables.items() if host_key(name) == host_key(host) and rule in table), None)
+    if own is None:
+        raise Unusable(f"{rule} was not changed for {host} here")
+    del tables[own][rule]
+    save(folder, _written({name: table for name, table in tables.items() if table}))
+
+
+def limit_now(overrides: Overrides, rule: Rule, host: str, catalogue: Catalogue) -> str:
+    """The limit of a rule on a host, as it would be written."""
+    changed, _ = overrides.of(rule, host)
+    return written(changed.healthy, unit_of(rule, catalogue.signals))
+
+
+def _read(folder: Path) -> Settings:
+    return parse(text(folder), folder / FILE_NAME)
+
+
+def _tables(folder: Path) -> dict[str, dict[str, Mapping[str, object]]]:
+    """What the file has, as it is written: the settings of each rule, by host."""
+    return {
+        host: {rule: _plain(one) for rule, one in facts.rules.items()} for host, facts in _read(folder).hosts.items()
+    }
+
+
+def _plain(one: RuleSettings) -> Mapping[str, object]:
+    """The settings as the file has them."""
+    found: dict[str, object] = {}
+    if one.healthy:
+        found["healthy"] = str(one.healthy)
+    for name, length in (("over", one.over), ("for", one.for_)):
+        if length is not None:
+            found[name] = f"{length // 1_000_000_000}s"
+    for name, value in (("off", one.off), ("per", one.per), ("often", one.often)):
+        if value is not None:
+            found[name] = value
+    return {**found, "reason": one.reason}
+
+
+def _written(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
+    """The text of the file; empty where nothing is changed."""
+    parts: list[str] = []
+    for host, rules in sorted(tables.items(), key=lambda one: host_key(one[0])):
+        for rule, settings in sorted(rules.items()):
+            lines = [f"{name} = {_value(value)}" for name, value in settings.items()]
+            parts.append("\n".join([f"[hosts.{_value(host)}.rules.{_value(rule)}]", *lines, ""]))
+    return "\n".join([_HEAD, *parts]) if parts else ""
+
+
+def _value(value: object) -> str:
+    # JSON's escapes are among those of TOML.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _of_form(error: str, folder: Path, host: str, rule: Rule) -> str:
+    """A mistake without the place in the file, which whoever fills in the form does not see."""
+    return error.replace(f"{folder / FILE_NAME}: ", "").replace(f"hosts.{host}.rules.{rule.id}", "").lstrip(".: ")
