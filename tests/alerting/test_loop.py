@@ -30,6 +30,12 @@ from plimsoll.rules.load import load
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
+from plimsoll.store.victoriametrics.live import LiveSamples
+from plimsoll.store.victoriametrics.names import Measurements
+from plimsoll.store.victoriametrics.server import Server
+from plimsoll.store.victoriametrics.store import VictoriaStore
+from tests.conftest import VictoriaMetrics
 from tests.sure_influx import SureServer
 
 START = 1_800_000_000 * SECOND
@@ -132,10 +138,10 @@ def kept(world):
     )
 
 
-def replayed(world):
+def replayed(world, start=START):
     last = AlertBook(world.file, SITE.catalogue.signals).last_evaluation()
     assert last is not None
-    found = replay(world.store, SITE, GivenFacts(), START, last)
+    found = replay(world.store, SITE, GivenFacts(), start, last)
     return sorted((one.key, one.since, one.fired_at, one.ended_at) for one in found)
 
 
@@ -278,6 +284,43 @@ def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path)
         assert kept(world) == replayed(world)
     finally:
         world.close()
+
+
+class AtOnce(LiveSamples):
+    """Live samples that can be read as soon as they are written; VictoriaMetrics takes seconds until then."""
+
+    made: VictoriaMetrics
+
+    def write_points(self, points):
+        written = super().write_points(points)
+        self.made.show()
+        return written
+
+
+def test_what_agents_write_to_victoriametrics_is_judged_just_the_same_and_not_while_it_is_away(tmp_path):
+    (tmp_path / "vm").mkdir()
+    with VictoriaMetrics(tmp_path / "vm") as made:
+        live = AtOnce(Server(VictoriaAddress.parse(f"victoriametrics://{made.address}"), read_s=0.1), Measurements())
+        live.made = made
+        world = World(tmp_path, VictoriaStore(live, DuckStore.open(tmp_path)))
+        start = world.now = 1_700_000_000 * SECOND
+        try:
+            world.run(10 * MINUTE, {"web1": 60})
+            world.run(8 * MINUTE, {"web1": 2, "db1": 60})
+            world.restart()
+            world.run(2 * MINUTE, {"web1": 2, "db1": 60})
+            assert CPU in {one.rule for one in firing(world.file)}
+            made.end()
+            world.run(MINUTE, {})
+            assert "is VictoriaMetrics running there" in world.loop.progress.problem
+            assert CPU in {one.rule for one in firing(world.file)}
+            made.start()
+            world.run(4 * MINUTE, {"web1": 60, "db1": 60})
+            assert world.loop.progress.problem == ""
+            assert firing(world.file) == []
+            assert kept(world) == replayed(world, start)
+        finally:
+            world.close()
 
 
 def run_behind(world, length, lag, every=EVERY, host="web1"):

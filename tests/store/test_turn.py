@@ -39,7 +39,7 @@ class _Reached:
         tags = dict(tag.split("=", 1) for tag in lines.decode().split(" ")[0].split(",")[1:])
         server.written.append((tags, server.now))
 
-    def ages(self, _, within_s):
+    def ages(self, selector, within_s):
         server = self._answers()
         newest = {}
         for tags, at in server.written:

@@ -266,7 +266,7 @@ def test_an_answer_that_is_not_whole_is_none(answer, call, error, why):
     with answering(*answer) as address:
         live = samples_of(address, read_s=0.1)
         with pytest.raises(error, match=why):
-            live.series(START, START) if call == "series" else live.read([cpu()], *EVER)
+            live.series(START - HOUR, START) if call == "series" else live.read([cpu()], *EVER)
         live.close()
 
 

@@ -61,7 +61,8 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         help="The data folder of plimsoll up, a file that plimsoll backup wrote, or the address of an InfluxDB 2 "
-        "(http://127.0.0.1:8086, with ?org= and &bucket= if needed), whose token is read from INFLUX_TOKEN. Default: "
+        "(http://127.0.0.1:8086, with ?org= and &bucket= if needed), whose token is read from INFLUX_TOKEN, or of a "
+        "VictoriaMetrics (victoriametrics://127.0.0.1:8428), whose token is read from VICTORIAMETRICS_TOKEN. Default: "
         "INFLUX_URL, .env, what plimsoll stack started, or the user's data folder.",
         metavar="FOLDER|FILE|ADDRESS",
         show_default=False,

@@ -32,8 +32,8 @@ UpStoreOption = Annotated[
     typer.Option(
         "--store",
         help="The data folder; by default plimsoll in the folder that the system has for it. Or the address of an "
-        "InfluxDB 2 (http://127.0.0.1:8086): judge what agents write there, and write there; its token is read from "
-        "INFLUX_TOKEN.",
+        "InfluxDB 2 (http://127.0.0.1:8086) or a VictoriaMetrics (victoriametrics://127.0.0.1:8428): judge what agents "
+        "write there, and write there; its token is read from INFLUX_TOKEN or VICTORIAMETRICS_TOKEN.",
         metavar="FOLDER|ADDRESS",
         show_default=False,
         callback=not_empty,

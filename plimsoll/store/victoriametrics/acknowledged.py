@@ -42,7 +42,7 @@ class Acknowledged:
         """Whether the server began anew; where it does not say when it began, whether it was away."""
         is_new, has_failed = self._server.was_away()
         if not is_new:
-            return False
+            return has_failed and self._started is None
         before, self._started = self._started, self._server.started()
         return has_failed if self._started is None else before not in (None, self._started)
 

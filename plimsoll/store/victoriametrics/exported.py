@@ -33,6 +33,11 @@ def read(lines: Iterable[bytes]) -> Iterator[Exported]:
         yield from _series(some)
 
 
+def metrics(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The labels of the series of an answer, as they were written. ValueError if a line is none of an export."""
+    return (_parts(line)[0] for line in lines)
+
+
 def metric_of(text: bytes) -> dict[str, str]:
     """The labels of a series. ValueError if they are none."""
     found = json.loads(text)

@@ -2,8 +2,9 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,12 +29,23 @@ MS = 1_000_000
 _LAST_MS = 9_000_000_000_000  # in the year 2255
 _EXACT = 6 * 3600 * SECOND
 _USUAL = 10 * SECOND  # between two samples of a series
+_FEW = 180 * SECOND  # in which a series has so few samples that they cost no more than its name
 _SAMPLES_AT_ONCE = 2_000_000
 _READ_ALL = 500_000  # more samples than this are reduced by the server, where that is enough
 _HOSTS_NAMED = 25
 _MOST_KNOWN = 1_000_000
 _SEEN_AFTER_S = 30.0  # vmagent, or a cluster, may take some time until what was written can be read
 _WITNESS_S = 3600.0
+
+_Read = TypeVar("_Read")
+
+
+class _Asked(NamedTuple):
+    """A series that is read: as it is stored, its key, and the name of its metric."""
+
+    stored: Series
+    key: object
+    name: str
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,8 @@ class LiveSamples:
         self._clock = clock
         self._acknowledged = Acknowledged(server)
         self._lines = Lines()
-        self._known: dict[bytes, tuple[Series, object]] = {}
+        self._known: dict[bytes | tuple[tuple[str, str], ...], tuple[Series, object]] = {}
+        self._asked_for: dict[Series, _Asked] = {}
         self._witness: _Witness | None = None
         self._next_witness: _Witness | None = None
 
@@ -89,35 +102,40 @@ class LiveSamples:
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> list[Series]:
         """The series with samples in a range, sorted; in one of many hours, with samples on its days."""
-        selector = "{" + selectors.of_hosts(hosts) + "}"
-        first, last = _range(start, end)
-        if end - start <= _EXACT:
-            # A range of PromQL is open at its beginning.
-            asked = f"last_over_time({selector}[{max(0, last - first) + 1}ms]) keep_metric_names"
-            metrics = [metric for metric, _ in self.server.query(asked, last)]
-        else:
-            metrics = self.server.series([selector], first, last)
         found: dict[object, Series] = {}
-        for metric in metrics:
-            one = self._measurements.series(metric)
-            found.setdefault(one.key, one)
+        for one, key in self._listed("{" + selectors.of_hosts(hosts) + "}", start, end):
+            found.setdefault(key, one)
         if not found:
             self._check_witness()
         return sorted(found.values(), key=lambda one: one.key)
 
+    def _listed(self, selector: str, start: int, end: int) -> Iterator[tuple[Series, object]]:
+        first, last = _range(start, end)
+        if first > last:
+            return
+        if end - start <= _FEW:
+            lines = self.server.export([selector], first, last)
+            yield from (self._series(metric) for metric in self._read(exported.metrics, lines))
+        elif end - start <= _EXACT:
+            # A range of PromQL is open at its beginning.
+            asked = f"last_over_time({selector}[{last - first + 1}ms]) keep_metric_names"
+            yield from (self._labelled(metric) for metric, _ in self.server.query(asked, last))
+        else:
+            yield from map(self._labelled, self.server.series([selector], first, last))
+
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range."""
-        keys = [as_stored(one).key for one in series]
-        wanted = set(keys)
+        asked = [self._asked(one) for one in series]
+        wanted = {one.key for one in asked}
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
-        for names, hosts in _groups(series, start, end):
+        for names, hosts in _groups(asked, start, end):
             for found in self._exported(selectors.of_series(names, hosts), start, end):
                 one, key = self._series(found.metric)
                 if key in wanted and len(found.times):
                     parts[key].append((one, Samples(found.times, found.values)))
         if series and not parts:
             self._check_witness()
-        return [_joined(as_stored(one), parts.get(key, [])) for one, key in zip(series, keys, strict=True)]
+        return [_joined(one.stored, parts.get(one.key, [])) for one in asked]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean; computed by the server if there are many samples."""
@@ -149,34 +167,54 @@ class LiveSamples:
         self, series: Sequence[Series], functions: Sequence[str], grid: rolled.Grid
     ) -> list[Mapping[str, tuple[Times, Values]]]:
         """The times and values of each function for each series."""
-        keys = [as_stored(one).key for one in series]
-        found: dict[object, dict[str, tuple[Times, Values]]] = {key: {} for key in keys}
-        hosts = _named_hosts(series)
-        for selector in selectors.of_series({metric_name(as_stored(one)) for one in series}, hosts):
+        asked = [self._asked(one) for one in series]
+        found: dict[object, dict[str, tuple[Times, Values]]] = {one.key: {} for one in asked}
+        for selector in selectors.of_series({one.name for one in asked}, _named_hosts(asked)):
             for function in functions:
-                asked = f"{function}({selector}[{grid.width // MS}ms]) keep_metric_names"
-                for metric, values in self.server.query_range(asked, *grid.asked):
-                    key = self._measurements.series(metric).key
+                promql = f"{function}({selector}[{grid.width // MS}ms]) keep_metric_names"
+                for metric, values in self.server.query_range(promql, *grid.asked):
+                    _, key = self._labelled(metric)
                     if key in found:
                         found[key].setdefault(function, rolled.times_and_values(values, grid))
-        return [found[key] for key in keys]
+        return [found[one.key] for one in asked]
 
     def _exported(self, asked: Sequence[str], start: int, end: int) -> Iterator[exported.Exported]:
         first, last = _range(start, end)
         if first > last:
             return
+        yield from self._read(exported.read, self.server.export(asked, first, last))
+
+    def _read(self, read: Callable[[Iterable[bytes]], Iterator[_Read]], lines: Iterable[bytes]) -> Iterator[_Read]:
         try:
-            yield from exported.read(self.server.export(asked, first, last))
+            yield from read(lines)
         except ValueError as error:
             raise Unusable(f"{self.name}: {error}; is it the address of a VictoriaMetrics?") from None
 
     def _series(self, metric: bytes) -> tuple[Series, object]:
+        """The series of labels as they are written in an answer, and its key."""
         known = self._known.get(metric)
+        return known or self._learn(metric, exported.metric_of(metric))
+
+    def _labelled(self, metric: Mapping[str, str]) -> tuple[Series, object]:
+        """The series of labels, and its key."""
+        place = tuple(metric.items())
+        known = self._known.get(place)
+        return known or self._learn(place, metric)
+
+    def _learn(self, place: bytes | tuple[tuple[str, str], ...], metric: Mapping[str, str]) -> tuple[Series, object]:
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        one = self._measurements.series(metric)
+        known = self._known[place] = one, one.key
+        return known
+
+    def _asked(self, series: Series) -> "_Asked":
+        known = self._asked_for.get(series)
         if known is None:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            one = self._measurements.series(exported.metric_of(metric))
-            known = self._known[metric] = one, one.key
+            if len(self._asked_for) >= _MOST_KNOWN:
+                self._asked_for.clear()
+            stored = as_stored(series)
+            known = self._asked_for[series] = _Asked(stored, stored.key, metric_name(stored))
         return known
 
     def _written(self, series: Series, at: int) -> None:
@@ -195,9 +233,9 @@ class LiveSamples:
         if not ready:
             return
         one = ready[0]
-        key = as_stored(one.series).key
-        asked = selectors.of_series([metric_name(as_stored(one.series))], [one.series.host])
-        if not any(self._series(found.metric)[1] == key for found in self._exported(asked, one.at - MS, one.at + MS)):
+        asked = self._asked(one.series)
+        found = self._exported(selectors.of_series([asked.name], _named_hosts([asked])), one.at - MS, one.at + MS)
+        if not any(self._series(sample.metric)[1] == asked.key for sample in found):
             ago = duration_text(round(self._clock() - one.written) * SECOND)
             raise Unreachable(
                 f"{self.name}: answers with nothing, and has not even what it acknowledged {ago} ago; does one of its "
@@ -210,18 +248,18 @@ def _range(start: int, end: int) -> tuple[int, int]:
     return max(-(-start // MS), 1), min(max(end // MS, 1), _LAST_MS)
 
 
-def _named_hosts(series: Sequence[Series]) -> Sequence[str]:
+def _named_hosts(asked: Sequence["_Asked"]) -> Sequence[str]:
     """The hosts of some series, if they are few enough to be named in a query."""
-    hosts = hosts_of(map(as_stored, series))
+    hosts = hosts_of(one.stored for one in asked)
     return hosts if len(hosts) <= _HOSTS_NAMED and "" not in hosts else ()
 
 
-def _groups(series: Sequence[Series], start: int, end: int) -> Iterator[tuple[Collection[str], Sequence[str]]]:
+def _groups(asked: Sequence["_Asked"], start: int, end: int) -> Iterator[tuple[Collection[str], Sequence[str]]]:
     """Metrics that are read with one call, and the hosts of which; so many that no answer gets too long."""
     names: dict[str, int] = defaultdict(int)
-    for one in series:
-        names[metric_name(as_stored(one))] += 1
-    hosts = _named_hosts(series)
+    for one in asked:
+        names[one.name] += 1
+    hosts = _named_hosts(asked)
     each = max(1, (end - start) // _USUAL)
     held: list[str] = []
     count = 0

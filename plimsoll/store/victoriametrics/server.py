@@ -29,6 +29,7 @@ _BUSY = (
     HTTPStatus.SERVICE_UNAVAILABLE,
     HTTPStatus.GATEWAY_TIMEOUT,
 )
+_SINGLE = b'vm_app_version{version="victoria-metrics-'
 _STARTED = re.compile(rb"^process_start_time_seconds (\S+)", re.MULTILINE)
 # Answers must not be of a cache, nor leave out the newest samples, nor what a node that fails would have given.
 _WHOLE = {"nocache": "1", "deny_partial_response": "1"}
@@ -72,7 +73,7 @@ class Server:
         answer.release_conn()
 
     def started(self) -> float | None:
-        """When the process began that keeps samples (s); None if that cannot be known, as of a cluster."""
+        """When the process began that keeps samples (s); None if that cannot be known, as behind vmauth."""
         url = self.address.write.removesuffix("/influx")
         if "/insert/" in self.address.write:
             return None  # vminsert keeps nothing
@@ -81,10 +82,10 @@ class Server:
         except (HTTPError, OSError):
             return None
         found = _STARTED.search(answer.data)
-        return float(found[1]) if found and answer.status == HTTPStatus.OK else None
+        return float(found[1]) if found and _SINGLE in answer.data and answer.status == HTTPStatus.OK else None
 
     def was_away(self) -> tuple[bool, bool]:
-        """Whether a new connection was made since this was last asked, and whether one had failed."""
+        """Whether a new connection was made since this was last asked, and whether a call had failed."""
         found = self._is_new, self._has_failed
         self._is_new = self._has_failed = False
         return found
@@ -179,6 +180,7 @@ class Server:
                 text = _message(answer)
                 if answer.status not in _BUSY:
                     raise self._refusal(answer.status, text)
+                self._has_failed = True
                 why = f"answers {answer.status} ({text or HTTPStatus(answer.status).phrase})"
             if time.monotonic() + pause > until or self._ended.wait(pause):
                 raise Unreachable(f"{self.address.name}: {why}")

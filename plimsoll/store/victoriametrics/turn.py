@@ -8,7 +8,7 @@ what is due then is told by the one that takes over.
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import Protocol
@@ -48,7 +48,7 @@ class Beats(Protocol):
         """Write line protocol."""
         ...
 
-    def ages(self, selector: str, within_s: float) -> list[tuple[Mapping[str, str], float]]:
+    def ages(self, selector: str, within_s: float) -> Sequence[tuple[Mapping[str, str], float]]:
         """The labels of series, and how old the newest sample of each is (s) by the server's clock."""
         ...
 

@@ -1,0 +1,112 @@
+"""The compose files of docs/scale.md: what they start is there, and a real pair goes on when one of it is killed."""
+
+import os
+import re
+import subprocess
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+import urllib3
+import yaml
+
+from plimsoll.native.programs import VICTORIA_METRICS
+from plimsoll.store.victoriametrics.address import Address
+from plimsoll.store.victoriametrics.live import LiveSamples
+from plimsoll.store.victoriametrics.names import Measurements
+from plimsoll.store.victoriametrics.server import Server
+from tests.conftest import VictoriaMetrics, built, free_port
+from tests.store.test_contract import EVER, cpu, points
+
+FOLDER = Path(__file__).parents[2] / "docs" / "scale"
+FILES = ("single", "pair", "cluster")
+TOKENS = {"AGENT_TOKEN": "for-agents", "PLIMSOLL_TOKEN": "for-plimsoll"}
+
+
+def services(name):
+    return yaml.safe_load((FOLDER / f"{name}.yml").read_text())["services"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_compose_file_is_valid_and_needs_its_tokens(name, installed):
+    program = installed("docker-compose", "docker-compose")
+    command = [program, "--project-directory", FOLDER, "-f", FOLDER / f"{name}.yml", "config"]
+    known = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
+    run = [subprocess.run(command, capture_output=True, text=True, check=False, env={**known, **more}) for more in (TOKENS, {})]  # fmt: skip
+    assert run[0].returncode == 0, run[0].stderr
+    assert (run[1].returncode == 0) == (name == "single")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_images_are_of_the_version_that_is_tested_here_and_know_their_flags(name):
+    for service in services(name).values():
+        image, _, tag = service["image"].removeprefix("victoriametrics/").partition(":")
+        assert tag.removesuffix("-cluster") == f"v{VICTORIA_METRICS.version}"
+        if not tag.endswith("-cluster"):
+            said = subprocess.run([built(image), "-help"], capture_output=True, text=True, check=False)
+            flags = set(re.findall(r"^  -([\w.]+)", said.stdout + said.stderr, re.MULTILINE))
+            assert {one.partition("=")[0].removeprefix("-") for one in service["command"]} <= flags
+
+
+@contextmanager
+def running(name, folder, flags, path="/health"):
+    """A program of VictoriaMetrics; its address."""
+    address = f"127.0.0.1:{free_port()}"
+    command = [built(name), f"-httpListenAddr={address}", *flags]
+    with (folder / f"{name}.log").open("wb") as log:
+        process = subprocess.Popen([*map(str, command)], stdout=log, stderr=log, env={**os.environ, **TOKENS})
+    try:
+        while True:
+            assert process.poll() is None, (folder / f"{name}.log").read_text()
+            try:
+                urllib3.request("GET", f"http://{address}{path}", retries=False, timeout=1)
+                break
+            except urllib3.exceptions.HTTPError:
+                time.sleep(0.05)
+        yield address
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def filled(live, count):
+    """The samples, as soon as there are so many."""
+    until = time.monotonic() + 300
+    while len(live.read([cpu()], *EVER)[0].times) < count and time.monotonic() < until:
+        time.sleep(0.2)
+    return live.read([cpu()], *EVER)[0].values.tolist()
+
+
+def test_a_pair_goes_on_when_one_is_killed_and_makes_up_for_it(tmp_path):
+    with ExitStack() as stack:
+        pair = []
+        for number in (1, 2):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            pair.append(stack.enter_context(VictoriaMetrics(folder)))
+        flags = [f"-remoteWrite.url={one.url}/api/v1/write" for one in pair]
+        agent = stack.enter_context(
+            running("vmagent", tmp_path, [*flags, f"-remoteWrite.tmpDataPath={tmp_path / 'agent'}"])
+        )
+        text = (FOLDER / "pair-vmauth.yml").read_text().replace("http://vmagent:8429", f"http://{agent}")
+        for number, one in enumerate(pair, 1):
+            text = text.replace(f"http://vm-{number}:8428", one.url)
+        (tmp_path / "auth.yml").write_text(text)
+        auth = stack.enter_context(running("vmauth", tmp_path, [f"-auth.config={tmp_path / 'auth.yml'}"]))
+        line = b"win_cpu,host=WEB9 Percent_User_Time=1 1700000000000000000"
+        for token, status in (("for-agents", 204), ("wrong", 401)):
+            sent = urllib3.request("POST", f"http://{auth}/api/v2/write", body=line, headers={"Authorization": f"Token {token}"})  # fmt: skip
+            assert sent.status == status
+        server = Server(Address.parse(f"victoriametrics://{auth}", TOKENS["PLIMSOLL_TOKEN"]))
+        live = LiveSamples(server, Measurements())
+        live.write_points(points((cpu(), 0, 1.0), (cpu(), 10, 2.0)))
+        assert filled(live, 2) == [1, 2]
+        pair[0].end(kill=True)
+        live.write_points(points((cpu(), 20, 3.0)))
+        assert filled(live, 3) == [1, 2, 3]
+        pair[0].start()
+        direct = LiveSamples(Server(Address.parse(f"victoriametrics://{pair[0].address}")), Measurements())
+        assert filled(direct, 3)[-1] == 3
+        live.close()
+        direct.close()
