@@ -1,5 +1,7 @@
 // One chart: its samples from the page's data, drawn by uPlot with the limits, breaches and phases of the run.
 const HEAD = { full: 26, small: 22, strip: 9 }; // px above the plot, for phases and breaches
+const LINE = 14, TIMES = 21; // px: the least height of a mark of the axis of values, and that of the axis of times
+const LEAST_NAME = 5; // letters: less of the name of a phase says nothing
 const CHARACTER = 6.3; // px: the average width of one
 const ALONG = [1, 0, 0.75, 0.5, 0.25]; // where along its line the label of a limit may be, the best first
 const CROSSED = 1e6; // the cost of a label on another limit's line, in samples that a label covers
@@ -87,8 +89,8 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
 
   function range(plot, low, high) {
     const levels = [low, high, ...(spec.axis?.limits === false ? [] : limits).map(([level]) => level), spec.axis?.most && spec.axis.most * spec.factor, spec.axis?.most && 0].filter((one) => one !== null && one !== undefined);
-    axis = valueAxis(Math.min(...levels, Infinity), Math.max(...levels, -Infinity), spec);
-    if (!levels.length) axis = valueAxis(0, 1, spec);
+    const marks = Math.min(spec.marks, Math.max(1, Math.floor((holder.clientHeight - HEAD[kind] - (timeAxis ? TIMES : 7)) / LINE)));
+    axis = levels.length ? valueAxis(Math.min(...levels), Math.max(...levels), { ...spec, marks }) : valueAxis(0, 1, { ...spec, marks });
     const widest = Math.max(...axis.ticks.map(([, text]) => text.length));
     unitAbove = spec.unit.length > SHORT_UNIT || widest * CHARACTER > gutter - 9;
     if (unitAbove) axis.ticks = axis.ticks.map(([at, text]) => [at, text.split(" ")[0]]);
@@ -152,7 +154,8 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       if (a > left) line(ctx, [a, top], [a, top + height], [2, 3]);
       if (kind === "strip") continue;
       line(ctx, [a, top - HEAD[kind] * ratio + ratio], [a, top - 7 * ratio]);
-      ctx.fillText(shortened(ctx, name, b - a - 10 * ratio), a + 6 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
+      const shown = shortened(ctx, name, b - a - 10 * ratio);
+      if (shown === name || shown.length > LEAST_NAME) ctx.fillText(shown, a + 6 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
     }
   }
   function line(ctx, from, to, dash = []) {
