@@ -87,6 +87,7 @@ _PKG_CONFIG_MODULE = "github.com/influxdata/pkg-config"
 _INFLUXQL_MODULE = "github.com/influxdata/influxql"
 _VICTORIAMETRICS_MODULE = "github.com/VictoriaMetrics/VictoriaMetrics"
 _PROMETHEUS_MODULE = "github.com/prometheus/prometheus"
+_OTELCOL_MODULE = "go.opentelemetry.io/collector/otelcol"
 
 TELEGRAF = Program(
     title="Telegraf",
@@ -160,6 +161,15 @@ PROMTOOL = Program(
     # Without the clients of clouds that find targets: they are most of the build, and rules need none.
     tags=("remove_all_sd",),
 )
+# With hostmetrics, and OTLP over HTTP: what tests need of the OpenTelemetry collector.
+OTELCOL = Program(
+    title="the OpenTelemetry collector",
+    file="otelcol",
+    module="otelcol",
+    package=".",
+    version_of=_OTELCOL_MODULE,
+    version_in="main.version=",
+)
 
 PROGRAMS = {
     "telegraf": TELEGRAF,
@@ -172,4 +182,5 @@ PROGRAMS = {
     "vmagent": VMAGENT,
     "vmauth": VMAUTH,
     "promtool": PROMTOOL,
+    "otelcol": OTELCOL,
 }

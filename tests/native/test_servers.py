@@ -34,7 +34,9 @@ def test_windows_telegraf_refuses_an_option_it_does_not_know(telegraf_windows, t
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("name", ["vmalert", "vmalert-tool", "vmagent", "vmauth", "victoria-metrics", "promtool"])
+@pytest.mark.parametrize(
+    "name", ["vmalert", "vmalert-tool", "vmagent", "vmauth", "victoria-metrics", "promtool", "otelcol"]
+)
 def test_each_says_the_version_that_it_was_built_from(name):
     told = subprocess.run([built(name), "--version"], capture_output=True, text=True, check=True)
     assert f"{PROGRAMS[name].version}" in told.stdout + told.stderr

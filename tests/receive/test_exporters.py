@@ -212,6 +212,21 @@ def test_a_processor_that_was_added_or_went_offline_makes_no_jump(translator):
         assert found == ([50] if minute > 6 else [])
 
 
+def test_processors_that_were_added_up_before_are_not_counted(translator):
+    """As the OpenTelemetry collector does by default."""
+    text = """
+system_cpu_time_seconds_total{state="user"} %d
+system_cpu_time_seconds_total{state="system"} 0
+system_cpu_time_seconds_total{state="idle"} %d
+system_cpu_time_seconds_total{state="interrupt"} 0
+"""
+    scraped(translator, (text % (10, 10)).encode())
+    found = scraped(translator, (text % (15, 25)).encode(), 10)
+    assert usage(found) == [75]
+    assert not [one for one, _ in found if one.field == "n_cpus"]
+    assert [value for _, value in scraped(translator, b"system_cpu_logical_count 4").items()] == [4]
+
+
 def test_two_prometheus_that_scrape_a_host_at_nearly_the_same_time(translator):
     scraped(translator, "\n".join(BEFORE).encode())
     scraped(translator, "\n".join(BEFORE).encode(), 0.1)

@@ -153,7 +153,8 @@ class _Written:
             case "zero", [x]:
                 return f"({self._expression(x, None)} == 0)"
             case "count", [ast.Name(id=name)]:
-                return " or ".join(f"count {self.by} ({one})" for one in self._selectors(name))
+                named = [f'{label}!=""' for label in self.group.over]
+                return " or ".join(f"count {self.by} ({one})" for one in self._selectors(name, named))
             case "average", [x, ast.Constant(value=int() as length)]:
                 over = max(length * SECOND, 2 * self.interval + SECOND // 1000)
                 return self._expression(x, f"rate[{duration(over)}]")
@@ -171,8 +172,9 @@ class _Written:
             found.append(f"sum {self.by} ({value})")
         return found[0] if len(found) == 1 else f"({' or '.join(found)})"
 
-    def _selectors(self, name: str) -> list[str]:
-        left_out = [f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in self.group.but.items()]
+    def _selectors(self, name: str, more: Sequence[str] = ()) -> list[str]:
+        but = self.group.but.items()
+        left_out = [*(f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in but), *more]
         return [_selector(one, left_out) for one in self.group.sources[name] if _PLAIN.fullmatch(one.name)]
 
 

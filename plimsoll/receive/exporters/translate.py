@@ -87,7 +87,8 @@ class _Kept:
         if not formula.names <= now.keys():
             return None
         parts = self._of_parts.get(time, {})
-        counts = {name: len(parts[name]) for name in formula.names if name in parts}
+        # What has no label of an instance is of all of them already.
+        counts = {name: sum(any(part) for part in parts[name]) for name in formula.names if name in parts}
         if not formula.growing:
             return formula.value(Moment(time, now, counts=counts))
         before = self._before(formula.growing, time)
