@@ -12,7 +12,7 @@ import plimsoll
 PACKAGE = Path(plimsoll.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 # These call other programs.
-CALLERS = {"native/stack.py", "native/influx.py", "native/build.py", "collect/checks/running.py"}
+CALLERS = {"native/stack.py", "native/influx.py", "native/build.py", "collect/checks/running.py", "up/service/plans.py"}
 
 
 def said(path: Path) -> list[str]:

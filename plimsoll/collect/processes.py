@@ -128,12 +128,18 @@ class ProcessWatch:
 
 def _counts_of_all() -> Mapping[int, _Counts]:
     attributes = [*_ATTRIBUTES, "io_counters"] if hasattr(psutil.Process, "io_counters") else _ATTRIBUTES
-    # What may not be read of a process is None.
-    return {
-        one.pid: _counts(one.info)
-        for one in psutil.process_iter(attributes)
-        if one.pid and one.info["cpu_times"] and one.info["memory_info"]
-    }
+    found: dict[int, _Counts] = {}
+    for one in psutil.process_iter():
+        try:
+            info = one.as_dict(attributes)  # what may not be read of a process is None
+        except (
+            psutil.Error,
+            OSError,
+        ):  # it has ended; of those of its own, Windows refuses some for reasons of its own
+            continue
+        if one.pid and info["cpu_times"] and info["memory_info"]:
+            found[one.pid] = _counts(info)
+    return found
 
 
 def _counts(info: Mapping[str, Any]) -> _Counts:

@@ -48,7 +48,7 @@ def folder_of(store: str | None) -> Path:
 def _is_ours(folder: Path) -> bool:
     """Whether nothing is in a folder but what Plimsoll, or the file system, puts there."""
     names = {one.name for one in folder.iterdir()} if folder.is_dir() else set[str]()
-    return not names or bool(names & _FILES) or names == {"lost+found"}
+    return names <= {"lost+found", "up.lock"} or bool(names & _FILES)
 
 
 def made(folder: Path) -> Path:

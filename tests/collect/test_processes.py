@@ -47,7 +47,7 @@ def only(monkeypatch):
 
     def restrict(*pids):
         every = psutil.process_iter
-        monkeypatch.setattr(psutil, "process_iter", lambda names: (one for one in every(names) if one.pid in pids))
+        monkeypatch.setattr(psutil, "process_iter", lambda: (one for one in every() if one.pid in pids))
 
     return restrict
 
@@ -87,7 +87,7 @@ def test_a_busy_process_is_named_for_the_time_it_was_busy_and_without_its_argume
 def test_looks_once_a_minute_and_keeps_half_an_hour(monkeypatch):
     looks = []
     real = psutil.process_iter
-    monkeypatch.setattr(psutil, "process_iter", lambda attributes: looks.append(1) or real(attributes))
+    monkeypatch.setattr(psutil, "process_iter", lambda: looks.append(1) or real())
     watch, start = ProcessWatch(), time.time_ns()
     for at in range(start, start + 60 * MINUTE, 10 * SECOND):
         watch.look(at)
@@ -114,6 +114,20 @@ def test_what_may_not_be_read_of_a_process_is_left_out(monkeypatch):
     watch, start = ProcessWatch(), time.time_ns()
     watch.look(start - MINUTE)
     assert set(by_resource(watch.top(start - MINUTE, start, start))) <= {"processor time", "memory"}
+
+
+def test_a_process_that_windows_tells_nothing_of_costs_no_other(monkeypatch):
+    real, me = psutil.Process.name, os.getpid()
+
+    def name(process):
+        if process.pid != me:
+            raise OSError(22, "The parameter is incorrect")
+        return real(process)
+
+    monkeypatch.setattr(psutil.Process, "name", name)
+    watch, start = ProcessWatch(), time.time_ns()
+    watch.look(start - MINUTE)
+    assert {use.pid for one in watch.top(start - MINUTE, start, start) for use in one.uses} == {me}
 
 
 def test_names_of_strangers_cannot_draw_on_a_terminal():

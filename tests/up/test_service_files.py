@@ -5,12 +5,10 @@ import re
 import shlex
 import shutil
 import subprocess
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
-TASK = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"
 # What a path or name may hold.
 ODD = ("--listen", "0.0.0.0:8087", "--cert", 'C:\\my certs\\100%"$x".pem', "--allow-host", "a&b<c>;")
 
@@ -54,19 +52,6 @@ def test_the_unit_is_started_again_whatever_ended_it_and_for_ever(plimsoll, tmp_
     assert found == {"Restart": "on-failure", "RestartSec": "10", "StartLimitIntervalSec": "0"}
 
 
-@pytest.mark.parametrize("odd", [(), ODD])
-def test_windows_has_a_task(plimsoll, tmp_path, monkeypatch, odd):
-    monkeypatch.setenv("PROGRAMDATA", "D:\\Program Data")
-    task = tmp_path / "plimsoll.xml"
-    assert plimsoll("service", "windows", "--out", task, "--", *odd).status == 0
-    assert task.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff"), "schtasks expects UTF-16"
-    for text in (task.read_bytes(), plimsoll("service", "windows", "--", *odd).out):
-        root = ET.fromstring(text)
-        assert Path(root.findtext(f".//{TASK}Command") or "").is_file()
-        arguments = subprocess.list2cmdline(["up", "--store", "D:\\Program Data\\Plimsoll", *odd])
-        assert root.findtext(f".//{TASK}Arguments") == arguments
-
-
 def test_macos_has_an_agent(plimsoll, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     agent = plistlib.loads(plimsoll("service", "launchd", "--", *ODD).out.encode())
@@ -90,7 +75,7 @@ def test_the_command_that_is_called_has_the_option(plimsoll):
     assert "--store" in given.out
 
 
-@pytest.mark.parametrize("kind", ["systemd", "windows", "launchd"])
+@pytest.mark.parametrize("kind", ["systemd", "launchd"])
 def test_a_line_end_in_an_option_ends_no_line_of_the_file(plimsoll, tmp_path, kind):
     out = tmp_path / "file"
     done = plimsoll("service", kind, "--out", out, "--", "--cert", "x\nExecStartPre=/bin/true")

@@ -10,7 +10,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event
 
 from plimsoll.alerting.planning import Site
 from plimsoll.api.open_store import influx_store, measurements_of, victoria_store
@@ -40,6 +39,7 @@ from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 from plimsoll.up import log_lines
+from plimsoll.up.service import asked
 from plimsoll.up.setup import Setup
 from plimsoll.up.sources import Source
 from plimsoll.up.up import Up
@@ -63,6 +63,7 @@ class Options:
     demo: bool = False
     open_page: bool = False
     url: str | None = None
+    log: Path | None = None
 
 
 def run(options: Options) -> None:
@@ -124,8 +125,8 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
     told = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
     site, given = _of_hosts(options.config, folder, catalogue)
-    log_lines.set_up()
-    asked = _asked_to_reload()
+    log_lines.set_up(options.log)
+    _reload_when_asked()
     collector = Collector(signals=catalogue.signals) if options.collect else None
     started = time.time_ns()
     sources = [*([collector.collect] if collector else ()), *([_demo(started)] if options.demo else ())]
@@ -152,8 +153,10 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
             if options.open_page:
                 open_page(up.address)
             while up.is_running:
-                if asked.wait(_TICK_S):
-                    asked.clear()
+                if asked.to_stop.is_set():
+                    return
+                if asked.to_reload.wait(_TICK_S):
+                    asked.to_reload.clear()
                     up.reload()
             raise Unusable("plimsoll up ended by itself; its log says why")
         finally:
@@ -172,12 +175,10 @@ def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[
     return Site(catalogue, overrides, given.drives(), given.labels()), given.facts()
 
 
-def _asked_to_reload() -> Event:
-    """Set when settings are to be read anew: by SIGHUP, where that does not say that the terminal was closed."""
-    asked = Event()
+def _reload_when_asked() -> None:
+    """Heed SIGHUP, where that does not say that the terminal was closed."""
     if sys.platform != "win32" and not (sys.stdin and sys.stdin.isatty()):
-        signal.signal(signal.SIGHUP, lambda *_: asked.set())
-    return asked
+        signal.signal(signal.SIGHUP, lambda *_: asked.to_reload.set())
 
 
 def _store(options: Options, folder: Path, keeping: up_settings.StoreSettings, catalogue: Catalogue) -> Store:

@@ -76,8 +76,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "alerts salvage": ("plimsoll alerts salvage",),
     "alerts test": ("plimsoll alerts test",),
     "alerts replay": ("plimsoll alerts replay", "plimsoll alerts replay --last 2h"),
+    "service install": ("plimsoll service install -- --listen 0.0.0.0:8087", "plimsoll service install --dry-run"),
+    "service status": ("plimsoll service status",),
+    "service uninstall": ("plimsoll service uninstall",),
     "service systemd": ("plimsoll service systemd",),
-    "service windows": ("plimsoll service windows",),
     "service launchd": ("plimsoll service launchd",),
 }
 

@@ -8,7 +8,8 @@ import typer
 from plimsoll.cli.options.shared import path_option
 
 app = typer.Typer(
-    help="Write the file with which a service manager runs plimsoll up.",
+    help="Have the service manager of this system run plimsoll up: as a service of Windows, a unit of systemd, or an "
+    "agent of launchd.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -18,27 +19,54 @@ UpArguments = Annotated[
     typer.Argument(metavar="[OPTION]", help="Options of plimsoll up, after --.", show_default=False),
 ]
 OutOption = Annotated[Path, path_option("--out", "The file to write, or - for stdout.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
+
+
+@app.command("install")
+def service_install_command(arguments: UpArguments = None, dry_run: DryRunOption = False) -> None:
+    """Make plimsoll up a service that starts with the system, and start it."""
+    from plimsoll.cli.commands import service
+
+    service.install(arguments or [], dry_run=dry_run)
+
+
+@app.command("status")
+def service_status_command() -> None:
+    """Say whether the service runs. The exit status is 3 if it does not."""
+    from plimsoll.cli.commands import service
+
+    service.status()
+
+
+@app.command("uninstall")
+def service_uninstall_command(dry_run: DryRunOption = False) -> None:
+    """End the service and take it away; its data stay."""
+    from plimsoll.cli.commands import service
+
+    service.uninstall(dry_run=dry_run)
 
 
 @app.command("systemd")
 def service_systemd_command(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
-    """Write a unit of systemd."""
+    """Write a unit of systemd, to be installed by other means."""
     from plimsoll.cli.commands import service
 
     service.systemd(arguments or [], out)
 
 
-@app.command("windows")
-def service_windows_command(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
-    """Write a task of the Task Scheduler of Windows."""
-    from plimsoll.cli.commands import service
-
-    service.windows(arguments or [], out)
-
-
 @app.command("launchd")
 def service_launchd_command(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
-    """Write an agent of launchd (macOS)."""
+    """Write an agent of launchd (macOS), to be installed by other means."""
     from plimsoll.cli.commands import service
 
     service.launchd(arguments or [], out)
+
+
+@app.command("run", hidden=True)
+def service_run_command(
+    log: Annotated[Path, path_option("--log", "The log.", show_default=False)], arguments: UpArguments = None
+) -> None:
+    """Be the service of Windows: its service manager calls this."""
+    from plimsoll.cli.commands import service_run
+
+    service_run.run(arguments or [], log)

@@ -100,6 +100,12 @@ def up_command(
             callback=not_empty,
         ),
     ] = None,
+    log: Annotated[
+        Path | None,
+        path_option(
+            "--log", "Write the log to this file, kept below 5 MB, instead of the terminal.", show_default=False
+        ),
+    ] = None,
     no_collect: Annotated[bool, typer.Option("--no-collect", help="Do not collect this computer's counters.")] = False,
     demo: Annotated[
         bool,
@@ -151,5 +157,6 @@ def up_command(
             not no_collect,
             demo,
             url=url,
+            log=log,
         )
     )

@@ -40,10 +40,16 @@ def look(one: CheckSettings) -> Iterator[Reading]:
 
 def _process(one: CheckSettings) -> Reading:
     wanted = one.asked.casefold()
-    names = (str(found.info["name"] or "").casefold() for found in psutil.process_iter(["name"]))
-    count = sum(name in (wanted, f"{wanted}.exe") for name in names)
+    count = sum(_name(found).casefold() in (wanted, f"{wanted}.exe") for found in psutil.process_iter())
     fields = {"pid_count": count, "running": count, "result_code": 0}
     return Reading("procstat_lookup", fields, (("check", one.title), ("exe", one.asked), ("pid_finder", "native")))
+
+
+def _name(process: psutil.Process) -> str:
+    try:
+        return process.name()
+    except (psutil.Error, OSError):  # it has ended, or is one of Windows' own
+        return ""
 
 
 def _windows_service(one: CheckSettings) -> Reading:

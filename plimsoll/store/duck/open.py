@@ -119,9 +119,11 @@ def _check_place(path: Path) -> bool:
 
 
 def _connect(path: Path, *, read_only: bool = False) -> Cursor:
+    # DuckDB's own choice. Named among the settings, it is refused where they happen to be taken in another order: on
+    # Windows it would come after enable_external_access.
     temporary = f"{path}.tmp"
     try:
-        connection = duckdb.connect(path, read_only=read_only, config={**_SETTINGS, "temp_directory": temporary})
+        connection = duckdb.connect(path, read_only=read_only, config=_SETTINGS)
     except duckdb.Error as error:
         text = str(error)
     else:

@@ -1,1 +1,1 @@
-"""Files with which systemd, Windows or launchd runs `plimsoll up` in the background."""
+"""`plimsoll up` in the background: a unit of systemd, a service of Windows, or an agent of launchd."""

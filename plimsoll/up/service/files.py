@@ -1,12 +1,10 @@
-"""Fills in the files with which systemd, Windows or launchd runs `plimsoll up`."""
+"""Fills in the files with which systemd or launchd runs `plimsoll up`."""
 
 import plistlib
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
-from xml.sax.saxutils import escape
+from pathlib import PurePath, PurePosixPath
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
@@ -54,19 +52,7 @@ def _for_systemd(word: str) -> str:
     return f'"{escaped}"' if not word or any(char in word for char in " \t'\"\\;") else escaped
 
 
-def windows(command: Command, data: PureWindowsPath) -> str:
-    """A task of the Task Scheduler, which starts with Windows and is started again if it fails.
-
-    The program is no service of Windows: Python cannot answer the service manager by itself.
-    """
-    program, *arguments = command.words(data)
-    template = (_TEMPLATES / "plimsoll.xml").read_text(encoding="utf-8")
-    return template.format(
-        program=escape(program), arguments=escape(subprocess.list2cmdline(arguments)), data=escape(str(data))
-    )
-
-
-def launchd(command: Command, data: Path, log: Path) -> str:
+def launchd(command: Command, data: PurePath, log: PurePath) -> str:
     """An agent of launchd, which runs while its user is logged in."""
     agent = {
         "Label": LAUNCHD_LABEL,

@@ -1,0 +1,114 @@
+"""Answers the service manager of Windows, through advapi32.dll: this process is then a service.
+
+https://learn.microsoft.com/windows/win32/services/service-programs
+"""
+
+import ctypes
+from collections.abc import Callable
+from ctypes import POINTER, Structure, byref, c_int, c_uint32, c_void_p, c_wchar_p
+from threading import Lock
+from typing import Any
+
+NAME = "Plimsoll"
+_OWN_PROCESS = 0x10
+_STOPPED, _START_PENDING, _STOP_PENDING, _RUNNING = 1, 2, 3, 4
+_STOP, _INTERROGATE, _SHUTDOWN, _PARAMETERS_CHANGED = 1, 4, 5, 6
+_ACCEPTED = 0x1 | 0x4 | 0x8  # to stop, to end with Windows, and to read the settings anew
+_NOT_IMPLEMENTED = 120
+_OWN_ERROR = 1066  # ERROR_SERVICE_SPECIFIC_ERROR: the status of this program is beside it
+_NOT_A_SERVICE = 1063
+_PATIENCE_MS = 60_000  # how long it may take to begin and to end
+
+
+class _Status(Structure):
+    """SERVICE_STATUS."""
+
+    _fields_ = tuple(
+        (name, c_uint32) for name in ("type", "state", "accepted", "error", "own_error", "checkpoint", "patience_ms")
+    )
+
+
+class Service:
+    """A service of this process.
+
+    `run` is its work, and returns an exit status; `stop` has it end, `reload` has it read its settings anew.
+    """
+
+    def __init__(self, name: str, run: Callable[[], int], stop: Callable[[], None], reload: Callable[[], None]) -> None:
+        self._name = name
+        self._run = run
+        self._stop = stop
+        self._reload = reload
+        self._lock = Lock()
+        self._handle = 0
+        self._state = _START_PENDING
+        self._api = _Api()
+
+    def serve(self) -> None:
+        """Until the service has ended. OSError if no service manager started this process."""
+        main = self._api.main_type(self._main)
+        table = (_Entry * 2)(_Entry(self._name, main), _Entry(None, self._api.main_type()))
+        if not self._api.dispatch(table):
+            error = self._api.last_error()
+            why = "the service manager of Windows did not start this process" if error == _NOT_A_SERVICE else "error"
+            raise OSError(f"{why} ({error})")
+
+    def _main(self, _count: int, _arguments: Any) -> None:
+        handler = self._api.handler_type(self._control)
+        self._handle = self._api.register(self._name, handler, None) or 0
+        self._say(_RUNNING)
+        status = 70
+        try:
+            status = self._run()
+        finally:
+            self._say(_STOPPED, status)
+
+    def _control(self, control: int, _type: int, _data: Any, _context: Any) -> int:
+        if control in (_STOP, _SHUTDOWN):
+            self._say(_STOP_PENDING)
+            self._stop()
+        elif control == _PARAMETERS_CHANGED:
+            self._reload()
+        elif control == _INTERROGATE:
+            self._say(self._state)
+        else:
+            return _NOT_IMPLEMENTED
+        return 0
+
+    def _say(self, state: int, status: int = 0) -> None:
+        with self._lock:
+            if self._state == _STOPPED:
+                return
+            self._state = state
+            found = _Status(_OWN_PROCESS, state, _ACCEPTED if state == _RUNNING else 0)
+            if state in (_START_PENDING, _STOP_PENDING):
+                found.patience_ms = _PATIENCE_MS
+            if status:
+                found.error, found.own_error = _OWN_ERROR, status
+            self._api.set_status(self._handle, byref(found))
+
+
+class _Api:
+    """The functions of advapi32.dll, and the types of what they call."""
+
+    def __init__(self) -> None:
+        function_type: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)
+        self.handler_type = function_type(c_uint32, c_uint32, c_uint32, c_void_p, c_void_p)
+        self.main_type = _MAIN
+        library = getattr(ctypes, "WinDLL", ctypes.CDLL)("advapi32.dll", use_last_error=True)
+        self.dispatch = library.StartServiceCtrlDispatcherW
+        self.dispatch.argtypes, self.dispatch.restype = (POINTER(_Entry),), c_int
+        self.register = library.RegisterServiceCtrlHandlerExW
+        self.register.argtypes, self.register.restype = (c_wchar_p, self.handler_type, c_void_p), c_void_p
+        self.set_status = library.SetServiceStatus
+        self.set_status.argtypes, self.set_status.restype = (c_void_p, POINTER(_Status)), c_int
+        self.last_error: Callable[[], int] = getattr(ctypes, "get_last_error", lambda: 0)
+
+
+_MAIN: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)(None, c_uint32, c_void_p)
+
+
+class _Entry(Structure):
+    """SERVICE_TABLE_ENTRYW."""
+
+    _fields_ = (("name", c_wchar_p), ("main", _MAIN))
