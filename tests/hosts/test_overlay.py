@@ -45,7 +45,9 @@ def test_it_counts_over_the_one_of_plimsoll_toml_and_not_for_other_rules(tmp_pat
     given += f'[rules.{DISK}]\nhealthy = "< 30 ms"\nreason = "slow disks"\n'
     changed(tmp_path, catalogue)
     assert judged(tmp_path, catalogue, "WEB1", given=given)[0].healthy.limit == 97
-    assert judged(tmp_path, catalogue, "WEB1", DISK, given=given)[1].reason == "slow disks"
+    override = judged(tmp_path, catalogue, "WEB1", DISK, given=given)[1]
+    assert override
+    assert override.reason == "slow disks"
     overlay.remove(tmp_path, CPU, "web1")
     assert judged(tmp_path, catalogue, "WEB1", given=given)[0].healthy.limit == 50
     assert not (tmp_path / overlay.FILE_NAME).exists()

@@ -115,7 +115,7 @@ def test_a_limit_is_changed_for_a_host_and_taken_back(told, duckdb):
     told.judges("WEB01", State.OK)
     answers = [Reloaded(0), Reloaded(0, refused="up.toml: zone is wrong"), Reloaded(0)]
     fields = {"host": "web01", "healthy": "< 97 %", "length": "20m", "reason": "a batch server", "who": "anna"}
-    with site(duckdb, told.folder, **{**told.watching(), "reload": lambda: answers.pop(0)}) as here:
+    with site(duckdb, told.folder, reload=lambda: answers.pop(0), **told.watching()) as here:
         file = told.folder / overlay.FILE_NAME
 
         def sent(path, given):

@@ -51,7 +51,10 @@ def _made(schema: str) -> dict[str, str]:
 def damaged(path: Path, error: Exception) -> Unusable:
     """What to say of a file that cannot be read, or not as a store."""
     first = next(iter(str(error).splitlines()), type(error).__name__)
-    return Unusable(f"{path}: cannot be read: {first[:300]}; if it is damaged, put a backup in its place")
+    return Unusable(
+        f"{path}: cannot be read: {first[:300]}; if it is damaged, plimsoll salvage keeps what can be read"
+        ", or put a backup in its place"
+    )
 
 
 def _changed(path: Path, what: str) -> Unusable:

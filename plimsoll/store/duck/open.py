@@ -85,6 +85,11 @@ def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int
     return connection
 
 
+def connect_to_read(path: Path) -> Cursor:
+    """Open a file whose tables may be anything, and change nothing of it. Unusable if that is not possible."""
+    return _connect(path, read_only=True)
+
+
 def write_ahead_log(path: Path) -> Path:
     """Where DuckDB keeps what was committed since the last checkpoint."""
     return Path(f"{path}.wal")

@@ -1,0 +1,108 @@
+"""A store that was written by the first version of its format opens in this one, with all that was in it.
+
+`python -m tests.store.test_duck_upgrade` writes kept/store-N.duckdb.gz anew, for a new version N of the format; the
+ones of earlier versions stay.
+"""
+
+import gzip
+import tomllib
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+from plimsoll.model.log import Log
+from plimsoll.model.points import Points
+from plimsoll.model.run import Recording, Run
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.store.duck.open import VERSION
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.protocol import StoredRun
+
+KEPT = Path(__file__).parent / "kept"
+DAY = 86_400 * SECOND
+FIRST = 20_000
+DAYS = 4
+EVERY = 600 * SECOND
+EVER = (0, 2**62)
+SERIES = [
+    Series(f"web{at}", "win_cpu", (("instance", "0,_Total"), ("objectname", "Ünïcode")), "a b") for at in range(5)
+]
+NIGHT = Series("db", "mem", (), "free")
+
+
+def values_of(day):
+    return np.arange(DAY // EVERY) / 7 + day
+
+
+def make(path):
+    """A store in which a day is thinned, one sorted, one not, and one still open; and a run."""
+    store = DuckStore.open(path, margin=0, raw_days=2)
+    for day in range(DAYS):
+        times = (FIRST + day) * DAY + np.arange(0, DAY, EVERY, dtype=np.int64)
+        for at, one in enumerate(SERIES):
+            which = np.zeros(len(times), np.int32)
+            store.write_points(Points([one], which, times, values_of(day) + at))
+        if day < DAYS - 1:
+            while store.tidy((FIRST + day + 1) * DAY):
+                pass
+    log = Log(
+        Path("night.csv"),
+        "PDH-CSV",
+        np.arange(3, dtype=np.int64) * SECOND + FIRST * DAY,
+        (pl.Series([1.0, 1 / 3, 5e-324]),),
+        (NIGHT,),
+        Zone.parse("UTC"),
+        sha256="ab",
+    )
+    store.save(StoredRun(Run("night", {"memory": "8GB"}), (Recording.of(log, "ab"),)))
+    list(store.write([log]))
+    store.close()
+
+
+@pytest.mark.parametrize("kept", sorted(KEPT.glob("store-*.duckdb.gz")), ids=lambda path: path.name)
+def test_a_kept_store_opens_with_all_that_was_in_it(kept, tmp_path):
+    path = tmp_path / "plimsoll.duckdb"
+    path.write_bytes(gzip.decompress(kept.read_bytes()))
+    store = DuckStore.open(path, margin=0)
+    try:
+        for at, found in enumerate(store.read(SERIES, *EVER)):
+            assert found.values.tolist() == [value for day in range(DAYS) for value in (values_of(day) + at).tolist()]
+            assert np.all(np.diff(found.times) == EVERY)
+        assert store.read([NIGHT], *EVER)[0].values.tolist() == [1.0, 1 / 3, 5e-324]
+        (run,) = store.runs()
+        assert (run.name, run.labels, run.hosts) == ("night", {"memory": "8GB"}, ("db",))
+        while store.tidy((FIRST + 30) * DAY):
+            pass
+        assert sum(store.counts(SERIES, *EVER)) == len(SERIES) * DAYS * DAY // EVERY
+    finally:
+        store.close()
+
+
+def test_there_is_a_kept_store_of_each_version():
+    assert {path.name for path in KEPT.iterdir()} == {f"store-{version}.duckdb.gz" for version in range(1, VERSION + 1)}
+
+
+def test_the_least_duckdb_that_is_asked_for_reads_what_this_one_writes(tmp_path):
+    path = tmp_path / "plimsoll.duckdb"
+    DuckStore.open(path, margin=0).close()
+    with duckdb.connect(path) as connection:
+        ((tags,),) = connection.execute(
+            "SELECT tags FROM duckdb_databases() WHERE database_name = 'plimsoll'"
+        ).fetchall()
+    format_ = tags["storage_version"].removeprefix("v").partition("+")[0]
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    (least,) = [one for one in project["dependencies"] if one.startswith("duckdb")]
+    assert least.startswith(f"duckdb>={format_.rpartition('.')[0]},")
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "plimsoll.duckdb"
+        make(made)
+        KEPT.joinpath(f"store-{VERSION}.duckdb.gz").write_bytes(gzip.compress(made.read_bytes(), 9, mtime=0))
