@@ -84,3 +84,14 @@ def shapes() -> Iterator[Host]:
     yield Host("latches waited for long", base() | slow, "not-healthy")
     node = {r"\SQLServer:Buffer Node(001)\Page life expectancy": Shape(of=lambda row: 21_000 if row < 40 else 110)}
     yield Host("a starved NUMA node", base() | node, "not-healthy")
+    lost = {
+        rf"{_LINK}\Packets Received Discarded": Shape(of=lambda row: 4_000.0 * row),
+        rf"{_LINK}\Packets Received/sec": Level(5_000),
+    }
+    yield Host("packets that are discarded", base() | lost, "not-healthy")
+    yield Host(
+        "128 GB with 6 GB left",
+        base() | {_FREE: Level(6_100)},
+        "healthy",
+        settings="[hosts.SRV01]\nmemory_mb = 131072\n",
+    )

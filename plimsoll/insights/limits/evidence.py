@@ -75,7 +75,7 @@ class Evidence:
         found: dict[tuple[str, str], Finding] = {}
         for one in self.measured.review.of(*CROSSED):
             near = one.rule.severity == "critical" or one.rule.id in self.measured.near_rules
-            if near and one.subject and one.rule.signal in self.measured.episodes:
+            if near and one.severe and one.subject and one.rule.signal in self.measured.episodes:
                 found.setdefault((_resource(one) or one.rule.signal, one.subject.host), one)
         return list(found.values())
 

@@ -84,6 +84,15 @@ class Measured:
             return True
         return self.review.facts.known(subject, known.scale) is not None
 
+    def counting(self, signal: str, subject: Subject, part: Mask) -> Bound | None:
+        """The limit of the first rule that judged a signal and whose other conditions held in `part` of the run."""
+        pressure = self._pressures.get(signal)
+        for rule in pressure.rules if pressure else ():
+            finding = self._finding(rule, subject)
+            if finding is not None and finding.track is not None and self._others_hold(finding.track, part):
+                return Bound(limit_of(finding).limit, document_of(finding.rule))
+        return None
+
     def excused(self, signal: str, subject: Subject, part: Mask) -> bool:
         """Whether the rules of a signal judged it in `part` of the run, and their other conditions did not hold."""
         pressure = self._pressures.get(signal)

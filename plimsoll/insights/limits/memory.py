@@ -72,7 +72,9 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
     if left is None or left.signal == "memory.available_percent":
         return left
     [(subject, values)] = measured.on("memory.available", host).items()
-    if measured.excused("memory.available", subject, load.top):
+    if (counting := measured.counting("memory.available", subject, load.top)) is not None:
+        left = replace(left, limit=counting.limit, document=counting.document)
+    elif measured.excused("memory.available", subject, load.top):
         small = measured.documented(_OF_SMALL, subject)
         left = replace(left, limit=small.limit, document=small.document)
     share = measured.documented(_SHARE, Subject(""))  # bytes for each MB

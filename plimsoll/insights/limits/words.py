@@ -85,7 +85,8 @@ def _reasons(case: Evidence, found: Conclusion) -> Iterator[Sentence]:
     yield Sentence(phrases.followed(case.load), tuple(_of_the_work(case)))
     if found.limiting is None:
         for one in _episodes(case)[:_MOST_EPISODES]:
-            yield Sentence(f"For a part of the run only: {breach_sentence(one)}")
+            part = "" if one.share_of_time == 1 else "For a part of the run only: "
+            yield Sentence(f"{part}{breach_sentence(one)}")
     if text := phrases.room(case.room):
         yield Sentence(text, tuple(figure for one in case.room for figure in one.figures[:1]))
     if text := phrases.not_ruled_out(case.open):
@@ -97,11 +98,11 @@ def _reasons(case: Evidence, found: Conclusion) -> Iterator[Sentence]:
 
 
 def _episodes(case: Evidence) -> list[Finding]:
-    """What was short for a part of the run, then the worst that was past its limit inside the software for one."""
+    """What was short for a time, then the worst that was past its limit inside the software."""
     signals = {one.rule.signal for one in case.episodes}
     inside: dict[str, Finding] = {}
     for one in case.inside_crossed:
-        if one.rule.signal not in signals and (one.share_of_time or 0) < 1:
+        if one.rule.signal not in signals:
             inside.setdefault(one.rule.signal, one)
     return [*case.episodes, *inside.values()]
 
