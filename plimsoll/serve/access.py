@@ -96,7 +96,7 @@ class Guard:
                 await found(scope, receive, send)
                 return
             known_as(request, found)
-            if request.method in _SAFE and request.url.path not in _OPEN | _WRITING:
+            if request.method in _SAFE and request.scope["path"] not in _OPEN | _WRITING:
                 await self._turns.answer(self._app, _address(request), scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -142,7 +142,7 @@ class Guard:
 
     async def _asking(self, request: Request) -> Person | Response:
         """Who sends a request, or its refusal, if it has not the token or password that it needs."""
-        path, access, credentials = request.url.path, self._access, self._access.credentials
+        path, access, credentials = request.scope["path"], self._access, self._access.credentials
         if path.startswith((STORE, OWN)) or access.owner_only:
             return _OWNER if any(map(credentials.is_owner, _secrets(request))) else self._no_token(request)
         if path in _OPEN:
@@ -225,8 +225,8 @@ class Guard:
 
 def _beyond(request: Request, person: Person) -> Response | None:
     """The refusal of what somebody's role does not include."""
-    role = needed(request.method, request.url.path)
-    if person.role.may(role) or request.url.path in _WRITING:
+    role = needed(request.method, request.scope["path"])
+    if person.role.may(role) or request.scope["path"] in _WRITING:
         return None
     if person.how.startswith("token"):
         error = f"this token is for {'reading' if person.role is Role.VIEWER else 'what operators do'}"

@@ -1,6 +1,7 @@
 """Files with secrets, of their owner alone."""
 
 import json
+import logging
 import os
 import stat
 import sys
@@ -11,6 +12,8 @@ from typing import Any
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.native.private import check_private
+
+_log = logging.getLogger(__name__)
 
 
 def read(path: Path) -> str:
@@ -56,11 +59,14 @@ def save_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 class Reread:
-    """An object in a file, which is read again when the file was changed."""
+    """An object in a file, which is read again when the file was changed. Unusable if it cannot be read at first.
+
+    Later it stays as it was until the file can be read again: whoever edits it must not lock everybody out.
+    """
 
     def __init__(self, path: Path, mended: str) -> None:
         self._path, self._mended = path, mended
-        self._found: dict[str, Any] = {}
+        self._found = read_json(path, mended)
         self._changed: tuple[int, int] | None = None
 
     @property
@@ -72,5 +78,9 @@ class Reread:
             return {}
         changed = status.st_mtime_ns, status.st_ino
         if changed != self._changed:
-            self._found, self._changed = read_json(self._path, self._mended), changed
+            try:
+                self._found = read_json(self._path, self._mended)
+            except Unusable as error:
+                _log.error("what was known before holds until this is mended: %s", error)
+            self._changed = changed
         return self._found

@@ -37,6 +37,7 @@ from plimsoll.store.protocol import Store
 
 _DAY = 86_400 * SECOND
 _THREADS = 6
+_MOMENT_S = 0.5
 
 _log = logging.getLogger(__name__)
 
@@ -94,11 +95,11 @@ def _health_routes(health: Callable[[], Health]) -> list[Route]:
     async def ping(_: Request) -> Response:
         return Response(status_code=HTTPStatus.NO_CONTENT, headers=INFLUXDB)
 
-    pool = ThreadPoolExecutor(1, "health")  # its own: whatever pages and passwords do, it is answered
+    latest = _Latest(health)
 
     async def state(_: Request) -> Response:
         # Anyone may ask, so what has to be mended is on the page.
-        mended = not (await asyncio.get_running_loop().run_in_executor(pool, health)).problems
+        mended = not (await latest.health()).problems
         content = {
             "name": "plimsoll",
             "message": "ready for queries and writes" if mended else "something has to be mended; see the page",
@@ -110,10 +111,29 @@ def _health_routes(health: Callable[[], Health]) -> list[Route]:
         return JSONResponse(content, HTTPStatus.OK if mended else HTTPStatus.SERVICE_UNAVAILABLE, INFLUXDB)
 
     async def own_metrics(_: Request) -> Response:
-        found = await asyncio.get_running_loop().run_in_executor(pool, health)
-        return Response(metrics.text(found), media_type=metrics.MEDIA_TYPE)
+        return Response(metrics.text(await latest.health()), media_type=metrics.MEDIA_TYPE)
 
     return [Route("/ping", ping), Route("/health", state), Route("/metrics", own_metrics)]
+
+
+class _Latest:
+    """The health as it was a moment ago, found once for all who ask at the same time: anyone may, and often."""
+
+    def __init__(self, health: Callable[[], Health]) -> None:
+        self._health = health
+        self._pool = ThreadPoolExecutor(1, "health")  # its own: whatever pages and passwords do, it is answered
+        self._lock = asyncio.Lock()
+        self._found: Health | None = None
+        self._until = 0.0
+
+    async def health(self) -> Health:
+        """The health, at most _MOMENT_S old."""
+        async with self._lock:
+            found = self._found
+            if found is None or time.monotonic() >= self._until:
+                self._found = found = await asyncio.get_running_loop().run_in_executor(self._pool, self._health)
+                self._until = time.monotonic() + _MOMENT_S
+            return found
 
 
 def _no_route(_: Request, error: Exception) -> Response:

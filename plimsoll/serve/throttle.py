@@ -12,7 +12,10 @@ _MOST_ADDRESSES = 10_000
 
 
 class Throttle:
-    """After FREE wrong passwords from an address, its next ones are refused for PAUSE_S seconds after each."""
+    """After FREE wrong passwords from an address, its next ones are refused for PAUSE_S seconds after each.
+
+    A right one in between changes nothing about that: whoever has one may be guessing another's.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -33,8 +36,13 @@ class Throttle:
             self._failed.popitem(last=False)
 
     def succeeded(self, address: str) -> None:
-        """Forget the wrong passwords of an address."""
-        self._failed.pop(network_of(address), None)
+        """Take back an attempt whose password was right."""
+        place = network_of(address)
+        count, last = self._failed.get(place, (0, 0.0))
+        if count > 1:
+            self._failed[place] = count - 1, last
+        else:
+            self._failed.pop(place, None)
 
 
 def network_of(address: str) -> str:

@@ -241,8 +241,9 @@ class Up:
             self._checks.use(looking.groups(settings.check))
         self._roster.expect(settings.expected, settings.roster.silent_after)
         self._scraper.use(settings.targets)
-        self.loop.judge_by(site, given)
-        self._watched.site, self._watched.given = site, given
+        if (site, given) != (self._watched.site, self._watched.given):  # planning takes time that others need
+            self.loop.judge_by(site, given)
+            self._watched.site, self._watched.given = site, given
         self._trials.use(settings)
         return Reloaded(now, tuple(settings.notify), restart)
 

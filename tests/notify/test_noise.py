@@ -212,6 +212,15 @@ def test_silences_end_by_themselves(phone, world, file):
         silences.add(file, "*", "*", "*", HOUR, " ", "joe", world.at)
 
 
+def test_there_are_not_more_silences_than_each_alert_can_be_compared_with(world, file, monkeypatch):
+    monkeypatch.setattr(silences, "MOST", 2)
+    first, _ = (silences.add(file, "*", f"web{n}", "*", HOUR, "maintenance", "joe", world.at) for n in range(2))
+    with pytest.raises(Unusable, match="there are 2 silences already"):
+        silences.add(file, "*", "*", "*", HOUR, "maintenance", "joe", world.at)
+    silences.end(file, first.id, world.at)
+    assert silences.add(file, "*", "*", "*", HOUR, "maintenance", "joe", world.at).id == 3
+
+
 def test_quiet_hours_let_critical_alerts_pass_and_sum_up_the_rest(world):
     # T0 is a Tuesday, 22:13 UTC, in this zone a quarter past midnight.
     quiet = QuietHours(Zone.parse("+02:00"), [Window(frozenset({"tue"}), time(23), time(6))])

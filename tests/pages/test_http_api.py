@@ -1,6 +1,7 @@
 """The HTTP API of a running application: what it answers, what it refuses, and to whom."""
 
 import json
+import os
 import re
 import time
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from plimsoll.alerting.health import Health, HostHealth, HostState
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.pages.http_api import sample_values
+from plimsoll.pages.reviewing.kept_reviews import KeptReviews
 from plimsoll.rules.states import State
 from plimsoll.serve.credentials import Use, end_token, new_password, new_token
 from tests.each import each
@@ -417,6 +419,30 @@ def test_a_run_is_reviewed_and_compared_as_the_commands_do(duckdb, told):
         assert (kept.verdict, bool(kept.crossed)) == (review["verdict"], True)
         compared = connection.compare("healthy", "trouble")
         assert (compared["schema"], compared["comparisons"][0]["run"]["name"]) == ("plimsoll.comparison/1", "trouble")
+
+
+def test_comparisons_that_wait_are_bounded_and_keep_nobody_from_a_review(duckdb, told, monkeypatch):
+    """Of ten runs there are millions, and whoever may read can ask for each."""
+    monkeypatch.setattr("plimsoll.pages.reviewing.run_reviews._MOST_COMPARISONS", 0)
+    for name in ("healthy", "trouble"):
+        store_run(duckdb, EXAMPLES / "windows-today" / name, name, host=name.upper())
+    with api(told, duckdb) as here:
+        refused = asked(here, "/comparisons", run=["healthy", "trouble"])
+        assert (refused.status, refused.headers["Retry-After"]) == (503, "60")
+        assert b"Many comparisons" in here.request("GET", "/runs/compare?a=healthy&b=trouble").data
+        assert asked(here, "/reviews/trouble").status == 202
+
+
+def test_of_comparisons_the_latest_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("plimsoll.pages.reviewing.kept_reviews._MOST_OTHERS", 2)
+    reviews = KeptReviews(tmp_path)
+    for n in range(5):
+        reviews.save_report(f"id{n}", "report", "{}")
+        for path in (tmp_path / "reviews").glob(f"id{n}.*"):
+            os.utime(path, (time.time() - 100 + n,) * 2)
+    reviews.tidy(())
+    assert [n for n in range(5) if reviews.report(f"id{n}")] == [3, 4]
+    assert len([*(tmp_path / "reviews").iterdir()]) == 4
 
 
 def test_the_python_face_reads_and_changes(told, duckdb):

@@ -12,11 +12,14 @@ from threading import Event, Thread, current_thread
 import pytest
 import urllib3
 
+from plimsoll.alerting.health import Health
 from plimsoll.model.errors import Unusable
 from plimsoll.receive.line_protocol.parse import Parser
+from plimsoll.serve import users
 from plimsoll.serve.credentials import Credentials, new_password, new_token
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.login import Answer, Login
+from plimsoll.serve.people import Person, Role
 from tests.each import each
 from tests.serve.site import EVERYWHERE, site, wait_until
 
@@ -55,7 +58,7 @@ def answers(credentials, attempts):
 
     async def all_at_once():
         login = Login(credentials)
-        tasks = [asyncio.create_task(login.answer(address, password)) for address, password in attempts]
+        tasks = [asyncio.create_task(login.answer(address, "joe", password)) for address, password in attempts]
         await asyncio.sleep(0.05)
         credentials.let.set()
         return await asyncio.gather(*tasks)
@@ -78,8 +81,29 @@ def test_of_many_addresses_only_some_passwords_wait_to_be_tested(slow):
 
 
 def test_the_first_page_of_a_browser_is_one_attempt_and_the_next_are_none(slow):
-    assert answers(slow, [("192.0.2.1", slow.right)] * 30) == [Answer.RIGHT] * 30
+    everybody = Person("", Role.ADMIN, "shared password")
+    assert answers(slow, [("192.0.2.1", slow.right)] * 30) == [everybody] * 30
     assert len(slow.asked) == 1
+
+
+def test_whoever_has_a_password_cannot_guess_those_of_others_without_end(tmp_path):
+    """Each right one let five wrong ones be tested, and a user's name may be spelled in many ways."""
+    folder = tmp_path / "secrets"
+    folder.mkdir(mode=0o700)
+    users.add(folder, "viewer", Role.VIEWER, "correct horse battery")
+    users.add(folder, "admin", Role.ADMIN, "another horse battery")
+    login = Login(Credentials(folder))
+
+    async def guess():
+        for at in range(20):
+            own = "".join(c.upper() if at >> bit & 1 else c for bit, c in enumerate("viewer"))
+            yield await login.answer("192.0.2.1", own, "correct horse battery")
+            yield await login.answer("192.0.2.1", "admin", f"guess {at}")
+
+    async def all_of_them():
+        return [one async for one in guess()]
+
+    assert asyncio.run(all_of_them()).count(Answer.WRONG) == 5
 
 
 def test_health_is_answered_while_passwords_and_pages_take_all_threads(duckdb, tmp_path):
@@ -100,6 +124,30 @@ def test_health_is_answered_while_passwords_and_pages_take_all_threads(duckdb, t
         stuck.set()
         for one in asking:
             one.join(300)
+
+
+def test_health_is_found_once_for_all_who_ask_at_the_same_time(duckdb, tmp_path):
+    """Anyone may ask, without a password, and each answer reads what the alert loop writes."""
+    go_on, found, statuses = Event(), [], []
+
+    def health():
+        found.append(1)
+        go_on.wait(300)
+        return Health()
+
+    with site(duckdb, tmp_path / "data", listen=EVERYWHERE, health=health) as here:
+        asking = [
+            Thread(target=lambda: statuses.append(here.request("GET", "/health").status), daemon=True)
+            for _ in range(60)
+        ]
+        for one in asking:
+            one.start()
+        wait_until(lambda: here.serving.connections[0] == 60)
+        go_on.set()
+        for one in asking:
+            one.join(300)
+    assert statuses == [200] * 60
+    assert len(found) < 20
 
 
 def test_an_address_has_two_pages_computed_at_a_time_and_the_judging_goes_on(duckdb, tmp_path):
@@ -183,7 +231,7 @@ def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
         statuses.append(pool.request("POST", WRITE, body=body).status)
 
     monkeypatch.setattr(Parser, "parse", slowly)
-    monkeypatch.setattr("plimsoll.serve.write_endpoint._SHORT", 100)
+    monkeypatch.setattr("plimsoll.serve.intake._SHORT", 100)
     statuses = []
     with site(duckdb, tmp_path / "data") as here:
         long = b"cpu v=1\n" * 20

@@ -220,3 +220,13 @@ def test_names_and_passwords_that_cannot_be_are_refused(case, tmp_path):
     with pytest.raises(Unusable):
         users.add(tmp_path, name, Role.VIEWER, password)
     assert users.listed(tmp_path) == []
+
+
+def test_a_file_of_users_that_is_damaged_locks_nobody_out_who_is_in(elsewhere, caplog):
+    assert elsewhere.request("GET", "/", headers=basic("viewer-1")).status == 200
+    (elsewhere.folder / users.FILE).write_text("{")
+    assert elsewhere.request("GET", "/", headers=basic("viewer-1")).status == 200
+    assert elsewhere.request("GET", "/", headers=basic("viewer-1", "wrong password")).status == 401
+    assert "what was known before holds until this is mended" in caplog.text
+    with pytest.raises(Unusable, match="cannot be read"):
+        users.Users(elsewhere.folder)

@@ -15,6 +15,15 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from plimsoll.alerting.loop import AlertLoop
+from plimsoll.alerting.planning import Site
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.native.running import OnlyOne
+from plimsoll.rules.load import load
+from plimsoll.rules.subjects import Subject
+from plimsoll.serve.listen import Listen
+from plimsoll.up.setup import Setup
+from plimsoll.up.up import Up
 from tests.conftest import free_port
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM")
@@ -158,6 +167,23 @@ def test_settings_are_read_anew_and_wrong_ones_change_nothing(up, webhook, plims
     assert [message["title"] for _, message in received] == ["Plimsoll: a test"]
     with pytest.raises(HTTPError, match="401"):
         urlopen(Request(f"{pages}/api/own/reload", b"", method="POST"))
+
+
+def test_settings_of_hosts_that_are_the_same_are_not_planned_anew(duckdb, tmp_path, monkeypatch):
+    """Whoever may see the page may press the button: of 1,000 hosts, planning took all the time between two."""
+    catalogue, planned = load(), []
+    facts = GivenFacts({Subject("web1"): {"memory_mb": 8192.0}})
+    read = [(Site(catalogue), GivenFacts()), (Site(catalogue), facts)]
+    monkeypatch.setattr(AlertLoop, "judge_by", lambda _, __, given: planned.append(given))
+    folder = folder_with(tmp_path, "")
+    setup = Setup(folder, Listen(port=0), read=lambda: read.pop(0))
+    running = Up(setup, OnlyOne(folder), duckdb, Site(catalogue), GivenFacts())
+    running.start()
+    try:
+        assert [running.reload().refused for _ in range(2)] == ["", ""]
+    finally:
+        running.stop()
+    assert planned == [facts]
 
 
 def test_other_commands_use_the_store_of_the_one_that_runs(up, plimsoll, tmp_path, request):

@@ -9,6 +9,7 @@ from plimsoll.alerting.book.patterns import is_like
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, duration_text
 
+MOST = 1000  # that hold or are planned: each alert is compared with all
 FARTHEST = 366 * 86_400 * SECOND
 LONGEST = 30 * 86_400 * SECOND
 
@@ -58,6 +59,9 @@ def add(
         raise Unusable(f"the silence would begin in more than {duration_text(FARTHEST)}: plan it nearer to its time")
     values = (rule, host, instance, begin, begin + length, reason.strip(), who)
     with file.transaction() as connection:
+        (known,) = connection.execute("SELECT count(*) FROM silences WHERE until > ?", (now,)).fetchone()
+        if known >= MOST:
+            raise Unusable(f"there are {known:,} silences already: end some, or let one have * for what they share")
         made = connection.execute(
             "INSERT INTO silences (rule, host, instance, start, until, reason, who) VALUES (?, ?, ?, ?, ?, ?, ?)",
             values,

@@ -11,9 +11,9 @@ from starlette.responses import Response
 from plimsoll.alerting.book.deeds import add
 from plimsoll.ingest.runs.unload import unload
 from plimsoll.model.times import iso
-from plimsoll.pages.http_api.operation import Body, Call, Nothing, Operation, Page, PageQuery, Query, Refused
+from plimsoll.pages.http_api.operation import Body, Call, Nothing, Operation, Page, PageQuery, Query, Refused, problem
 from plimsoll.pages.reviewing.jobs import Job, Stage
-from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
+from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews, TooMany
 from plimsoll.pages.shared.asking import asking
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.store.run_states import State
@@ -21,6 +21,7 @@ from plimsoll.up.watched import Watched
 
 MOST_COMPARED = 8
 _AGAIN_S = "2"
+_LATER_S = "60"
 
 
 class CrossedPart(BaseModel):
@@ -146,7 +147,11 @@ def operations(watched: Watched, reviews: RunReviews) -> list[Operation[Any, Any
             raise Refused(
                 HTTPStatus.BAD_REQUEST, "only one run is named", "run", "name two or more, the baseline first"
             )
-        made = reviews.comparison_document([known(name) for name in names])
+        try:
+            made = reviews.comparison_document([known(name) for name in names])
+        except TooMany:
+            error = "many comparisons are being made"
+            return problem(HTTPStatus.SERVICE_UNAVAILABLE, error, "run", "ask again later", _LATER_S)
         return Response(made, media_type="application/json") if isinstance(made, str) else _underway(made)
 
     named = {"run": "The name of the run."}

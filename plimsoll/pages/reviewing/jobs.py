@@ -14,7 +14,7 @@ from enum import StrEnum
 from threading import Condition, Thread
 from typing import Any
 
-from plimsoll.pages.reviewing.task import Task
+from plimsoll.pages.reviewing.task import Task, ToCompare
 
 _MOST_DONE = 200  # that are remembered
 _COMMAND = (sys.executable, "-P", "-m", "plimsoll.pages.reviewing.worker")  # -P: not from the current folder
@@ -113,6 +113,12 @@ class Jobs:
         with self._changed:
             if (known := self._jobs.get(id_)) and known.has_ended:
                 del self._jobs[id_]
+
+    @property
+    def comparing(self) -> int:
+        """How many comparisons wait."""
+        with self._changed:
+            return sum(isinstance(task, ToCompare) for _, task in self._tasks)
 
     def before(self, job: Job) -> int:
         """How many are performed before a job that waits."""

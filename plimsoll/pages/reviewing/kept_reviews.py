@@ -22,6 +22,7 @@ _FOLDER = "reviews"
 _DAY = 86_400 * SECOND
 _REPORT, _SHORT, _MEANS, _DOCUMENT = _KINDS = "html", "json", "means", "document"
 _KEPT_DAYS = 30  # of what is not in the store
+_MOST_OTHERS = 200  # reviews and comparisons that are not of a run in the store
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -122,12 +123,19 @@ class KeptReviews:
         return self._text(id_, _DOCUMENT)
 
     def tidy(self, runs: Collection[RunSummary]) -> None:
-        """Remove the reviews of runs that are not in the store any more, once they are a month old."""
+        """Remove comparisons, and reviews of runs that are not in the store, if they are a month old, or many."""
         kept = {review_id(one) for one in runs}
+        newest: dict[str, int] = {}
         for path in self._files():
-            old = time.time_ns() - path.stat().st_mtime_ns > _KEPT_DAYS * _DAY
-            if old and path.name.partition(".")[0] not in kept:
-                path.unlink(missing_ok=True)
+            id_ = path.name.partition(".")[0]
+            if id_ not in kept:
+                newest[id_] = max(path.stat().st_mtime_ns, newest.get(id_, 0))
+        latest_first = sorted(newest, key=lambda one: -newest[one])
+        oldest = time.time_ns() - _KEPT_DAYS * _DAY
+        for at, id_ in enumerate(latest_first):
+            if at >= _MOST_OTHERS or newest[id_] < oldest:
+                for path in self._folder.glob(f"{id_}.*"):
+                    path.unlink(missing_ok=True)
 
     def remove(self, id_: str) -> None:
         """Remove a review."""

@@ -20,6 +20,11 @@ from plimsoll.store.protocol import RunSummary
 from plimsoll.up.watched import Watched
 
 _MOST_AT_ONCE = 20
+_MOST_COMPARISONS = 20  # that wait or are being made: there are very many that can be asked for
+
+
+class TooMany(Exception):
+    """So many comparisons wait to be made that no other is taken."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +102,12 @@ class RunReviews:
         return job
 
     def comparison(self, runs: Sequence[RunReview]) -> str | Job:
-        """The report of a comparison of runs with the first, or the job that makes it."""
+        """The report of a comparison of runs with the first, or the job that makes it. TooMany if others wait."""
         id_ = self._comparison_id(runs)
         return self.kept.report(id_) or self._comparing(id_, runs)
 
     def comparison_document(self, runs: Sequence[RunReview]) -> str | Job:
-        """The document of a comparison of runs with the first, or the job that makes it."""
+        """The document of a comparison of runs with the first, or the job that makes it. TooMany if others wait."""
         id_ = self._comparison_id(runs)
         return self.kept.document(id_) or self._comparing(id_, runs)
 
@@ -113,6 +118,8 @@ class RunReviews:
         names = tuple(one.run.name for one in runs)
         known = self.jobs.find(id_)
         if known is None:
+            if self.jobs.comparing >= _MOST_COMPARISONS:
+                raise TooMany
             known = Job(id_, " and ".join(names))
             self.jobs.add(known, ToCompare(self._how, names, id_))
         self.jobs.forget(id_)  # one that failed is tried again when the page is opened again

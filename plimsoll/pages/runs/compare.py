@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
+from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews, TooMany
 from plimsoll.pages.runs.report_page import report_page
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.run_links import stage_text
@@ -30,7 +30,10 @@ def compare_page(frame: Frame, reviews: RunReviews) -> Callable[[Request], Respo
         chosen = [by_name[name] for name in names]
         if len(chosen) < 2:
             return _choose(frame, request, chosen[0] if chosen else None, every)
-        made = reviews.comparison(chosen)
+        try:
+            made = reviews.comparison(chosen)
+        except TooMany:
+            return frame.missing(request, "Many comparisons are being made.", "Open this page again in some minutes.")
         if isinstance(made, str):
             return report_page(frame, request, made, compared=chosen)
         stage = stage_text(made, reviews.jobs.before(made))
