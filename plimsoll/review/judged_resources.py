@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import JUDGED, Applied, Finding, Outcome
-from plimsoll.review.needed import needed
+from plimsoll.review.needed import hosts_with_guests, needed
 from plimsoll.rules.instances.same_instance import holds, is_physical, is_volume, letters
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.subjects import is_total
@@ -23,7 +22,6 @@ NAMES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
 _NOT_RECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 _MOST_HOSTS, _MOST_DISKS = 3, 4
 _HYPER_V = "hyper-v"
-_OF_GUESTS = ("hyper_v.virtual_processor_busy", "hyper_v.memory_pressure", "hyper_v.critical_guests")
 
 HasValues = Callable[[Finding], bool]
 
@@ -127,15 +125,6 @@ def unjudged(
         yield Doubt(f"{and_text(what)} of {where} {verb} not judged", advice)
 
 
-def has_guests(findings: Sequence[Finding], host: str) -> bool:
-    """Whether counters of guests were recorded on a host, whose object Processor is the root partition alone then."""
-    return any(one.subject and one.subject.key[0] == host_key(host) and _is_of_guests(one) for one in findings)
-
-
-def _is_of_guests(one: Finding) -> bool:
-    return one.rule.signal in _OF_GUESTS and one.track is not None
-
-
 def and_text(names: Sequence[str]) -> str:
     """`a, b and c`."""
     *before, last = names
@@ -144,7 +133,7 @@ def and_text(names: Sequence[str]) -> str:
 
 def _hosts(findings: Sequence[Finding], has_values: HasValues) -> list[_Host]:
     hosts: dict[str, _Host] = {}
-    with_guests = {one.subject.key[0] for one in findings if one.subject and _is_of_guests(one)}
+    with_guests = hosts_with_guests(findings)
     for one in findings:
         if one.subject and one.pack.pack != OBJECTIVE:  # what a load driver saw is of no host
             key = one.subject.key[0]

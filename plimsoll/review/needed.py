@@ -1,14 +1,16 @@
 """The counters that tell how well a resource of a host is, for advice on what to record."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
 import yaml
 
-from plimsoll.review.findings import Applied
+from plimsoll.model.host_key import HostKey
+from plimsoll.review.findings import Applied, Finding
 
 _LINUX = "linux"
+_OF_GUESTS = ("hyper_v.virtual_processor_busy", "hyper_v.memory_pressure", "hyper_v.critical_guests")
 
 
 def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
@@ -22,6 +24,12 @@ def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
 def is_linux(host: str, applied: Iterable[Applied]) -> bool:
     """Whether the host was judged as one of Linux."""
     return any(one.pack.pack == _LINUX and host in one.hosts for one in applied)
+
+
+def hosts_with_guests(findings: Sequence[Finding]) -> set[HostKey]:
+    """The hosts on which counters of guests were recorded: their object Processor is the root partition alone."""
+    of_guests = (one for one in findings if one.rule.signal in _OF_GUESTS and one.track is not None)
+    return {one.subject.key[0] for one in of_guests if one.subject}
 
 
 def _load() -> dict[str, dict[str, Any]]:

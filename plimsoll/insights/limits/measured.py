@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from plimsoll.analysis.equal_parts import EqualParts
 from plimsoll.insights.response_times import response_times
-from plimsoll.model.host_key import host_key
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Values
 from plimsoll.review.findings import Finding
-from plimsoll.review.needed import is_linux, needed
+from plimsoll.review.needed import hosts_with_guests, is_linux, needed
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.load import load
@@ -132,6 +132,11 @@ class Measured:
         known = load().rules[rule]
         scale = (self.review.facts.known(subject, known.scale) or 1.0) if known.scale else 1.0
         return Bound(known.healthy.limit * scale, document_of(known))
+
+    @cached_property
+    def with_guests(self) -> set[HostKey]:
+        """The hosts of virtual machines."""
+        return hosts_with_guests(self.review.findings)
 
     @cached_property
     def near_rules(self) -> frozenset[str]:

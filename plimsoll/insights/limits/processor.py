@@ -9,8 +9,8 @@ from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import Bound, Measured, document_of, median
 from plimsoll.insights.limits.resource_use import ResourceUse, State
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
-from plimsoll.review.judged_resources import has_guests
 from plimsoll.rules.load import load as load_rules
 from plimsoll.rules.subjects import Subject
 
@@ -24,7 +24,7 @@ _BUSY, _HYPER_V_BUSY = "cpu.busy", "hyper_v.host_busy"
 
 def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of a host's processors."""
-    with_guests = has_guests(measured.review.findings, host)
+    with_guests = host_key(host) in measured.with_guests
     signal = _HYPER_V_BUSY if with_guests or measured.one(_HYPER_V_BUSY, host) else _BUSY
     all_of_them = _busy(measured, host) if signal == _BUSY else measured.one(signal, host)
     if all_of_them is None:
