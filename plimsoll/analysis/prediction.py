@@ -38,9 +38,14 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
     return _difference(new.mean - float(means.mean()), [(total / count + between, freedom), own])
 
 
-def runs_to_decide(difference: float, spread: float, weight: float, chance: float, most: int) -> int | None:
-    """Against how many earlier runs a difference of this size would be certain; None if `most` are too few."""
-    for count in range(2, most + 1):
+def runs_to_decide(
+    difference: float, spread: float, weight: float, chance: float, counts: tuple[int, int]
+) -> int | None:
+    """Against how many earlier runs, the fewest and the most of `counts`, a difference of this size would be certain.
+
+    None if the most are too few.
+    """
+    for count in range(max(2, counts[0]), counts[1] + 1):
         wide = student_quantile(weight + count - 1, 1 - chance) * spread * np.sqrt(1 + 1 / count)
         if abs(difference) > wide:
             return count

@@ -15,6 +15,7 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.value_text import number
 
 _MOST_NAMED = 3
+_MOST_COUNTERS = 2
 _SUSPECT_CHANCE = 0.05
 _SLOW_SUSPECT = 2.0  # times what is tolerated, of a signal too slow for any chance to be known
 _MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known to be the same
@@ -94,9 +95,10 @@ def _hidden(comparison: Comparison) -> Iterator[str]:
     if noise := [one for one in comparison.reshaped if _is_noisier(one)]:
         yield told(noise[0])
     if costs := comparison.others.costs:
-        yield f"counters that no signal knows became worse by their names: {counter_text(costs[0])}" + (
-            f", and {counted(len(costs) - 1, 'more')}" if len(costs) > 1 else ""
-        )
+        names = ", ".join(counter_text(one) for one in costs[:_MOST_COUNTERS])
+        more = len(costs) - _MOST_COUNTERS
+        also = f", and {counted(more, 'more')}" if more > 0 else ""
+        yield f"counters that no signal knows became worse by their names: {names}{also}"
 
 
 def _is_noisier(one: Reshaped) -> bool:

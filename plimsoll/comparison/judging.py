@@ -26,6 +26,7 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
 FALSE_ALARMS = 0.02  # the chance that any signal of a phase is called different although none is
+_ONE_OF_MANY = FALSE_ALARMS / 50  # of the chance: about as many critical signals are compared
 _CONFIRMED = 0.02  # the same of the ranks of one signal
 _FEWEST = 8  # samples; with fewer, nothing is said
 MOST_RUNS = 10  # baselines; more are seldom kept
@@ -196,9 +197,17 @@ class Compared:
 
     @property
     def runs_needed(self) -> int | None:
-        """Against how many baselines a difference of this size would be certain; None if more than ten."""
-        spread = self.treatment.between_runs(self.before, self.held)
-        return runs_to_decide(self.between.value, spread, weight(), FALSE_ALARMS / 10, MOST_RUNS)
+        """Against how many baselines, more than there are, a difference of this size would be certain.
+
+        None if more than ten.
+        """
+        count = len(self.baselines)
+        own = self.second.mean.error
+        if count > 1:  # they show by how much runs differ
+            spread = self.between.error / np.sqrt(1 + 1 / count)
+        else:
+            spread = np.hypot(self.treatment.between_runs(self.before, self.held), own)
+        return runs_to_decide(self.between.value, float(spread), weight(), _ONE_OF_MANY, (count + 1, MOST_RUNS))
 
     @property
     def _fewest(self) -> int:

@@ -12,7 +12,6 @@ from plimsoll.comparison.treatments import Treatment, Treatments
 from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.review import Review
 
-_FELT = 0.05  # a load that differs by less than its chance says is taken as the same
 _BUSY, _IDLE = ("cpu.busy", "disk.busy"), "disk.idle"
 _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
 
@@ -45,10 +44,8 @@ class LoadComparison:
 
     @property
     def ratios(self) -> list[float]:
-        """How many times the first load the second is, by each signal that tells most; 1 where it may be the same."""
+        """How many times the first load the second is, by each signal that tells most, certain or not."""
         known = [one for one in self._telling if one.before > 0]
-        if not any(one.difference.chance < _FELT for one in known):
-            return []
         return [one.second.mean.mean / one.before for one in known if one.second.mean.mean > 0]
 
     @property

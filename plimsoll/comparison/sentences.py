@@ -6,6 +6,7 @@ from plimsoll.comparison.judging import Compared
 from plimsoll.model.value_text import number, percent, quantity
 
 _MANY_TIMES = 3  # from this ratio on, `84 times` reads better than a percentage
+_ALIKE = 0.01  # a load that differs by less changes no figure that people read
 _SMALLEST = 0.001  # what `percent` writes `< 0.1 %` for is below it
 
 
@@ -60,6 +61,8 @@ def _each(one: Compared) -> str:
     if not known or one.change is None:
         return ""
     factor = one.expected.high if one.expected.high > 1 else one.expected.low
+    if abs(factor - 1) < _ALIKE:
+        return ""
     return f", {_signed((one.change + 1) / factor - 1)} for each operation"
 
 

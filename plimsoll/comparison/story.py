@@ -144,7 +144,7 @@ def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
     if not spread:
         return "There are too few independent samples to be sure."
     needed = spread[0].runs_needed
-    if needed is None or needed <= len(comparison.earlier) + 1:
+    if needed is None:
         return f"Runs of one build may differ by as much; more than {MOST_RUNS} runs of the baseline would be needed."
     return f"Runs of one build may differ by as much; {needed} runs of the baseline would decide it."
 

@@ -77,6 +77,13 @@ def test_a_counter_that_no_signal_knows_leaves_it_open(more, said):
         assert said in " ".join(story(found))
 
 
+def test_two_of_them_are_named():
+    found = compared(Build(), 1, shop(time_ms=120.0, errors=0.2))
+    said = story(found)[1]
+    assert "Average Basket Time of WEB1 rose" in said
+    assert "Errors Total of WEB1 rose" in said
+
+
 def test_what_only_one_run_has_is_counted():
     def less(found, rng):
         shop()(found, rng)

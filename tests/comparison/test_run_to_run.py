@@ -90,3 +90,11 @@ def test_what_varied_as_much_between_the_baselines_leaves_nothing_open():
     as_small = a_side("a", replace(small, memory_mb=1.3 * Build().memory_mb), 5)
     assert "memory.available" in {one.name for one in suspects(against(known, new))}
     assert "memory.available" not in {one.name for one in suspects(against([as_small, *known], new))}
+
+
+def test_processor_time_is_held_against_a_load_that_counts_as_the_same():
+    usual, more = Build(spread=0), Build(spread=0, load=1.03 * Build().load)
+    found = against([a_side("a", usual, 1)], a_side("b", more, 2))
+    busy = next(one for one in found.judged if one.name == "cpu.busy" and one.subject.host == "WEB1")
+    assert found.load.is_same
+    assert abs(busy.between.value) < 0.5 * busy.difference.value

@@ -64,8 +64,7 @@ def run(inputs: Inputs, options: Options, how: How, outputs: Outputs) -> int:
         if outputs.report is not None:
             print_line()
             print_line(f"Report: {outputs.report}")
-    for side in sides:
-        print_remarks(side.review.remarks)
+    print_remarks(list(dict.fromkeys(str(one) for side in sides for one in side.review.remarks)))
     return _status(comparisons, outputs.fail_on)
 
 
