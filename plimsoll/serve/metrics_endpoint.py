@@ -24,6 +24,7 @@ from plimsoll.store.protocol import WriteResult
 
 _PROTOBUF, _JSON = "application/x-protobuf", "application/json"
 _MOST_UNPACKED = 32 << 20  # Python reads some MB a second; writers send less than 1 MB at a time
+_MOST_JSON = 8 << 20  # which takes thirty times its size of memory
 _NO_HOST = (
     "no host: nothing says which host samples are of; add the label host (or instance), or the resource attribute "
     "host.name (the processor resourcedetection)"
@@ -79,6 +80,7 @@ class MetricsEndpoint:
         is_json = kind == _JSON
 
         def read(body: bytearray, longest: int) -> Taken:
+            longest = min(longest, _MOST_JSON) if is_json else longest
             if encoding != "gzip" and len(body) > longest:
                 raise TooLarge
             message = unpack(body, longest) if encoding == "gzip" else bytes(body)

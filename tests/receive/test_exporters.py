@@ -1,7 +1,9 @@
 """Metrics of exporters become the series that Telegraf records."""
 
 import contextlib
+import json
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,9 @@ from hypothesis import strategies as st
 from plimsoll.model.counter_names.name_files import folded, objects
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
+from plimsoll.receive.exporters import otlp
 from plimsoll.receive.exporters.names import host_of, without_port
+from plimsoll.receive.exporters.otlp import NotOtlp
 from plimsoll.receive.exporters.scrape import Target, read
 from plimsoll.receive.exporters.snappy import NotSnappy, TooLong, unpack
 from plimsoll.receive.exporters.taken import Taken
@@ -297,6 +301,58 @@ def test_no_more_is_kept_than_is_allowed():
     few = Translator(load().signals, most_kept=3)
     taken = read("\n".join(BEFORE).encode(), WEB1, few, NOW)
     assert taken.refused > 0
+
+
+def test_labels_without_end_take_bounded_memory(translator, monkeypatch):
+    """32 MB of labels were kept for each request, which snappy packs to 1.5 MB."""
+    monkeypatch.setattr("plimsoll.receive.exporters.translate._MOST_BYTES", 1 << 20)
+    tracemalloc.start()
+    try:
+        for at in range(40):
+            text = "\n".join(f'node_load1{{a="{at}-{n}-{"x" * 3000}"}} 1' for n in range(100))
+            read(text.encode(), WEB1, translator, NOW)
+        assert tracemalloc.get_traced_memory()[0] < 6 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_total_of_more_than_can_be_kept_is_not_told(translator, monkeypatch):
+    monkeypatch.setattr("plimsoll.receive.exporters.translate._MOST_PARTS", 12)
+    for at, lines in ((0, BEFORE), (10, AFTER)):
+        found = scraped(translator, "\n".join(lines).encode(), at)
+    assert usage(found, "cpu0") == [40]
+    assert not usage(found)
+
+
+def test_one_value_beyond_all_measure_loses_no_others(translator):
+    """The sum of two was a defect, and with it the samples of all hosts in the same request."""
+    large = [re.sub(r" \S+$", " 1.7e308", line) for line in BEFORE]
+    for at, lines in ((0, large), (10, [re.sub(r" \S+$", " 1.75e308", line) for line in BEFORE])):
+        found = scraped(translator, "\n".join([*lines, "node_load1 3"]).encode(), at)
+        assert told(found, "system")["", "load1"] == 3
+
+
+@pytest.mark.parametrize("value", [10**400, "9" * 5000, "x", None])
+def test_a_number_that_otlp_cannot_have_is_refused(value, translator):
+    point = {"timeUnixNano": str(NOW), "asInt": value}
+    metric = {"name": "node_load1", "gauge": {"dataPoints": [point]}}
+    message = {"resourceMetrics": [{"scopeMetrics": [{"metrics": [metric]}]}]}
+    with pytest.raises(NotOtlp):
+        otlp.read(json.dumps(message).encode(), translator, is_json=True, now=NOW)
+
+
+def test_a_long_message_holds_up_no_other(translator, monkeypatch):
+    monkeypatch.setattr("plimsoll.receive.exporters.taken._AT_ONCE", 1)
+    held = []
+    lines = translator.lines
+    monkeypatch.setattr(translator, "lines", lambda *some: held.append(translator.lock.locked()) or lines(*some))
+    taken = Taken(translator, NOW)
+    for n in range(3):
+        assert not translator.lock.locked()
+        taken.add(n, lambda: ("node_load1", {}, "web1"), [(NOW, 1.0)])
+    taken.finish()
+    assert held == [True] * 3
+    assert not translator.lock.locked()
 
 
 def test_names_of_hosts_that_do_not_end_are_left_out(translator):

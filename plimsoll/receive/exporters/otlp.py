@@ -34,20 +34,19 @@ def read(body: bytes, translator: Translator, *, is_json: bool, now: int) -> Tak
     """The samples of a message. NotOtlp if it is none."""
     taken = Taken(translator, now)
     try:
-        with translator.lock:
-            for resource, points in _of_json(body, taken) if is_json else _of_protobuf(body, taken):
-                own = next((resource[name] for name in _HOST if resource.get(name)), "")
-                for one in points:
-                    host = host_of(dict(one.labels)) if not own else without_port(own)
-                    taken.add(
-                        (host, one.name, one.labels),
-                        lambda one=one, host=host: (one.name, dict(one.labels), host),
-                        [(one.time, one.value)],
-                    )
-            taken.finish()
+        for resource, points in _of_json(body, taken) if is_json else _of_protobuf(body, taken):
+            own = next((resource[name] for name in _HOST if resource.get(name)), "")
+            for one in points:
+                host = host_of(dict(one.labels)) if not own else without_port(own)
+                taken.add(
+                    (host, one.name, one.labels),
+                    lambda one=one, host=host: (one.name, dict(one.labels), host),
+                    [(one.time, one.value)],
+                )
+        taken.finish()
     except NotProtobuf as error:
         raise NotOtlp(str(error)) from None
-    except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError, OverflowError) as error:
         raise NotOtlp(f"no message of OTLP: {type(error).__name__}") from None
     return taken
 

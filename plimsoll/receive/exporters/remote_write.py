@@ -17,9 +17,8 @@ _NAME = "__name__"
 def read(message: bytes, translator: Translator, *, second: bool, now: int) -> Taken:
     """The samples of a message, of version 2 if `second`. NotProtobuf if it is none."""
     taken = Taken(translator, now)
-    with translator.lock:
-        (_read_second if second else _read_first)(message, taken)
-        taken.finish()
+    (_read_second if second else _read_first)(message, taken)
+    taken.finish()
     return taken
 
 

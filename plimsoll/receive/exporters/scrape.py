@@ -228,17 +228,16 @@ def read(text: bytes, target: Target, translator: Translator, at: int) -> Taken:
             without_port(urlsplit(target.url).netloc),
         )
     taken = Taken(translator, at)
-    with translator.lock:
-        for one in found:
-            if one.name not in taken.known:
-                taken.samples += 1
-                continue
-            taken.add(
-                (target.url, host, one.name, one.labels_text),
-                lambda one=one: _series(one, target, host),
-                [(at if one.time is None else one.time, one.value)],
-            )
-        taken.finish()
+    for one in found:
+        if one.name not in taken.known:
+            taken.samples += 1
+            continue
+        taken.add(
+            (target.url, host, one.name, one.labels_text),
+            lambda one=one: _series(one, target, host),
+            [(at if one.time is None else one.time, one.value)],
+        )
+    taken.finish()
     return taken
 
 

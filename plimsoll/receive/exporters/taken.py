@@ -1,10 +1,12 @@
 """What is taken from one message of metrics."""
 
+import time
 from collections.abc import Callable, Hashable, Sequence
 
 from plimsoll.receive.exporters.translate import Place, TooManyKept, Translator
 
 MOST_SAMPLES = 1_000_000
+_AT_ONCE = 50_000  # samples, some tenths of a second: other senders wait for no more than that
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
 
@@ -38,7 +40,8 @@ class Taken:
         if self.samples > MOST_SAMPLES:
             raise TooManySamples
         try:
-            place = self._translator.place(key, series)
+            with self._translator.lock:
+                place = self._translator.place(key, series)
         except TooManyKept:
             self.refused += len(samples)
             return
@@ -46,9 +49,13 @@ class Taken:
             name, _, host = series()
             self.nameless += len(samples) if not host and name in self.known else 0
             return
-        self._found += [(place, time, value) for time, value in samples if _FIRST < time < _LAST]
+        self._found += [(place, at, value) for at, value in samples if _FIRST < at < _LAST]
 
     def finish(self) -> None:
         """Make the lines of what was added."""
-        self.lines = self._translator.lines(self._found, self._now)
-        self._found = []
+        made: list[bytes] = []
+        for first in range(0, len(self._found), _AT_ONCE):
+            with self._translator.lock:
+                made.append(self._translator.lines(self._found[first : first + _AT_ONCE], self._now))
+            time.sleep(0)  # a lock is given to whoever is running, else
+        self.lines, self._found = b"\n".join(made), []

@@ -18,6 +18,8 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.line_protocol import series_and_field
 
 MOST_KEPT = 200_000
+_MOST_PARTS = 20_000  # of what is added up for a host: processors, each in all its modes
+_MOST_BYTES = 64 << 20  # of the labels by which series are found again
 _LONGEST_GAP = 600 * SECOND
 _SHORTEST_GAP = SECOND  # two Prometheus may scrape a host at nearly the same time
 _GONE_AFTER = 300 * SECOND
@@ -46,6 +48,8 @@ class _Kept:
         self._times: dict[int, dict[str, float]] = {}
         self._of_parts: dict[int, dict[str, dict[_Part, float]]] = {}
         self._known: dict[str, dict[_Part, int]] = {}
+        self._parts = 0
+        self._is_cut = False
         self._averages: dict[str, tuple[int, float]] = {}
         self._heads: dict[tuple[str, ...], bytes] = {}
 
@@ -63,10 +67,14 @@ class _Kept:
         if not self._group.over:
             found[metric] = value
             return
-        parts = self._of_parts.setdefault(time, {}).setdefault(metric, {})
-        parts[part] = value
         known = self._known.setdefault(metric, {})
+        if part not in known:
+            if self._parts >= _MOST_PARTS:
+                self._is_cut = True
+                return
+            self._parts += 1
         known[part] = max(time, known.get(part, time))
+        self._of_parts.setdefault(time, {}).setdefault(metric, {})[part] = value
 
     def lines(self, time: int) -> Iterator[bytes]:
         """The fields that can be computed for a time."""
@@ -113,21 +121,23 @@ class _Kept:
         """The metrics at a time, those of a total added up if all of its instances are there."""
         if self._group.over:
             whole = {name: parts for name, parts in self._of_parts[time].items() if self._is_whole(name, parts, time)}
-            self._times[time] = {name: math.fsum(parts.values()) for name, parts in whole.items()}
+            self._times[time] = {name: _sum(parts) for name, parts in whole.items()}
         return self._times[time]
 
     def _is_whole(self, metric: str, parts: Mapping[_Part, float], time: int) -> bool:
         known = self._known[metric]
         for part in [part for part, last in known.items() if last < time - _GONE_AFTER]:
             del known[part]
-        return known.keys() <= parts.keys()
+            self._parts -= 1
+        return not self._is_cut and known.keys() <= parts.keys()
 
     def _chosen(self, now: Mapping[str, float]) -> dict[str, str] | None:
         """The tags that depend on values; None if one of these is not known."""
         chosen: dict[str, str] = {}
         for tag, by in self._group.when.items():
             for metric, texts in by.items():
-                text = texts.get(int(now[metric])) if metric in now else None
+                value = now.get(metric, math.nan)
+                text = texts.get(int(value)) if math.isfinite(value) else None
                 if text is None:
                     return None
                 chosen[tag] = text
@@ -157,6 +167,7 @@ class Translator:
         self._most = most_kept
         self._kept: dict[Hashable, _Kept] = {}
         self._places: dict[Hashable, Place | None] = {}
+        self._bytes = 0
         self._since = 0
 
     @property
@@ -172,9 +183,11 @@ class Translator:
         try:
             return self._places[key]
         except KeyError:
-            if len(self._places) >= 4 * self._most:
+            if len(self._places) >= 4 * self._most or self._bytes > _MOST_BYTES:
                 self._places.clear()
+                self._bytes = 0
             found = self._places[key] = self._place(*series())
+            self._bytes += _size(key)
             return found
 
     def lines(self, samples: list[tuple[Place, int, float]], now: int) -> bytes:
@@ -186,7 +199,8 @@ class Translator:
             if not math.isfinite(value):
                 continue
             for head, factor in place.plain:
-                written.append(b"%b=%b %d" % (head, repr(factor * value).encode(), time))
+                if math.isfinite(factor * value):
+                    written.append(b"%b=%b %d" % (head, repr(factor * value).encode(), time))
             for kept, metric, part in place.kept:
                 kept.add(time, metric, part, value)
                 kept.used = max(kept.used, now)
@@ -233,4 +247,20 @@ class Translator:
         if self._since:
             self._kept = {key: one for key, one in self._kept.items() if now - one.used < _FORGOTTEN_AFTER}
             self._places.clear()
+            self._bytes = 0
         self._since = now
+
+
+def _sum(parts: Mapping[_Part, float]) -> float:
+    """The exact sum; infinite if it is none."""
+    try:
+        return math.fsum(parts.values())
+    except OverflowError:
+        return math.inf
+
+
+def _size(key: Hashable) -> int:
+    """About how many bytes a key takes."""
+    if isinstance(key, bytes | str):
+        return 50 + len(key)
+    return 50 + sum(map(_size, key)) if isinstance(key, tuple) else 50

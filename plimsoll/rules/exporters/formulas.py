@@ -49,7 +49,10 @@ class Formula:
 
     def value(self, at: Moment) -> float | None:
         """The value at a moment; None if it cannot be computed."""
-        found = self._value(at)
+        try:
+            found = self._value(at)
+        except ArithmeticError:
+            return None
         return found if math.isfinite(found) else None
 
     def _inlined(self, node: ast.expr) -> ast.expr:
