@@ -332,7 +332,7 @@ def test_one_value_beyond_all_measure_loses_no_others(translator):
         assert told(found, "system")["", "load1"] == 3
 
 
-@pytest.mark.parametrize("value", [10**400, "9" * 5000, "x", None])
+@pytest.mark.parametrize("value", [10**400, "x", None])
 def test_a_number_that_otlp_cannot_have_is_refused(value, translator):
     point = {"timeUnixNano": str(NOW), "asInt": value}
     metric = {"name": "node_load1", "gauge": {"dataPoints": [point]}}
