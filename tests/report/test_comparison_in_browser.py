@@ -1,5 +1,7 @@
 """The HTML of a comparison in Chromium: its tables fit wide and narrow screens, and what did not change is closed."""
 
+import re
+
 import pytest
 
 from plimsoll.api.compare import compare
@@ -37,4 +39,12 @@ def test_what_did_not_change_is_closed(chromium, comparison):
     assert same.count() > 10
     assert not same.first.is_visible()
     assert page.locator("details.fold[open] td.outcome.regression").first.is_visible()
+    page.close()
+
+
+def test_it_prints_in_few_pages(chromium, comparison):
+    """What is closed on the screen is not printed."""
+    page = chromium.new_page()
+    page.goto(comparison)
+    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) <= 12
     page.close()
