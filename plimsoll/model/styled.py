@@ -41,7 +41,7 @@ def rows_of(lines: Iterable[Line], width: int) -> int:
 
 
 def breaks(text: str, width: int, indent: int) -> Iterator[int]:
-    """Where to break a text: between words, preferably after a comma near the end of the line.
+    """Where to break a text: between words, preferably after a comma in the last third of the line.
 
     A word wider than the terminal is not split, so that paths can be copied.
     """
@@ -51,7 +51,7 @@ def breaks(text: str, width: int, indent: int) -> Iterator[int]:
         available = width - (indent if start else 0)
         while word.start() > max(start, indent) and before[word.end()] - before[start] > available:
             after_comma = text.rfind(", ", start, word.start()) + 2
-            start = after_comma if after_comma > start + width * 7 // 8 else word.start()
+            start = after_comma if after_comma > start + width * 2 // 3 else word.start()
             yield start
 
 
