@@ -47,3 +47,16 @@ def test_ci_runs_modules_that_exist():
     modules = re.findall(r"python3 -m ([\w.]+)", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
     assert [one for one in modules if not (ROOT / f"{one.replace('.', '/')}.py").is_file()] == []
     assert len(modules) == 3
+
+
+def test_every_promise_of_safety_names_a_test_that_exists():
+    promises = (DOCS / "security.md").read_text("utf-8").partition("### Promises and their tests")[2]
+    rows = [line for line in promises.split("\n### ")[0].splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 50
+    for row in rows:
+        file = ""
+        named = re.findall(r"`(?:(tests/[\w/]+\.py)::)?(test_\w+)`", row.split(" | ", 1)[1])
+        assert named, row
+        for path, name in named:
+            file = path or file
+            assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file}::{name}"
