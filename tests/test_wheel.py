@@ -64,6 +64,17 @@ def test_the_wheel_holds_every_file_of_the_package_and_of_what_people_edit(wheel
     assert {".j2", ".css", ".js"} <= {Path(name).suffix for name in names if name.startswith("plimsoll/report/")}
 
 
+def test_the_source_archive_builds_the_same_wheel(wheel, tmp_path):
+    """What `uv tool install`, `pipx install` and `pip install` do with it."""
+    build = "from hatchling.cli import hatchling; hatchling()"
+    run(sys.executable, "-c", build, "build", "-t", "sdist", "-d", str(tmp_path), cwd=ROOT)
+    (archive,) = tmp_path.glob("plimsoll-*.tar.gz")
+    pip = (sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation")
+    run(*pip, "-w", str(tmp_path), str(archive))
+    (made,) = tmp_path.glob("*.whl")
+    assert set(zipfile.ZipFile(made).namelist()) == set(zipfile.ZipFile(wheel).namelist())
+
+
 def test_the_wheel_holds_what_telegraf_collects(installed):
     """`plimsoll stack` runs Telegraf with the very files that live hosts get."""
     code = "from plimsoll.native.folders import configurations; print(configurations())"

@@ -106,6 +106,15 @@ def test_a_unit_is_taken_away_and_its_data_are_named(plimsoll, linux):
     assert "/var/lib/plimsoll" in done.out
 
 
+def test_a_zip_application_is_not_made_a_service(plimsoll, linux, monkeypatch):
+    monkeypatch.setattr(
+        "plimsoll.cli.commands.service.sys", SimpleNamespace(argv=["/opt/plimsoll.pyz"], platform="linux")
+    )
+    done = plimsoll("service", "install")
+    assert (done.status, linux.calls()) == (2, [])
+    assert "zip application" in done.err
+
+
 def test_windows_gets_a_service_of_local_service_that_starts_again():
     command = files.Command(
         ["C:\\Program Files\\Python\\python.exe", "-P", "-m", "plimsoll"], "--store", ["--listen", "[::]:1"]

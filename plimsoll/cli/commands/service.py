@@ -82,13 +82,17 @@ def status() -> None:
 
 
 def _installing(arguments: Sequence[str]) -> list[Step]:
+    if Path(sys.argv[0]).suffix == ".pyz":
+        raise Unusable(
+            f"{sys.argv[0]}: a zip application unpacks itself into the home folder of its user, which a service has "
+            "not; install Plimsoll into an environment, or on Windows take the folder (docs/install.md)"
+        )
     if sys.platform == "win32":
         in_environment = sys.prefix != sys.base_prefix
         program = getattr(sys, "_base_executable", sys.executable) if in_environment else sys.executable
-        archive = Path(sys.argv[0])
-        words = [str(archive.absolute())] if archive.suffix == ".pyz" else ["-P", "-m", "plimsoll"]
         launcher = PureWindowsPath(sys.executable) if in_environment else None
-        return plans.windows(files.Command([program, *words], "--store", arguments), _folder(), launcher)
+        command = files.Command([program, "-P", "-m", "plimsoll"], "--store", arguments)
+        return plans.windows(command, _folder(), launcher)
     if sys.platform == "darwin":
         return plans.launchd(_command(arguments), PurePosixPath(Path.home()), os.getuid())
     return plans.systemd(_command(arguments))
