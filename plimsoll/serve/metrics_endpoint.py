@@ -37,7 +37,7 @@ class MetricsEndpoint:
 
     def __init__(self, intake: Intake, signals: Mapping[str, Signal]) -> None:
         self._intake = intake
-        self._translator = Translator(signals, intake.limits.bounds.series)
+        self._translator = Translator(signals)
         self.routes = [
             Route("/api/v1/write", self.remote_write, methods=["POST"]),
             Route("/v1/metrics", self.otlp, methods=["POST"]),

@@ -102,7 +102,7 @@ class Up:
         self._scraper = Scraper(
             self._settings.targets,
             self._writing,
-            Translator(site.catalogue.signals, self._limits.bounds.series),
+            Translator(site.catalogue.signals),
             Parser(self._limits.bounds),
         )
         self._watched = self._all_watched()

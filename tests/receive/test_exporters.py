@@ -298,9 +298,22 @@ def test_the_host_of_labels(named):
 
 
 def test_no_more_is_kept_than_is_allowed():
-    few = Translator(load().signals, most_kept=3)
-    taken = read("\n".join(BEFORE).encode(), WEB1, few, NOW)
-    assert taken.refused > 0
+    few = Translator(load().signals, most_kept=8_000)
+    assert read("\n".join(BEFORE).encode(), WEB1, few, NOW).refused > 0
+
+
+def test_parts_of_a_total_and_names_without_end_take_bounded_memory():
+    few = Translator(load().signals, most_kept=400_000)
+    found = {}
+    for n in range(0, 4000, 200):
+        many = "".join(
+            f'windows_pagefile_limit_bytes{{file="{at}",more="{"x" * 900}"}} 5\n' for at in range(n, n + 200)
+        )
+        found = scraped(few, many.encode(), 10.0 * n)
+    assert few.held < 410_000
+    assert not found
+    # What is known goes on; a total that lacks parts is none.
+    assert usage(scraped(Translator(load().signals), "\n".join(BEFORE).encode())) == []
 
 
 def test_labels_without_end_take_bounded_memory(translator, monkeypatch):

@@ -17,15 +17,17 @@ from plimsoll.rules.exporters.schema import Group
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.line_protocol import series_and_field
 
-MOST_KEPT = 200_000
+MOST_KEPT = 256 << 20  # bytes, as they are estimated
+_OF_GROUP, _OF_LABELS, _OF_PART = 3_000, 10, 600  # what is kept for a group, for a character of its labels, and a part
 _MOST_PARTS = 20_000  # of what is added up for a host: processors, each in all its modes
 _MOST_BYTES = 64 << 20  # of the labels by which series are found again
+_OF_PLACE = 300
 _LONGEST_GAP = 600 * SECOND
 _SHORTEST_GAP = SECOND  # two Prometheus may scrape a host at nearly the same time
 _GONE_AFTER = 300 * SECOND
 _MOST_TIMES = 3
 _FORGOTTEN_AFTER = 3600 * SECOND
-_LONGEST_LABEL = 2_000
+_LONGEST_LABEL = 1_000
 
 _Part = tuple[str, ...]
 
@@ -43,8 +45,8 @@ class _Kept:
     def __init__(self, group: Group, host: str, labels: dict[str, str]) -> None:
         self.used = 0
         self._group = group
-        self._host = host
-        self._labels = labels
+        self.host = host
+        self.labels = labels
         self._times: dict[int, dict[str, float]] = {}
         self._of_parts: dict[int, dict[str, dict[_Part, float]]] = {}
         self._known: dict[str, dict[_Part, int]] = {}
@@ -53,28 +55,38 @@ class _Kept:
         self._averages: dict[str, tuple[int, float]] = {}
         self._heads: dict[tuple[str, ...], bytes] = {}
 
-    def add(self, time: int, metric: str, part: _Part, value: float) -> None:
-        """Keep a sample, unless there are newer ones enough."""
+    def add(self, time: int, metric: str, part: _Part, value: float, *, may_grow: bool) -> int:
+        """Keep a sample, unless there are newer ones enough. How many bytes more are kept from now on.
+
+        A total with a part more than may be kept is none any more.
+        """
         found = self._times.get(time)
         if found is None:
             if len(self._times) >= _MOST_TIMES:
                 oldest = min(self._times)
                 if time < oldest:
-                    return
+                    return 0
                 del self._times[oldest]
                 self._of_parts.pop(oldest, None)
             found = self._times[time] = {}
         if not self._group.over:
             found[metric] = value
-            return
+            return 0
         known = self._known.setdefault(metric, {})
-        if part not in known:
-            if self._parts >= _MOST_PARTS:
+        is_new = part not in known
+        if is_new:
+            if self._parts >= _MOST_PARTS or not may_grow:
                 self._is_cut = True
-                return
+                return 0
             self._parts += 1
         known[part] = max(time, known.get(part, time))
         self._of_parts.setdefault(time, {}).setdefault(metric, {})[part] = value
+        return _of_part(part) if is_new else 0
+
+    @property
+    def held(self) -> int:
+        """About how many bytes the parts of a total take."""
+        return sum(_of_part(part) for parts in self._known.values() for part in parts)
 
     def lines(self, time: int) -> Iterator[bytes]:
         """The fields that can be computed for a time."""
@@ -96,14 +108,14 @@ class _Kept:
             return None
         parts = self._of_parts.get(time, {})
         # What has no label of an instance is of all of them already.
-        counts = {name: sum(any(part) for part in parts[name]) for name in formula.names if name in parts}
+        counts = {name: sum(any(part) for part in parts[name]) for name in formula.counted if name in parts}
         if not formula.growing:
             return formula.value(Moment(time, now, counts=counts))
         before = self._before(formula.growing, time)
         if before is None:
             return None
         return formula.value(
-            Moment(time, now, self._sums(before), (time - before) / SECOND, counts, self._averages),
+            Moment(time, now, self._times[before], (time - before) / SECOND, counts, self._averages),
         )
 
     def _before(self, names: set[str], time: int) -> int | None:
@@ -120,8 +132,10 @@ class _Kept:
     def _sums(self, time: int) -> dict[str, float]:
         """The metrics at a time, those of a total added up if all of its instances are there."""
         if self._group.over:
-            whole = {name: parts for name, parts in self._of_parts[time].items() if self._is_whole(name, parts, time)}
-            self._times[time] = {name: _sum(parts) for name, parts in whole.items()}
+            found = self._of_parts.get(time, {})
+            self._times[time] = {
+                name: _sum(parts) for name, parts in found.items() if self._is_whole(name, parts, time)
+            }
         return self._times[time]
 
     def _is_whole(self, metric: str, parts: Mapping[_Part, float], time: int) -> bool:
@@ -146,7 +160,7 @@ class _Kept:
     def _head(self, field: str, chosen: dict[str, str]) -> bytes:
         key = (field, *chosen.values())
         if key not in self._heads:
-            series = self._group.series(self._host, self._labels, field, chosen)
+            series = self._group.series(self.host, self.labels, field, chosen)
             self._heads[key] = series_and_field(series).encode()
         return self._heads[key]
 
@@ -166,9 +180,15 @@ class Translator:
         self._names = MetricNames(signals)
         self._most = most_kept
         self._kept: dict[Hashable, _Kept] = {}
+        self._held = 0
         self._places: dict[Hashable, Place | None] = {}
         self._bytes = 0
         self._since = 0
+
+    @property
+    def held(self) -> int:
+        """About how many bytes are kept to put fields together."""
+        return self._held
 
     @property
     def known(self) -> frozenset[str]:
@@ -183,11 +203,11 @@ class Translator:
         try:
             return self._places[key]
         except KeyError:
-            if len(self._places) >= 4 * self._most or self._bytes > _MOST_BYTES:
+            if self._bytes > _MOST_BYTES:
                 self._places.clear()
                 self._bytes = 0
             found = self._places[key] = self._place(*series())
-            self._bytes += _size(key)
+            self._bytes += _OF_PLACE + _size(key)
             return found
 
     def lines(self, samples: list[tuple[Place, int, float]], now: int) -> bytes:
@@ -202,7 +222,7 @@ class Translator:
                 if math.isfinite(factor * value):
                     written.append(b"%b=%b %d" % (head, repr(factor * value).encode(), time))
             for kept, metric, part in place.kept:
-                kept.add(time, metric, part, value)
+                self._held += kept.add(time, metric, part, value, may_grow=self._held < self._most)
                 kept.used = max(kept.used, now)
                 touched[id(kept), time] = kept
         for (_, time), kept in sorted(touched.items(), key=lambda one: one[0][1]):
@@ -235,8 +255,9 @@ class Translator:
         key = (id(group), host, *labels.values())
         found = self._kept.get(key)
         if found is None:
-            if len(self._kept) >= self._most:
+            if self._held >= self._most:
                 raise TooManyKept
+            self._held += _of_group(host, labels)
             found = self._kept[key] = _Kept(group, host, labels)
         return found
 
@@ -246,9 +267,19 @@ class Translator:
             return
         if self._since:
             self._kept = {key: one for key, one in self._kept.items() if now - one.used < _FORGOTTEN_AFTER}
+            self._held = sum(_of_group(one.host, one.labels) + one.held for one in self._kept.values())
             self._places.clear()
             self._bytes = 0
         self._since = now
+
+
+def _of_group(host: str, labels: Mapping[str, str]) -> int:
+    """About how many bytes are kept for a group: the labels stand in the name of each of its fields."""
+    return _OF_GROUP + _OF_LABELS * sum(map(len, (host, *labels.values())))
+
+
+def _of_part(part: _Part) -> int:
+    return _OF_PART + sum(map(len, part))
 
 
 def _sum(parts: Mapping[_Part, float]) -> float:

@@ -33,8 +33,8 @@ _Value: TypeAlias = Callable[[Moment], float]
 class Formula:
     """A formula. ValueError, saying what is wrong, if the text is none.
 
-    `names` are the metrics that it needs, `growing` those whose value of before it needs as well. `plain` is the one
-    metric that it is, and the factor, if it is no more than that.
+    `names` are the metrics that it needs, `growing` those whose value of before it needs as well, `counted` those whose
+    number of instances it needs. `plain` is the one metric that it is, and the factor, if it is no more than that.
     """
 
     def __init__(self, text: str, metrics: Mapping[str, object], let: Mapping[str, str] | None = None) -> None:
@@ -43,6 +43,7 @@ class Formula:
         self._let = let or {}
         self.names: set[str] = set()
         self.growing: set[str] = set()
+        self.counted: set[str] = set()
         self.tree = self._inlined(_parsed(text))
         self._value = self._compiled(self.tree, growing=False)
         self.plain = _plain(self.tree)
@@ -99,6 +100,7 @@ class Formula:
                 return lambda at: 0.0 if value(at) == 0 else _NAN
             case "count", [ast.Name(id=metric)] if metric in self._metrics:
                 self.names.add(metric)
+                self.counted.add(metric)
                 return lambda at: float(at.counts.get(metric, 0)) or _NAN
             case "average", [x, ast.Constant(value=int() as length)]:
                 value, key = self._compiled(x, growing=True), self.text
