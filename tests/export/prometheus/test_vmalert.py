@@ -1,0 +1,100 @@
+"""The worked and the generated cases, evaluated by vmalert's rule engine and MetricsQL.
+
+Of a series that begins within the window of an `increase`, MetricsQL takes all of its first value for an increase. So
+those rules are compared from the time on at which their first whole window has had its effect; docs/prometheus.md
+tells it.
+"""
+
+import runpy
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from plimsoll.model.times import SECOND
+from plimsoll.rules.grid import EVERY
+from tests.conftest import built
+
+FOLDER = Path(__file__).parent
+WORKED = runpy.run_path(str(FOLDER / "test_vectors.py"))
+GENERATED = runpy.run_path(str(FOLDER / "test_generated.py"))
+EVERY_S = EVERY // SECOND
+
+
+def seconds(length):
+    return int(str(length).removesuffix("s"))
+
+
+def unsure_until(rule):
+    """The time (s) up to which a rule of a case is not compared; below 0 if it is from the first evaluation on."""
+    conditions = [rule, *rule.get("and", []), *rule.get("when_phase_unknown", [])]
+    windows = [seconds(one.get("over", 0)) for one in conditions if one.get("reduce") == "increase"]
+    return max(windows) + seconds(rule.get("for", 0)) if windows else -1
+
+
+def outcome(folder, files):
+    """What vmalert-tool says of test files in the notation of promtool."""
+    for path in files:
+        document = yaml.safe_load(path.read_text())
+        for test in document["tests"]:
+            test["metricsql_expr_test"] = test.pop("promql_expr_test")
+        path.write_text(yaml.dump(document))
+    command = [built("vmalert-tool"), "unittest", *(f"-files={path.name}" for path in files)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_worked_cases(tmp_path):
+    files = [WORKED["written"](case, tmp_path) for case in WORKED["CASES"]]
+    for case, path in zip(WORKED["CASES"], files, strict=True):
+        document = yaml.safe_load(path.read_text())
+        for test in document["tests"]:
+            asked = test["promql_expr_test"]
+            kept = [one for one in asked if seconds(one["eval_time"]) > unsure_until(case["rule"])]
+            assert len(kept) == len(asked) or "increase" in str(case["rule"])
+            assert kept
+            test["promql_expr_test"] = kept
+        path.write_text(yaml.dump(document))
+    done = outcome(tmp_path, files)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_generated_cases(tmp_path):
+    cases = [GENERATED["generated"](seed) for seed in range(GENERATED["NUMBER"])]
+    assert len(cases) >= 200
+    rules, series, expected = [], [], {}
+    for number, case in enumerate(cases):
+        rules.append(GENERATED["exported"](case, number))
+        series += [
+            {"series": f'm{number}_{name}{{host="h"}}', "values": GENERATED["spelt"](points)}
+            for name, points in case["series"].items()
+        ]
+        track = WORKED["VECTORS"]["judged"](case)
+        for at, state in zip((track.times // SECOND).tolist(), track.states.tolist(), strict=True):
+            if state in GENERATED["SHOWN"] and at > unsure_until(case["rule"]):
+                expected.setdefault(at, []).append((case["name"], GENERATED["SHOWN"][state]))
+    asked = []
+    for at in range(0, GENERATED["ROWS"] * EVERY_S, EVERY_S):
+        unsure = "|".join(case["name"] for case in cases if at <= unsure_until(case["rule"]))
+        found = [{"labels": f'{{alertname="{name}", alertstate="{state}"}}', "value": 1} for name, state in expected.get(at, ())]  # fmt: skip
+        asked.append(
+            {
+                "expr": f'count by (alertname, alertstate) (ALERTS{{alertname!~"{unsure}"}})',
+                "eval_time": f"{at}s",
+                "exp_samples": found,
+            }
+        )
+    assert sum(len(one["exp_samples"]) for one in asked) > 2000
+    (tmp_path / "rules.yaml").write_text(yaml.dump({"groups": [{"name": "g", "rules": rules}]}))
+    tests = [{"interval": f"{EVERY_S}s", "input_series": series, "promql_expr_test": asked}]
+    document = {"rule_files": ["rules.yaml"], "evaluation_interval": f"{EVERY_S}s", "tests": tests}
+    (tmp_path / "test.yaml").write_text(yaml.dump(document))
+    done = outcome(tmp_path, [tmp_path / "test.yaml"])
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+@pytest.mark.parametrize(
+    ("rule", "until"), [({"over": "20s"}, -1), ({"over": 600, "reduce": "increase", "for": 60}, 660)]
+)
+def test_only_an_increase_is_left_out_at_first(rule, until):
+    assert unsure_until(rule) == until
