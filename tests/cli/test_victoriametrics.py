@@ -1,0 +1,103 @@
+"""Commands on a VictoriaMetrics: runs as in the embedded store, live samples of agents, and `plimsoll up`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import urllib3
+
+from plimsoll.model.times import SECOND
+from tests.cli.test_review_command import a_log
+from tests.conftest import VictoriaMetrics, free_port
+
+BEGIN = 1_699_999_800  # 22:10 of that day
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as made:
+        yield made
+
+
+@pytest.fixture
+def address(server, monkeypatch):
+    monkeypatch.delenv("INFLUX_URL", raising=False)
+    server.forget()
+    return f"victoriametrics://{server.address}"
+
+
+def of(document):
+    """What a review found, without the name of the run."""
+    return {key: value for key, value in json.loads(document.read_text()).items() if key not in ("run", "created")}
+
+
+def test_a_run_is_judged_as_its_log_is_and_is_deleted_again_while_the_server_is_away(
+    plimsoll, address, server, tmp_path
+):
+    log = a_log(tmp_path, lambda _: 95)
+    assert plimsoll("ingest", log, "--run", "night", "--store", address).status == 0
+    server.end()
+    try:
+        files = [tmp_path / name for name in ("log.json", "run.json")]
+        for source, file in zip((log, "run:night"), files, strict=True):
+            done = plimsoll("review", source, "--store", address, "--json", file)
+            assert done.status == 0, done.err
+        assert of(files[0]) == of(files[1])
+        assert "night" in plimsoll("runs", "list", "--store", address).out
+        assert plimsoll("runs", "delete", "night", "--store", address).status == 0
+    finally:
+        server.start()
+    assert "night" not in plimsoll("runs", "list", "--store", address).out
+
+
+def test_what_agents_wrote_is_judged(plimsoll, address, server):
+    lines = "".join(
+        f"cpu,cpu=cpu-total,host={host} usage_idle={idle},usage_iowait=0,usage_steal=0 {(BEGIN + at) * SECOND}\n"
+        for at in range(0, 1201, 10)
+        for host, idle in (("web1", 2), ("web2", 60))
+    )
+    assert urllib3.request("POST", f"{server.url}/write", body=lines.encode()).status == 204
+    server.show()
+    span = ("--from", "2023-11-14T22:10:00Z", "--to", "2023-11-14T22:30:00Z")
+    sick = plimsoll("review", "live:WEB1", *span, "--store", address, "--fail-on", "warning")
+    assert sick.status == 1, sick.err
+    assert "Processor time" in sick.out
+    assert plimsoll("review", "live:web2", *span, "--store", address, "--fail-on", "warning").status != 1
+    nobody = plimsoll("review", "live:web3", *span, "--store", address)
+    assert nobody.status == 2
+    assert "nothing of web3" in nobody.err
+
+
+def test_a_server_that_is_away_is_said(plimsoll):
+    done = plimsoll("review", "live:", "--store", "victoriametrics://127.0.0.1:9")
+    assert done.status == 3
+    assert "is VictoriaMetrics running there?" in done.err
+
+
+def test_what_plimsoll_up_takes_is_in_the_server(plimsoll, address, server, tmp_path):
+    listen = f"127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "plimsoll", "up", "--no-collect", "--store", address, "--listen", listen]
+    known = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "user-data")}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=known)
+    try:
+        assert process.stdout
+        assert any("Ctrl-C" in line for line in process.stdout), process.communicate()[1]
+        now = time.time_ns() // SECOND
+        line = f"cpu,cpu=cpu-total,host=web7 usage_idle=12.5 {now * SECOND}\n"
+        assert urllib3.request("POST", f"http://{listen}/api/v2/write?org=o&bucket=b", body=line.encode()).status == 204
+        server.show()
+        asked = f"{server.url}/api/v1/export?match[]=cpu_usage_idle&start={now - 5}&end={now + 5}"
+        (found,) = map(json.loads, urllib3.request("GET", asked).data.splitlines())
+        assert (found["metric"]["host"], found["values"], found["timestamps"]) == ("web7", [12.5], [now * 1000])
+        assert plimsoll("ingest", a_log(tmp_path, lambda _: 20), "--run", "through").status == 0
+        assert "through" in plimsoll("runs", "list").out
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(120) == 128 + signal.SIGTERM
+    finally:
+        process.kill()
+        process.communicate()
+    assert "through" in plimsoll("runs", "list", "--store", address).out
