@@ -33,6 +33,7 @@ _FEW = 180 * SECOND  # in which a series has so few samples that they cost no mo
 _SAMPLES_AT_ONCE = 2_000_000
 _READ_ALL = 500_000  # more samples than this are reduced by the server, where that is enough
 _HOSTS_NAMED = 25
+_HOSTS_LISTED = 50  # VictoriaMetrics lists at most 30,000 series at once
 _MOST_KNOWN = 1_000_000
 _SEEN_AFTER_S = 30.0  # vmagent, or a cluster, may take some time until what was written can be read
 _WITNESS_S = 3600.0
@@ -88,7 +89,7 @@ class LiveSamples:
         for body in request_bodies(self._lines.encode(points)):
             self._acknowledged.write(body)
         if len(points):
-            at = int(points.times.argmax())
+            at = int(np.abs(points.times - time.time_ns()).argmin())  # the least likely to be dropped for its time
             self._written(points.series[points.which[at]], int(points.times[at]))
         return WriteResult(len(points))
 
@@ -103,14 +104,15 @@ class LiveSamples:
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> list[Series]:
         """The series with samples in a range, sorted; in one of many hours, with samples on its days."""
         found: dict[object, Series] = {}
-        for one, key in self._listed("{" + selectors.of_hosts(hosts) + "}", start, end):
+        for one, key in self._listed(hosts, start, end):
             found.setdefault(key, one)
         if not found:
             self._check_witness()
         return sorted(found.values(), key=lambda one: one.key)
 
-    def _listed(self, selector: str, start: int, end: int) -> Iterator[tuple[Series, object]]:
+    def _listed(self, hosts: Sequence[str], start: int, end: int) -> Iterator[tuple[Series, object]]:
         first, last = _range(start, end)
+        selector = "{" + selectors.of_hosts(hosts) + "}"
         if first > last:
             return
         if end - start <= _FEW:
@@ -120,8 +122,13 @@ class LiveSamples:
             # A range of PromQL is open at its beginning.
             asked = f"last_over_time({selector}[{last - first + 1}ms]) keep_metric_names"
             yield from (self._labelled(metric) for metric, _ in self.server.query(asked, last))
-        else:
+        elif hosts:
             yield from map(self._labelled, self.server.series([selector], first, last))
+        else:
+            every = self.server.label_values("host", first, last)
+            for at in range(0, len(every), _HOSTS_LISTED):
+                some = "{" + selectors.of_hosts(every[at : at + _HOSTS_LISTED], exactly=True) + "}"
+                yield from map(self._labelled, self.server.series([some], first, last))
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range."""

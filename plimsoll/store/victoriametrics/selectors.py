@@ -16,11 +16,15 @@ def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
     ]
 
 
-def of_hosts(hosts: Sequence[str]) -> str:
-    """The matcher for hosts, whatever the case of their names; of those that have a host at all if none is given."""
+def of_hosts(hosts: Sequence[str], *, exactly: bool = False) -> str:
+    """The matcher for hosts; of those that have a host at all if none is given.
+
+    They may have any case, unless `exactly`.
+    """
     if not hosts:
         return 'host!=""'
-    return "host=~" + text("(?i)(" + "|".join(map(literal, hosts)) + ")")
+    names = "|".join(map(literal, hosts))
+    return "host=~" + text(names if exactly else f"(?i)({names})")
 
 
 def literal(name: str) -> str:

@@ -204,14 +204,17 @@ class Server:
         return Unreachable(f"{self.address.name}: broke off in the middle of an answer ({last_cause(error)})")
 
     def _lines(self, answer: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
-        rest = b""
+        rest, is_whole = b"", False
         try:
             for piece in answer.stream(1 << 20, decode_content=True):
                 *whole, rest = (rest + piece).split(b"\n")
                 yield from filter(bytes.strip, whole)
+            is_whole = True
         except (HTTPError, OSError) as error:
             raise self._broken(error) from None
         finally:
+            if not is_whole:
+                answer.close()  # what was not read would be taken for the next answer
             answer.release_conn()
         if rest.strip():
             yield rest
@@ -227,7 +230,7 @@ def _message(answer: urllib3.BaseHTTPResponse) -> str:
     except (HTTPError, OSError):
         return ""
     finally:
-        answer.release_conn()
+        answer.close()
     try:
         found = json.loads(data)
     except ValueError:
