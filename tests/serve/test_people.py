@@ -77,7 +77,9 @@ def test_a_role_includes_what_the_lower_ones_may(elsewhere):
 def test_nothing_that_changes_anything_is_open_to_a_viewer(tmp_path, duckdb):
     of_operators = set()
     with closing(AlertsFile(tmp_path / NAME)) as file:
-        every = routes(watched(duckdb, tmp_path, file))
+        shown = watched(duckdb, tmp_path, file)
+        with shown.closing:  # ends the threads that the pages begin
+            every = routes(shown)
     for route in every:
         assert isinstance(route, Route)
         path = route.path.replace("{id:number}", "1").replace("{id:str}", "1").replace("{run:path}", "night")
