@@ -11,11 +11,13 @@ from plimsoll.ingest.runs.load import find
 from plimsoll.ingest.runs.read_run import nothing_known
 from plimsoll.ingest.runs.unload import unload
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import counted
+from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import duration_text, iso
 from plimsoll.store.lease import LIFE_S, described
 from plimsoll.store.protocol import RunSummary
 from plimsoll.store.run_states import Claim, State
+
+_MOST_HOSTS = 2  # that a line names; runs show names all of them
 
 
 def list_runs(url: str | None, json: Path | None) -> None:
@@ -34,7 +36,7 @@ def list_runs(url: str | None, json: Path | None) -> None:
             one.name,
             iso(one.start)[:16].replace("T", " "),
             duration_text(one.end - one.start),
-            ", ".join(one.hosts),
+            listed(one.hosts, _MOST_HOSTS),
             ", ".join(f"{name}={value}" for name, value in one.labels.items()),
             _values(one, claims),
         )
