@@ -1,10 +1,11 @@
-"""What single hostile inputs cost: spellings of a series, gzip of many parts, a batch beyond what is remembered.
+"""What single hostile inputs cost: spellings, names and lines without end, gzip of many parts, a very large batch.
 
     python bench/hostile/requests.py
 
 Prints a line for each, with the memory or the processor time it takes. Nothing is sent anywhere.
 """
 
+import contextlib
 import gzip
 import itertools
 import tempfile
@@ -17,7 +18,7 @@ import numpy as np
 
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
-from plimsoll.receive.line_protocol.parse import Parser
+from plimsoll.receive.line_protocol.parse import Parser, TooMany
 from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.serve.bodies import NotGzip, TooLarge, unpack
 from plimsoll.store.duck.store import DuckStore
@@ -30,6 +31,8 @@ def main() -> None:
     """Print the figures."""
     spellings()
     names_without_series()
+    names_of_many_tags()
+    lines_without_end()
     for size in (1, 2, 4, 25):
         gzip_of_many_parts(size)
     many_hosts()
@@ -62,6 +65,32 @@ def names_without_series() -> None:
         kept = tracemalloc.get_traced_memory()[0] / 1e6
     print(f"24,000 names without a series, of which 16 MB may be kept: {kept:.0f} MB, {refused_lines:,} lines refused")
     tracemalloc.stop()
+
+
+def names_of_many_tags() -> None:
+    """The memory that names of 4,000 tags each keep, and how many of them are taken."""
+    parser = Parser()
+    tracemalloc.start()
+    heads = (b"a," + b",".join(b"t%d=%d" % (tag, at) for tag in range(4000)) for at in range(600))
+    taken = len(parser.parse(b"".join(b"%b v=1\n" % head for head in heads), now=NOW).points)
+    print(f"600 names of 4,000 tags: {taken} are taken, {tracemalloc.get_traced_memory()[0] / 1e6:.0f} MB are kept")
+    tracemalloc.stop()
+
+
+def lines_without_end() -> None:
+    """The memory that 20 MB after an open quote take while they are read."""
+    for what, text in (("line ends", b"\n"), ("quotes", b'",a="\n')):
+        body = b'a v="' + text * (20_000_000 // len(text))
+        tracemalloc.start()
+        begun = time.process_time()
+        with contextlib.suppress(TooMany):
+            Parser().parse(body, now=NOW)
+        peak, took = tracemalloc.get_traced_memory()[1], time.process_time() - begun
+        print(
+            f"20 MB of {what} in quotes, {len(gzip.compress(body)) / 1e3:.0f} kB packed: "
+            f"{peak / 1e6:.0f} MB, {took:.1f} s"
+        )
+        tracemalloc.stop()
 
 
 def gzip_of_many_parts(megabytes: int) -> None:
