@@ -48,6 +48,11 @@ def open_store(named: str | None, *, make: bool = False, notify: Notify = _log.w
         folder, address = Path(named), None
     elif named is not None and named.rstrip("/") == running.address(folder):
         address = None
+    elif named is not None and "://" not in named:
+        raise Unusable(
+            f"{Parameter.STORE} {named}: there is no such folder or file; make the folder, or name an address, "
+            "as http://127.0.0.1:8086"
+        )
     else:
         address = store_address(named, os.environ)
     if address is None:

@@ -3,6 +3,7 @@
 import pytest
 
 from plimsoll.api import store_address as finding
+from plimsoll.api.open_store import open_store
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.native import folders
@@ -151,3 +152,9 @@ def test_the_file_of_the_token_is_named(plimsoll, bucket, tmp_path):
     done = plimsoll("runs", "list")
     assert done.status == 2
     assert f"the token in {file} is wrong" in done.err
+
+
+def test_a_folder_that_does_not_exist_is_no_address(tmp_path):
+    missing = str(tmp_path / "missing")
+    with pytest.raises(Unusable, match="no such folder or file"), open_store(missing):
+        pass
