@@ -128,7 +128,7 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
     # Windows it would come after enable_external_access.
     temporary = f"{path}.tmp"
     try:
-        connection = duckdb.connect(path, read_only=read_only, config=_SETTINGS)
+        connection = duckdb.connect(path, read_only=read_only, config={**_SETTINGS})
     except duckdb.Error as error:
         text = str(error)
     else:
