@@ -43,7 +43,7 @@ class Fleet:
             kind = host % 2
             shifted = times + host % 10 * SECOND
             for series, values in [*zip(recorded[kind].series, columns[kind], strict=True)][:_SERIES]:
-                self._samples[replace(series, host=f"{series.host}{host}")] = Samples(shifted, values)
+                self._samples[_of_host(series, f"{series.host}{host}")] = Samples(shifted, values)
 
     def series(self, start: int, end: int, *, live: bool = False) -> SimpleNamespace:
         """All series."""
@@ -53,6 +53,12 @@ class Fleet:
         """Samples as a store gives them: of each series in arrays of their own."""
         found = [self._samples[one].between(start, end) for one in series]
         return [Samples(one.times.copy(), one.values.copy()) for one in found]
+
+
+def _of_host(series: Series, host: str) -> Series:
+    """The series as another host records it, which is also the source of its Windows counters."""
+    tags = tuple((name, host if name == "source" else value) for name, value in series.tags)
+    return replace(series, host=host, tags=tags)
 
 
 def evaluation(hosts: int) -> tuple[float, float]:

@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +29,6 @@ from plimsoll.alerting.roster import Roster
 from plimsoll.api.open_store import measurements_of, victoria_store
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.points import Points
-from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.native.programs import VICTORIA_METRICS
 from plimsoll.pages.application import routes
@@ -81,7 +79,7 @@ class Load:
 
     def __init__(self, hosts: int) -> None:
         samples = Fleet(hosts)._samples
-        self.series = [_named(one) for one in samples]
+        self.series = [*samples]
         self._values = np.array([one.values[:200] for one in samples.values()])
         self._shift = np.array([int(one.times[0]) % EVERY for one in samples.values()])
 
@@ -139,12 +137,6 @@ def measure(load_of: Load, name: str) -> None:
             f"an evaluation takes {took:.1f} s; {sum(loop.progress.judged.values()):,} limits are judged"
         )
         pages(store, loop, file, site, folder)
-
-
-def _named(series: Series) -> Series:
-    """The series as its own host records it: that is also the source of a Windows counter."""
-    tags = tuple((name, series.host if name == "source" else value) for name, value in series.tags)
-    return replace(series, tags=tags)
 
 
 def _shown(flush: str | None) -> None:
