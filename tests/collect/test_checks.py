@@ -40,7 +40,7 @@ class Page(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"all is well")
 
-    def log_message(self, *_):
+    def log_message(self, format, *args):
         pass
 
 
@@ -103,7 +103,9 @@ def test_a_page_that_cannot_be_reached_or_keeps_silent(nobody, silent):
 
 
 def test_a_check_that_has_no_answer_by_the_next_look_is_a_failure(silent):
-    one = Collector("WEB1", looking.groups([CheckSettings(http=f"http://127.0.0.1:{silent}/", timeout="9s")]))
+    one = Collector(
+        "WEB1", looking.groups([CheckSettings.model_validate({"http": f"http://127.0.0.1:{silent}/", "timeout": "9s"})])
+    )
     assert not one.collect(AT).series
     late = one.collect(AT + 10 * SECOND)
     assert [(each.field, value) for each, value in zip(late.series, late.values, strict=True)] == [("result_code", 4)]
@@ -206,7 +208,7 @@ def test_a_systemd_that_does_not_answer_is_said_once_and_is_no_state(tmp_path, m
 def test_a_service_of_windows(monkeypatch, status, code):
     def get(name):
         if status is None:
-            raise psutil.NoSuchProcess(None, name)
+            raise psutil.NoSuchProcess(0, name)
         return SimpleNamespace(status=lambda: status)
 
     monkeypatch.setattr(sys, "platform", "win32")

@@ -52,10 +52,16 @@ def logs(start: int, end: int) -> Iterable[Log]:
 def _recorded(host: fleet.Host) -> list[tuple[Series, Selection]]:
     """Return the series of a host. One that several signals read has the values of the one that depends on it most."""
     found: dict[object, tuple[Series, Selection]] = {}
-    for series, selection in (one for name in load_signals() for one in fleet.series_of(host, [name])):
+    for series, selection in (one for name in load_signals() for one in _of_signal(host, name)):
         if series.key not in found or _weight(selection) > _weight(found[series.key][1]):
             found[series.key] = series, selection
     return list(found.values())
+
+
+def _of_signal(host: fleet.Host, name: str) -> list[tuple[Series, Selection]]:
+    """What Telegraf records of a signal; on Linux, what sysstat does where that is nothing."""
+    found = fleet.series_of(host, [name])
+    return found or (fleet.series_of(fleet.Host(host.name, "sysstat"), [name]) if host.collector == "telegraf" else [])
 
 
 def _weight(selection: Selection) -> int:

@@ -439,7 +439,8 @@ def test_of_comparisons_the_latest_are_kept(tmp_path, monkeypatch):
     for n in range(5):
         reviews.save_report(f"id{n}", "report", "{}")
         for path in (tmp_path / "reviews").glob(f"id{n}.*"):
-            os.utime(path, (time.time() - 100 + n,) * 2)
+            at = time.time() - 100 + n
+            os.utime(path, (at, at))
     reviews.tidy(())
     assert [n for n in range(5) if reviews.report(f"id{n}")] == [3, 4]
     assert len([*(tmp_path / "reviews").iterdir()]) == 4
