@@ -27,6 +27,7 @@ from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Serving
 from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.protocol import Store
 from plimsoll.up import overview
 from plimsoll.up.watched import Watched
 
@@ -95,26 +96,34 @@ def served(count: int, signals: Sequence[str], rounds: int) -> Generator[tuple[A
         loop = AlertLoop(store, site, GivenFacts(), AlertBook(file, site.catalogue.signals), Roster(file))
         now = start + _LENGTH - rounds * 10 * SECOND + DELAY
         loop.perform(now)
-        watched = Watched(
-            store=store,
-            file=file,
-            site=site,
-            given=GivenFacts(),
-            zone=Zone.parse("UTC"),
-            folder=folder,
-            progress=lambda: loop.progress,
-            judged=lambda: loop.judged,
-            health=lambda: overview.health(file, loop.progress, [], WritingState(), store.name, None, time.time_ns()),
-        )
-        writing = Writing(store)
-        listen = Listen(port=0)
-        app = create_app(store, writing, Access(listen, Credentials(folder)), watched.health, pages=routes(watched))
-        serving = Serving(app, listen)
         try:
-            yield loop, serving.address, now
+            with serving_pages(store, loop, file, site, folder) as address:
+                yield loop, address, now
         finally:
-            watched.closing.close()
-            serving.stop()
-            writing.close()
             file.close()
             store.close()
+
+
+@contextmanager
+def serving_pages(store: Store, loop: AlertLoop, file: AlertsFile, site: Site, folder: Path) -> Generator[str]:
+    """The address of a server of the pages for what a loop has judged."""
+    watched = Watched(
+        store=store,
+        file=file,
+        site=site,
+        given=GivenFacts(),
+        zone=Zone.parse("UTC"),
+        folder=folder,
+        progress=lambda: loop.progress,
+        judged=lambda: loop.judged,
+        health=lambda: overview.health(file, loop.progress, [], WritingState(), store.name, None, time.time_ns()),
+    )
+    writing, listen = Writing(store), Listen(port=0)
+    app = create_app(store, writing, Access(listen, Credentials(folder)), watched.health, pages=routes(watched))
+    serving = Serving(app, listen)
+    try:
+        yield serving.address
+    finally:
+        watched.closing.close()
+        serving.stop()
+        writing.close()

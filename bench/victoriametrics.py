@@ -21,6 +21,7 @@ import psutil
 import urllib3
 
 from bench.live import Fleet
+from bench.pages import serving_pages
 from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import NAME, AlertsFile
 from plimsoll.alerting.loop import DELAY, AlertLoop
@@ -29,21 +30,12 @@ from plimsoll.alerting.roster import Roster
 from plimsoll.api.open_store import measurements_of, victoria_store
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.points import Points
-from plimsoll.model.times import SECOND, Zone
+from plimsoll.model.times import SECOND
 from plimsoll.native.programs import VICTORIA_METRICS
-from plimsoll.pages.application import routes
-from plimsoll.receive.writing import Writing, WritingState
 from plimsoll.rules.load import load
-from plimsoll.serve.access import Access
-from plimsoll.serve.credentials import Credentials
-from plimsoll.serve.listen import Listen
-from plimsoll.serve.server import create_app
-from plimsoll.serve.serving import Serving
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.address import Address
-from plimsoll.up import overview
-from plimsoll.up.watched import Watched
 
 EVERY = 10 * SECOND
 _BEFORE = 1830 * SECOND
@@ -154,39 +146,20 @@ def _cpu(process: psutil.Process | None) -> float:
 
 def pages(store: Store, loop: AlertLoop, file: AlertsFile, site: Site, folder: Path) -> None:
     """Print how long pages take."""
-    watched = Watched(
-        store=store,
-        file=file,
-        site=site,
-        given=GivenFacts(),
-        zone=Zone.parse("UTC"),
-        folder=folder,
-        progress=lambda: loop.progress,
-        judged=lambda: loop.judged,
-        health=lambda: overview.health(file, loop.progress, [], WritingState(), store.name, None, time.time_ns()),
-    )
-    writing, listen = Writing(store), Listen(port=0)
-    app = create_app(store, writing, Access(listen, Credentials(folder)), watched.health, pages=routes(watched))
-    serving = Serving(app, listen)
-    try:
-        with urllib3.PoolManager() as pools:
-            pools.request("GET", f"{serving.address}/")
-            _quiet()
-            for name, path in PAGES.items():
-                taken: list[float] = []
-                used = time.process_time()
-                for _ in range(_TURNS):
-                    began = time.perf_counter()
-                    answer = pools.request("GET", f"{serving.address}{path}")
-                    taken.append(time.perf_counter() - began)
-                    assert answer.status == 200, (path, answer.status)
-                shown = np.quantile(taken, [0.5, 0.95]) * 1000
-                each = (time.process_time() - used) / _TURNS * 1000
-                print(f"  page of {name}: {shown[0]:.0f} ms, p95 {shown[1]:.0f} ms, CPU {each:.0f} ms")
-    finally:
-        watched.closing.close()
-        serving.stop()
-        writing.close()
+    with serving_pages(store, loop, file, site, folder) as address, urllib3.PoolManager() as pools:
+        pools.request("GET", f"{address}/")
+        _quiet()
+        for name, path in PAGES.items():
+            taken: list[float] = []
+            used = time.process_time()
+            for _ in range(_TURNS):
+                began = time.perf_counter()
+                answer = pools.request("GET", f"{address}{path}")
+                taken.append(time.perf_counter() - began)
+                assert answer.status == 200, (path, answer.status)
+            shown = np.quantile(taken, [0.5, 0.95]) * 1000
+            each = (time.process_time() - used) / _TURNS * 1000
+            print(f"  page of {name}: {shown[0]:.0f} ms, p95 {shown[1]:.0f} ms, CPU {each:.0f} ms")
 
 
 def _quiet() -> None:

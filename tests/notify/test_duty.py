@@ -6,7 +6,7 @@ from tests.alerting.world import Phone
 
 
 class Second(Phone):
-    """The phone of one that is not on duty until it is told so."""
+    """The phone of a second plimsoll up, which notifies nobody until it takes over."""
 
     def __init__(self, world):
         super().__init__(world)

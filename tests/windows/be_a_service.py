@@ -1,4 +1,4 @@
-"""Run by a Python for Windows as a service: writes what it is told into a file."""
+"""Run by a Python for Windows as a service: writes the controls that it receives to a file."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ def tell(line: str) -> None:
 
 
 def run() -> int:
-    """Wait until it is told to stop."""
+    """Wait for the control to stop."""
     tell("runs")
     stopping.wait(120)
     tell("ends")

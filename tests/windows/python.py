@@ -34,7 +34,7 @@ def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def environment() -> dict[str, str]:
-    """What Python is told by its environment."""
+    """The environment variables of Python."""
     return {"PYTHONPATH": f"Z:{_CHECKOUT}", "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 

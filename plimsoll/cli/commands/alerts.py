@@ -201,7 +201,7 @@ def opened(data: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
 
 
 def _by_incident(found: Sequence[Alert], silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Iterator[Line]:
-    """What fires on one host for one cause stands together, the gravest first; then those that nobody is told of."""
+    """The firing alerts grouped by incident, most severe first; then those of severity info, which notify nobody."""
     for one in incidents(alert for alert in found if alert.severity != "info"):
         yield ((f"{MARKS[one.severity]} {cause(one.worst)}", COLOURS[one.severity]),)
         yield from (_line(alert, silenced, zone, now) for alert in one.alerts)

@@ -5,8 +5,9 @@ The service manager waits for a sign of the process for 30 s, so it is given bef
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -19,11 +20,14 @@ _UNUSABLE, _UNREACHABLE, _DEFECT = 2, 3, 70
 _log = logging.getLogger("plimsoll.service")
 
 
-def run(arguments: Sequence[str], log: Path) -> None:
-    """Be the service until the service manager ends it. Unusable if none has started this."""
+def run(plimsoll: Callable[..., Any], arguments: Sequence[str], log: Path) -> None:
+    """Be the service until the service manager ends it. Unusable if none has started this.
+
+    `plimsoll` runs the command line with a list of arguments.
+    """
     streams = sys.stdout, sys.stderr
     try:
-        service = Service(NAME, lambda: _up(arguments, log), asked.to_stop.set, asked.to_reload.set)
+        service = Service(NAME, lambda: _up(plimsoll, arguments, log), asked.to_stop.set, asked.to_reload.set)
         # A service has no console. What plimsoll up prints when it starts goes beside the log.
         with log.with_name("started.txt").open("w", encoding="utf-8") as said:
             sys.stdout = sys.stderr = said
@@ -34,12 +38,10 @@ def run(arguments: Sequence[str], log: Path) -> None:
         sys.stdout, sys.stderr = streams
 
 
-def _up(arguments: Sequence[str], log: Path) -> int:
+def _up(plimsoll: Callable[..., Any], arguments: Sequence[str], log: Path) -> int:
     log_lines.set_up(log)
     try:
-        from plimsoll.cli.cli import app  # noqa: PLC0415  it imports this module's command
-
-        return app(["up", "--log", str(log), *arguments], prog_name="plimsoll", standalone_mode=False) or 0
+        return plimsoll(["up", "--log", str(log), *arguments], prog_name="plimsoll", standalone_mode=False) or 0
     except (Unusable, Unreachable, typer.TyperException) as error:
         _log.critical("%s", error)
         return _UNREACHABLE if isinstance(error, Unreachable) else _UNUSABLE

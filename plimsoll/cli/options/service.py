@@ -64,9 +64,11 @@ def service_launchd_command(arguments: UpArguments = None, out: OutOption = Path
 
 @app.command("run", hidden=True)
 def service_run_command(
-    log: Annotated[Path, path_option("--log", "The log.", show_default=False)], arguments: UpArguments = None
+    context: typer.Context,
+    log: Annotated[Path, path_option("--log", "The log.", show_default=False)],
+    arguments: UpArguments = None,
 ) -> None:
     """Be the service of Windows: its service manager calls this."""
     from plimsoll.cli.commands import service_run
 
-    service_run.run(arguments or [], log)
+    service_run.run(context.find_root().command.main, arguments or [], log)

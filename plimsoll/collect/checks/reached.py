@@ -86,7 +86,7 @@ class Site:
             try:
                 self._certificate = now, _certificate_ends(self._trusted(), host, port, self._one.timeout_s)
             except OSError as error:
-                # That an address cannot be reached is told by http itself.
+                # The http check reports an address that cannot be reached.
                 if self._one.kind == "certificate" or isinstance(error, ssl.SSLError):
                     yield Reading("x509_cert", {"verification_code": 1}, tags)
                 return

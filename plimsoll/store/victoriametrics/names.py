@@ -1,7 +1,8 @@
 """The names of series in VictoriaMetrics, as it makes them of InfluxDB's line protocol.
 
-A metric is named by the measurement and the field, joined by `_`; tags are labels. Where the measurement ends is not
-known from that: of those that are known, it is the longest one that fits, else what stands before the first `_`.
+A metric is named by the measurement and the field, joined by `_`; tags are labels. The name
+does not show where the measurement ends: it is the longest known measurement that fits, else the part before the first
+`_`.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -3,7 +3,7 @@
 Each writes a sample every few seconds, with its name and the time since which it is there as labels; the server gives
 the time of the sample, so that no other clock counts. Who finds no other that was there before it alerts. Between two
 that start at the same time, and when one takes over, both may alert for some seconds, and none for less than a minute:
-what is due then is told by the one that takes over.
+the one that takes over sends the notifications that are due then.
 """
 
 import logging

@@ -82,8 +82,8 @@ def _agent(home: PurePosixPath) -> PurePosixPath:
 def windows(command: Command, folder: PureWindowsPath, launcher: PureWindowsPath | None) -> list[Step]:
     """Create the service, of the account Local Service, and start it.
 
-    `launcher` is python.exe of a virtual environment: Windows must run the Python that it was made of, which is told of
-    it, since the launcher would be the service and the Python that it starts a process that nobody asked for.
+    `launcher` is python.exe of a virtual environment. The service runs the base Python instead, with the launcher in
+    its environment: the launcher starts another process, which the service manager would not know.
     """
     program, *arguments = command.program
     data, log = folder / "data", folder / "plimsoll.log"
