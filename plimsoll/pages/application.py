@@ -51,7 +51,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *explore.routes(watched, frame, scenes),
         *runs.routes(watched, frame, reviews),
         *uploads.routes(watched, reviews),
-        *upload_page.routes(frame, reviews),
+        *upload_page.routes(watched, frame, reviews),
         _missing(frame),
     ]
     for one in found:

@@ -149,6 +149,8 @@ def test_each_operation_of_the_document_answers_as_its_schema_says(told, duckdb)
             lists = answer.json().get("items")
             assert lists is None or lists, f"{name} lists nothing, so nothing was tested"
         assert [one["name"] for one in read(here, "/runs")["items"]] == ["day"]
+        done = [one["what"] for one in read(here, "/record")["items"]]
+        assert done[:2] == ["deleted run night", "had run night reviewed again"]
 
 
 def test_the_document_names_every_path_that_is_answered(served):

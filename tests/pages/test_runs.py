@@ -158,6 +158,8 @@ def test_a_review_with_other_rules_says_so_and_one_of_a_run_that_was_loaded_agai
             assert time.monotonic() < until
             time.sleep(0.1)
         assert here.request("POST", "/runs/delete?run=night", redirect=False).status == 303
+        done = here.request("GET", "/api/v1/record").json()["items"]
+        assert [one["what"] for one in done] == ["deleted run night", "had run night reviewed again"]
         store_run(duckdb, EXAMPLES / "windows-today" / "trouble", "night")
         assert "Not healthy" in reviewed(here, 1)
 

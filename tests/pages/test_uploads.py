@@ -358,3 +358,6 @@ def test_an_upload_can_be_stopped(here):
     here.request("POST", f"/uploads/{json.loads(answer.data)['id']}/stop")
     assert ended(here, answer)["error"] == "It was stopped."
     assert not worker.is_running()
+    here.request("POST", f"/uploads/{json.loads(answer.data)['id']}/stop")  # nothing is done, and none recorded
+    done = here.request("GET", "/api/v1/record").json()["items"]
+    assert [one["what"] for one in done] == ["stopped the upload of night", "uploaded the logs of night"]

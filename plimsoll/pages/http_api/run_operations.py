@@ -1,6 +1,5 @@
 """Operations on recorded runs: their list, reviews and comparisons."""
 
-import time
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -8,13 +7,12 @@ from typing import Any
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from plimsoll.alerting.book.deeds import add
 from plimsoll.ingest.runs.unload import unload
 from plimsoll.model.times import iso
 from plimsoll.pages.http_api.operation import Body, Call, Nothing, Operation, Page, PageQuery, Query, Refused, problem
 from plimsoll.pages.reviewing.jobs import Job, Stage
 from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews, TooMany
-from plimsoll.pages.shared.asking import asking
+from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.store.run_states import State
 from plimsoll.up.watched import Watched
@@ -22,6 +20,7 @@ from plimsoll.up.watched import Watched
 MOST_COMPARED = 8
 _AGAIN_S = "2"
 _LATER_S = "60"
+_PROGRAM = "a program"
 
 
 class CrossedPart(BaseModel):
@@ -123,7 +122,7 @@ def operations(watched: Watched, reviews: RunReviews) -> list[Operation[Any, Any
         one = known(call.name("run"))
         unload(watched.store, one.run.name)
         reviews.kept.remove(one.id)
-        add(watched.file, asking(call.request, usual="a program"), time.time_ns(), f"deleted run {one.run.name}")
+        record(watched, asking(call.request, usual=_PROGRAM), f"deleted run {one.run.name}")
         return _run(one)
 
     def review(call: Call[Query, Nothing]) -> Response:
@@ -139,6 +138,7 @@ def operations(watched: Watched, reviews: RunReviews) -> list[Operation[Any, Any
     def review_again(call: Call[Query, NewReview]) -> Response:
         one = reviews.make(known(call.body.run))
         assert one.job is not None
+        record(watched, asking(call.request, usual=_PROGRAM), f"had run {one.run.name} reviewed again")
         return _underway(one.job)
 
     def comparison(call: Call[CompareQuery, Nothing]) -> Response:

@@ -127,17 +127,20 @@ class Jobs:
             running = any(not one.has_ended and one.id not in waiting for one in self._jobs.values())
         return waiting.index(job.id) + running if job.id in waiting else 0
 
-    def cancel(self, id_: str) -> None:
-        """End a job: it fails."""
+    def cancel(self, id_: str) -> Job | None:
+        """End a job: it fails. The job; None if there was nothing to end."""
         with self._changed:
             job = self._jobs.get(id_)
             waiting = next((one for one in self._tasks if one[0].id == id_), None)
             if waiting:
                 self._tasks.remove(waiting)
                 self._fail(waiting[0], "It was stopped before its turn came.")
-            elif job and not job.has_ended and self._process:
+                return waiting[0]
+            if job and not job.has_ended and self._process:
                 job.error = "It was stopped."
                 self._process.kill()
+                return job
+            return None
 
     def stop(self) -> None:
         """End the worker, and let no other begin."""

@@ -134,12 +134,17 @@ class RunReviews:
         found = (self._arrived.get(one.job.id, one) for one in self.uploads.every())
         return [one for one in found if not one.job.stored]
 
-    def forget_upload(self, id_: str) -> None:
-        """Remove what is known of an upload that has ended, and its review if the run is not in the store."""
+    def forget_upload(self, id_: str) -> Record | None:
+        """Remove what is known of an upload that has ended, and its review if the run is not in the store.
+
+        What was known; None if there is no such upload.
+        """
         record = self.upload(id_)
-        if record and record.job.has_ended:
-            self.uploads.forget(id_)
-            self.kept.remove(id_)
+        if record is None or not record.job.has_ended:
+            return None
+        self.uploads.forget(id_)
+        self.kept.remove(id_)
+        return record
 
     def _of(self, run: RunSummary) -> RunReview:
         id_ = review_id(run)

@@ -1,17 +1,16 @@
 """Changes limits of hosts: they are written to limits.toml, and judged from the next evaluation on."""
 
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from plimsoll.alerting.book.database import NotKept
-from plimsoll.alerting.book.deeds import Who, add
+from plimsoll.alerting.book.deeds import Who
 from plimsoll.hosts import overlay
 from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import Zone
+from plimsoll.pages.shared.asking import record
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.up.watched import Watched
 
@@ -90,6 +89,5 @@ def _done(watched: Watched, who: Who, act: Any) -> str:
             return str(error)
         except OSError as error:
             return f"{overlay.FILE_NAME} cannot be written: {error.strerror or error}"
-    with suppress(NotKept):  # it is changed all the same
-        add(watched.file, who, time.time_ns(), what)
+    record(watched, who, what)
     return ""

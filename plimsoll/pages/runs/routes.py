@@ -1,8 +1,6 @@
 """The runs of the store: their list, the report of each, and how to have one reviewed again or deleted."""
 
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlencode
@@ -11,8 +9,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting.book.database import NotKept
-from plimsoll.alerting.book.deeds import add
 from plimsoll.ingest.runs.unload import unload
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.host_key import host_key
@@ -21,7 +17,7 @@ from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
 from plimsoll.pages.runs.compare import compare_page
 from plimsoll.pages.runs.report_page import report_page
 from plimsoll.pages.runs.series import run_labels, series_page
-from plimsoll.pages.shared.asking import asking
+from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.run_links import stage_text
 from plimsoll.store.lease import LIFE_S, described
@@ -100,6 +96,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
     def review(request: Request, one: RunReview) -> Response:
         if request.method == "POST":
             reviews.make(one)
+            record(watched, asking(request), f"had run {one.run.name} reviewed again")
             return RedirectResponse(_to_list(request), HTTPStatus.SEE_OTHER)
         return frame.page(request, "runs/run_again.html.j2", f"Review {one.run.name} again", review=one)
 
@@ -112,8 +109,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
                 problem = str(error)
             else:
                 reviews.kept.remove(one.id)
-                with suppress(NotKept):  # it is deleted all the same
-                    add(watched.file, asking(request), time.time_ns(), f"deleted run {one.run.name}")
+                record(watched, asking(request), f"deleted run {one.run.name}")
                 return RedirectResponse(_to_list(request), HTTPStatus.SEE_OTHER)
         return frame.page(request, "runs/run_delete.html.j2", f"Delete {one.run.name}", review=one, problem=problem)
 

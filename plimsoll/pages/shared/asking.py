@@ -1,9 +1,14 @@
 """Who asks for what a page or a program changes, for the record and for what is changed."""
 
+import time
+from contextlib import suppress
+
 from starlette.requests import Request
 
-from plimsoll.alerting.book.deeds import Who
+from plimsoll.alerting.book.database import NotKept
+from plimsoll.alerting.book.deeds import Who, add
 from plimsoll.serve.people import person_of
+from plimsoll.up.watched import Watched
 
 LOOPBACK = "no login"
 
@@ -12,3 +17,9 @@ def asking(request: Request, typed: str = "", usual: str = "someone on the page"
     """The user who is logged in; where nobody is, the name that was typed, or the usual one."""
     person = person_of(request)
     return Who(person.name or typed or usual, person.how or LOOPBACK)
+
+
+def record(watched: Watched, who: Who, what: str) -> None:
+    """Record that somebody did something that is kept elsewhere: it is done even if the record cannot be written."""
+    with suppress(NotKept):
+        add(watched.file, who, time.time_ns(), what)

@@ -5,9 +5,8 @@ with the same fields, as curl -F sends it.
 """
 
 import json
-import time
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
 from http import HTTPStatus
 from pathlib import Path
@@ -19,8 +18,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting.book.database import NotKept
-from plimsoll.alerting.book.deeds import Who, add
 from plimsoll.ingest.runs.run_names import refuse_name, run_label
 from plimsoll.ingest.shared.zones import by_windows
 from plimsoll.model.errors import Unusable, printable
@@ -30,7 +27,7 @@ from plimsoll.model.value_text import quantity
 from plimsoll.pages.reviewing.run_reviews import RunReviews
 from plimsoll.pages.reviewing.task import Upload
 from plimsoll.pages.reviewing.upload_records import new_file
-from plimsoll.pages.shared.asking import asking
+from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.uploads.form import Form, receive
 from plimsoll.pages.uploads.multipart import NotMultipart, is_multipart
 from plimsoll.serve.answers import refusal
@@ -268,27 +265,22 @@ def _shown(name: str, number: int) -> str:
     return short(printable(name.replace("\\", "/").rpartition("/")[2]).strip(), _LONGEST_NAME) or f"file {number}"
 
 
-def _record(watched: Watched, who: Who, what: str) -> None:
-    with suppress(NotKept):  # it was taken all the same
-        add(watched.file, who, time.time_ns(), what)
-
-
 def routes(watched: Watched, reviews: RunReviews) -> list[Route]:
     """The routes."""
     uploads = Uploads(reviews, watched.limits)
 
     def progress(request: Request) -> Response:
-        record = reviews.upload(request.path_params["id"])
-        if record is None:
+        found = reviews.upload(request.path_params["id"])
+        if found is None:
             return refusal(HTTPStatus.NOT_FOUND, "there is no such upload")
-        return JSONResponse(asdict(record))
+        return JSONResponse(asdict(found))
 
     async def take(request: Request) -> Response:
         answer = await uploads.take(request)
         if answer.status_code == HTTPStatus.ACCEPTED:
-            record = reviews.upload(json.loads(bytes(answer.body))["id"])
-            run = record.job.run if record else "a run"
-            await run_in_threadpool(_record, watched, asking(request), f"uploaded the logs of {run}")
+            taken = reviews.upload(json.loads(bytes(answer.body))["id"])
+            run = taken.job.run if taken else "a run"
+            await run_in_threadpool(record, watched, asking(request), f"uploaded the logs of {run}")
         return answer
 
     return [

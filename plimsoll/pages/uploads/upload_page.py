@@ -8,36 +8,40 @@ from starlette.routing import Route
 
 from plimsoll.pages.reviewing.run_reviews import RunReviews
 from plimsoll.pages.runs.report_page import report_page
+from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.run_links import stage_text
+from plimsoll.up.watched import Watched
 
 
-def routes(frame: Frame, reviews: RunReviews) -> list[Route]:
+def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
     """The routes."""
 
     def page(request: Request) -> Response:
-        record = reviews.upload(request.path_params["id"])
-        if record is None:
+        found = reviews.upload(request.path_params["id"])
+        if found is None:
             return _missing(frame, request)
-        job = record.job
+        job = found.job
         kept = reviews.kept.find(job.reviewed) if job.reviewed else None
         stage = stage_text(job, reviews.jobs.before(job))
-        return frame.page(request, "uploads/upload.html.j2", job.run, record=record, job=job, stage=stage, kept=kept)
+        return frame.page(request, "uploads/upload.html.j2", job.run, record=found, job=job, stage=stage, kept=kept)
 
     def report(request: Request) -> Response:
-        record = reviews.upload(request.path_params["id"])
-        text = reviews.kept.report(record.job.reviewed) if record and record.job.reviewed else None
-        if record is None or text is None:
+        found = reviews.upload(request.path_params["id"])
+        text = reviews.kept.report(found.job.reviewed) if found and found.job.reviewed else None
+        if found is None or text is None:
             return _missing(frame, request)
-        return report_page(frame, request, text, upload=record)
+        return report_page(frame, request, text, upload=found)
 
     def stop(request: Request) -> Response:
         id_ = request.path_params["id"]
-        reviews.jobs.cancel(id_)
+        if stopped := reviews.jobs.cancel(id_):
+            record(watched, asking(request), f"stopped the upload of {stopped.run}")
         return RedirectResponse(f"/uploads/{id_}", HTTPStatus.SEE_OTHER)
 
     def forget(request: Request) -> Response:
-        reviews.forget_upload(request.path_params["id"])
+        if forgotten := reviews.forget_upload(request.path_params["id"]):
+            record(watched, asking(request), f"removed the upload of {forgotten.job.run} from the list")
         return RedirectResponse("/runs", HTTPStatus.SEE_OTHER)
 
     return [
