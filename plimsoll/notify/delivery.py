@@ -18,7 +18,7 @@ from plimsoll.model.errors import Unusable, printable
 from plimsoll.notify.events import Event, Value, alert_fields
 from plimsoll.notify.messages import Message
 from plimsoll.notify.redaction import hide, hide_in_logs, redacted
-from plimsoll.notify.settings import UpSettings
+from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.notify.webhooks import SCHEMES, Alertmanager, close_opsgenie
 
 _TIMEOUT_S = 60

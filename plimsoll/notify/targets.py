@@ -19,7 +19,8 @@ from plimsoll.notify.noise import HOUR, MINUTE, Group, Policy, next_group
 from plimsoll.notify.outbox import LONGEST_WAIT, Outbox, TargetState, forget_others, states
 from plimsoll.notify.redaction import redacted
 from plimsoll.notify.routing import Routing, routing
-from plimsoll.notify.settings import FILE_NAME, UpSettings
+from plimsoll.notify.settings.file import FILE_NAME
+from plimsoll.notify.settings.settings import UpSettings
 
 LATEST_STEP = 90 * SECOND
 STUCK_AFTER = 15 * MINUTE

@@ -14,7 +14,8 @@ from plimsoll.model.times import SECOND, duration_text
 from plimsoll.notify.delivery import Send, sender
 from plimsoll.notify.messages import Message
 from plimsoll.notify.redaction import redacted
-from plimsoll.notify.settings import FILE_NAME, UpSettings
+from plimsoll.notify.settings.file import FILE_NAME
+from plimsoll.notify.settings.settings import UpSettings
 
 EVERY = 60 * SECOND  # our own limit: quick enough for who tries settings, too slow to flood anybody
 MESSAGE = Message("Plimsoll: a test", "This is a test message of Plimsoll. Nothing is wrong.", "info")

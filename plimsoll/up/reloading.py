@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.notify import settings as up_settings
-from plimsoll.notify.settings import UpSettings
+from plimsoll.notify.settings import file as up_settings
+from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.serve.access import OWN
 
 PATH = f"{OWN}reload"

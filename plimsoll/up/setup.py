@@ -10,8 +10,8 @@ from plimsoll.alerting.loop import DELAY
 from plimsoll.alerting.planning import Site
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unusable
-from plimsoll.notify import settings as up_settings
-from plimsoll.notify.settings import UpSettings
+from plimsoll.notify.settings import file as up_settings
+from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate
 from plimsoll.up.sources import Source

@@ -21,11 +21,11 @@ from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
 from plimsoll.native.running import OnlyOne
-from plimsoll.notify import settings as up_settings
 from plimsoll.notify.delivery import Send, senders
 from plimsoll.notify.heartbeat import Heartbeat
 from plimsoll.notify.redaction import hide_in_logs
-from plimsoll.notify.settings import UpSettings
+from plimsoll.notify.settings import file as up_settings
+from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.notify.targets import Notifier
 from plimsoll.notify.trial import Trials
 from plimsoll.receive.exporters.scrape import Scraper

@@ -11,7 +11,7 @@ from plimsoll.alerting.book.history import alert, firing
 from plimsoll.alerting.roster import Roster, Seen
 from plimsoll.alerting.troubles import Trouble, Troubles
 from plimsoll.model.times import SECOND
-from plimsoll.notify.settings import parse
+from plimsoll.notify.settings.file import parse
 from plimsoll.notify.trial import Trials
 from plimsoll.rules.states import State
 from tests.each import each

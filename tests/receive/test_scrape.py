@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND
-from plimsoll.notify.settings import parse
+from plimsoll.notify.settings.file import parse
 from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser

@@ -11,7 +11,7 @@ from plimsoll.alerting.troubles import CONNECTIONS, Trouble
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.notify.settings import UpSettings
+from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.notify.targets import Notifier
 from plimsoll.receive.writing import WritingState
 from plimsoll.up.overview import health, troubles

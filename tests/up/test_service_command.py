@@ -34,7 +34,7 @@ def linux(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr("plimsoll.cli.commands.service._HOMES", ())
+    monkeypatch.setattr("plimsoll.cli.commands.service.service._HOMES", ())
     monkeypatch.setattr(plans, "UNIT", tmp_path / "systemd" / "plimsoll.service")
     return SimpleNamespace(
         calls=lambda: notes.read_text().splitlines() if notes.exists() else [],
@@ -108,7 +108,8 @@ def test_a_unit_is_taken_away_and_its_data_are_named(plimsoll, linux):
 
 def test_a_zip_application_is_not_made_a_service(plimsoll, linux, monkeypatch):
     monkeypatch.setattr(
-        "plimsoll.cli.commands.service.sys", SimpleNamespace(argv=["/opt/plimsoll.pyz"], platform="linux")
+        "plimsoll.cli.commands.service.service.sys",
+        SimpleNamespace(argv=["/opt/plimsoll.pyz"], platform="linux"),
     )
     done = plimsoll("service", "install")
     assert (done.status, linux.calls()) == (2, [])

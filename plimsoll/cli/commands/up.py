@@ -27,7 +27,9 @@ from plimsoll.model.points import Points
 from plimsoll.model.remark import counted
 from plimsoll.native import data_folder
 from plimsoll.native.running import OnlyOne
-from plimsoll.notify import settings as up_settings
+from plimsoll.notify.settings import file as up_settings
+from plimsoll.notify.settings.sections import StoreSettings
+from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.pages.application import routes
 from plimsoll.rules.load import Catalogue, load
 from plimsoll.serve import credentials
@@ -181,7 +183,7 @@ def _reload_when_asked() -> None:
         signal.signal(signal.SIGHUP, lambda *_: asked.to_reload.set())
 
 
-def _store(options: Options, folder: Path, keeping: up_settings.StoreSettings, catalogue: Catalogue) -> Store:
+def _store(options: Options, folder: Path, keeping: StoreSettings, catalogue: Catalogue) -> Store:
     named = options.store if data_folder.is_address(options.store) else keeping.address
     if named and names_victoriametrics(named):
         address_of_live = VictoriaAddress.parse(named, os.environ.get(TOKEN, ""))
@@ -196,7 +198,7 @@ def _store(options: Options, folder: Path, keeping: up_settings.StoreSettings, c
     return _embedded(folder, keeping)
 
 
-def _embedded(folder: Path, keeping: up_settings.StoreSettings) -> DuckStore:
+def _embedded(folder: Path, keeping: StoreSettings) -> DuckStore:
     return DuckStore.open(folder, raw_days=keeping.raw_days, days=keeping.days, size_limit=keeping.size)
 
 
@@ -230,7 +232,7 @@ def _folder(options: Options) -> Generator[Path]:
         yield data_folder.made(data_folder.folder_of(options.store))
 
 
-def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path, told: up_settings.UpSettings) -> None:
+def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path, told: UpSettings) -> None:
     targets = ", ".join(told.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
     print_line("Plimsoll is up: ", (up.address, "bold"))
     for label, text in (

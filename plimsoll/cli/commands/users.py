@@ -8,7 +8,7 @@ from pathlib import Path
 
 from plimsoll.alerting.book import deeds
 from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
-from plimsoll.cli.commands.alerts import opened
+from plimsoll.cli.commands.alerts.alerts import opened
 from plimsoll.cli.console import print_line, print_notice
 from plimsoll.cli.outputs import write_json
 from plimsoll.cli.person import at_terminal

@@ -39,7 +39,7 @@ def alerts_list_command(
     store: FolderOption = None,
 ) -> None:
     """List the alerts that are firing, the silences, and targets that cannot be notified."""
-    from plimsoll.cli.commands import alerts
+    from plimsoll.cli.commands.alerts import alerts
     from plimsoll.model.time_arguments import TimeRange
 
     if hosts and json is None:
@@ -51,7 +51,7 @@ def alerts_list_command(
 @app.command("show")
 def alerts_show_command(number: NumberArgument, store: FolderOption = None) -> None:
     """Show everything about an alert: limit, source, what to look at, processes, what happened, who was told."""
-    from plimsoll.cli.commands import alerts
+    from plimsoll.cli.commands.alerts import alerts
 
     alerts.show(store, number)
 
@@ -70,14 +70,14 @@ def alerts_note_command(
     store: FolderOption = None,
 ) -> None:
     """Put a note on the time axis of the charts, list those of the last 7 days, or remove one."""
-    from plimsoll.cli.commands import alerts_note
+    from plimsoll.cli.commands.alerts import note
 
     if remove:
-        alerts_note.remove(store, remove)
+        note.remove(store, remove)
     elif text:
-        alerts_note.add(store, text, at, host)
+        note.add(store, text, at, host)
     else:
-        alerts_note.list_notes(store)
+        note.list_notes(store)
 
 
 @app.command("silence")
@@ -108,7 +108,7 @@ def alerts_silence_command(
     store: FolderOption = None,
 ) -> None:
     """Notify nobody of the alerts that match, for a time. They are judged and kept as always."""
-    from plimsoll.cli.commands import alerts
+    from plimsoll.cli.commands.alerts import alerts
 
     alerts.silence(store, rule, host, instance, length, reason, at)
 
@@ -119,7 +119,7 @@ def alerts_unsilence_command(
     store: FolderOption = None,
 ) -> None:
     """End a silence now."""
-    from plimsoll.cli.commands import alerts
+    from plimsoll.cli.commands.alerts import alerts
 
     alerts.unsilence(store, number)
 
@@ -131,7 +131,7 @@ def alerts_ack_command(
     store: FolderOption = None,
 ) -> None:
     """Acknowledge an alert: it is not repeated until it recovers."""
-    from plimsoll.cli.commands import alerts
+    from plimsoll.cli.commands.alerts import alerts
 
     alerts.acknowledge(store, number, note)
 
@@ -142,7 +142,7 @@ def alerts_retire_command(
     store: FolderOption = None,
 ) -> None:
     """Take a host off the roster and close its alerts. If it sends again, it is expected again."""
-    from plimsoll.cli.commands import alerts
+    from plimsoll.cli.commands.alerts import alerts
 
     alerts.retire(store, host)
 
@@ -150,15 +150,15 @@ def alerts_retire_command(
 @app.command("salvage")
 def alerts_salvage_command(store: FolderOption = None) -> None:
     """Begin a new alerts.db with what can be read of a damaged one, which is moved aside."""
-    from plimsoll.cli.commands import alerts_salvage
+    from plimsoll.cli.commands.alerts import salvage
 
-    alerts_salvage.run(store)
+    salvage.run(store)
 
 
 @app.command("test")
 def alerts_test_command(store: FolderOption = None) -> None:
     """Send a test message to every target in up.toml. The exit status is 3 if one could not be reached."""
-    from plimsoll.cli.commands import alerts
+    from plimsoll.cli.commands.alerts import alerts
 
     alerts.test(store)
 
@@ -179,8 +179,8 @@ def alerts_replay_command(
 
     The exit status is 1 if they differ.
     """
-    from plimsoll.cli.commands import alerts_replay
+    from plimsoll.cli.commands.alerts import replay
     from plimsoll.model.time_arguments import TimeRange
 
-    given = alerts_replay.Given(store, settings, tuple(pack or ()), tuple(only or ()))
-    raise typer.Exit(alerts_replay.replay(TimeRange(start, end, last), given))
+    given = replay.Given(store, settings, tuple(pack or ()), tuple(only or ()))
+    raise typer.Exit(replay.replay(TimeRange(start, end, last), given))

@@ -25,7 +25,7 @@ DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would b
 @app.command("install")
 def service_install_command(arguments: UpArguments = None, dry_run: DryRunOption = False) -> None:
     """Make plimsoll up a service that starts with the system, and start it."""
-    from plimsoll.cli.commands import service
+    from plimsoll.cli.commands.service import service
 
     service.install(arguments or [], dry_run=dry_run)
 
@@ -33,7 +33,7 @@ def service_install_command(arguments: UpArguments = None, dry_run: DryRunOption
 @app.command("status")
 def service_status_command() -> None:
     """Say whether the service runs. The exit status is 3 if it does not."""
-    from plimsoll.cli.commands import service
+    from plimsoll.cli.commands.service import service
 
     service.status()
 
@@ -41,7 +41,7 @@ def service_status_command() -> None:
 @app.command("uninstall")
 def service_uninstall_command(dry_run: DryRunOption = False) -> None:
     """End the service and take it away; its data stay."""
-    from plimsoll.cli.commands import service
+    from plimsoll.cli.commands.service import service
 
     service.uninstall(dry_run=dry_run)
 
@@ -49,7 +49,7 @@ def service_uninstall_command(dry_run: DryRunOption = False) -> None:
 @app.command("systemd")
 def service_systemd_command(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
     """Write a unit of systemd, to be installed by other means."""
-    from plimsoll.cli.commands import service
+    from plimsoll.cli.commands.service import service
 
     service.systemd(arguments or [], out)
 
@@ -57,7 +57,7 @@ def service_systemd_command(arguments: UpArguments = None, out: OutOption = Path
 @app.command("launchd")
 def service_launchd_command(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
     """Write an agent of launchd (macOS), to be installed by other means."""
-    from plimsoll.cli.commands import service
+    from plimsoll.cli.commands.service import service
 
     service.launchd(arguments or [], out)
 
@@ -69,6 +69,6 @@ def service_run_command(
     arguments: UpArguments = None,
 ) -> None:
     """Be the service of Windows: its service manager calls this."""
-    from plimsoll.cli.commands import service_run
+    from plimsoll.cli.commands.service import run as service_run
 
     service_run.run(context.find_root().command.main, arguments or [], log)

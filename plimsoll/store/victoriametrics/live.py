@@ -3,7 +3,6 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from plimsoll.store.victoriametrics.acknowledged import Acknowledged
 from plimsoll.store.victoriametrics.lines import Lines
 from plimsoll.store.victoriametrics.names import Measurements, metric_name
 from plimsoll.store.victoriametrics.server import Server
+from plimsoll.store.victoriametrics.witnesses import Witnesses
 
 MS = 1_000_000
 _LAST_MS = 9_000_000_000_000  # in the year 2255
@@ -35,8 +35,6 @@ _READ_ALL = 500_000  # more samples than this are reduced by the server, where t
 _HOSTS_NAMED = 25
 _HOSTS_LISTED = 50  # VictoriaMetrics lists at most 30,000 series at once
 _MOST_KNOWN = 1_000_000
-_SEEN_AFTER_S = 30.0  # vmagent, or a cluster, may take some time until what was written can be read
-_WITNESS_S = 3600.0
 
 _Read = TypeVar("_Read")
 
@@ -49,15 +47,6 @@ class _Asked(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True)
-class _Witness:
-    """A sample that the server acknowledged, and when (s)."""
-
-    series: Series
-    at: int
-    written: float
-
-
 class LiveSamples:
     """The samples of a VictoriaMetrics. `measurements` tells measurement and field of a metric apart.
 
@@ -67,13 +56,11 @@ class LiveSamples:
     def __init__(self, server: Server, measurements: Measurements, clock: Callable[[], float] = time.monotonic) -> None:
         self.server = server
         self._measurements = measurements
-        self._clock = clock
         self._acknowledged = Acknowledged(server)
         self._lines = Lines()
         self._known: dict[bytes | tuple[tuple[str, str], ...], tuple[Series, object]] = {}
         self._asked_for: dict[Series, _Asked] = {}
-        self._witness: _Witness | None = None
-        self._next_witness: _Witness | None = None
+        self._witnesses = Witnesses(clock)
 
     @property
     def name(self) -> str:
@@ -90,7 +77,7 @@ class LiveSamples:
             self._acknowledged.write(body)
         if len(points):
             at = int(np.abs(points.times - time.time_ns()).argmin())  # the least likely to be dropped for its time
-            self._written(points.series[points.which[at]], int(points.times[at]))
+            self._witnesses.add(points.series[points.which[at]], int(points.times[at]))
         return WriteResult(len(points))
 
     def hosts(self, start: int, end: int) -> list[str]:
@@ -224,26 +211,15 @@ class LiveSamples:
             known = self._asked_for[series] = _Asked(stored, stored.key, metric_name(stored))
         return known
 
-    def _written(self, series: Series, at: int) -> None:
-        """Note a sample that can be read from some time on."""
-        now = self._clock()
-        if self._next_witness is None or now - self._next_witness.written >= _SEEN_AFTER_S:
-            self._witness, self._next_witness = self._next_witness, _Witness(series, at, now)
-
     def _check_witness(self) -> None:
         """Raise Unreachable if an answer is empty because the server has not even what it acknowledged."""
-        ready = [
-            one
-            for one in (self._next_witness, self._witness)
-            if one and _SEEN_AFTER_S <= self._clock() - one.written <= _WITNESS_S
-        ]
-        if not ready:
+        one = self._witnesses.ready
+        if one is None:
             return
-        one = ready[0]
         asked = self._asked(one.series)
         found = self._exported(selectors.of_series([asked.name], _named_hosts([asked])), one.at - MS, one.at + MS)
         if not any(self._series(sample.metric)[1] == asked.key for sample in found):
-            ago = duration_text(round(self._clock() - one.written) * SECOND)
+            ago = duration_text(round(self._witnesses.age_s(one)) * SECOND)
             raise Unreachable(
                 f"{self.name}: answers with nothing, and has not even what it acknowledged {ago} ago; does one of its "
                 "nodes fail, or is it read where it is not written to, or written to with times that it does not keep?"

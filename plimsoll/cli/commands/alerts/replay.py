@@ -19,7 +19,7 @@ from plimsoll.model.remark import counted
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.native import data_folder
-from plimsoll.notify import settings as up_settings
+from plimsoll.notify.settings import file as up_settings
 from plimsoll.rules.load import load
 
 _DAY = 86_400 * SECOND

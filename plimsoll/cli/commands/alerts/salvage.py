@@ -5,7 +5,7 @@ from pathlib import Path
 
 from plimsoll.alerting.book.database import NAME
 from plimsoll.alerting.book.salvage import salvage
-from plimsoll.cli.commands.alerts import folder_of
+from plimsoll.cli.commands.alerts.alerts import folder_of
 from plimsoll.cli.console import print_line, print_notice
 from plimsoll.model.errors import Unusable
 from plimsoll.native.running import OnlyOne

@@ -24,10 +24,10 @@ from plimsoll.model.times import SECOND, Zone, parse_duration
 from plimsoll.model.value_text import quantity
 from plimsoll.native import data_folder
 from plimsoll.notify import alerts_document, trial
-from plimsoll.notify import settings as up_settings
 from plimsoll.notify.delivery import senders
 from plimsoll.notify.outbox import notifications, states
 from plimsoll.notify.redaction import redacted
+from plimsoll.notify.settings import file as up_settings
 from plimsoll.rules.severity import COLOURS, MARKS
 
 _DAY = 86_400 * SECOND

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from plimsoll.alerting.book import actions, notes
-from plimsoll.cli.commands.alerts import opened
+from plimsoll.cli.commands.alerts.alerts import opened
 from plimsoll.cli.console import print_line
 from plimsoll.cli.person import at_terminal
 from plimsoll.model.time_arguments import parse_time

@@ -1,0 +1,1 @@
+"""up.toml: what `plimsoll up` is told."""
