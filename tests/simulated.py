@@ -22,12 +22,16 @@ def ar1(rng, rows, phi=0.7, deviation=1.0):
     """Stationary noise of first-order autocorrelation `phi` and standard deviation `deviation`, mean 0."""
     shocks = rng.standard_normal(rows) * np.sqrt(1 - phi * phi)
     shocks[0] = rng.standard_normal()
-    out = np.empty(rows)
-    last = 0.0
-    for i in range(rows):
-        last = phi * last + shocks[i] if i else shocks[0]
-        out[i] = last
-    return deviation * out
+    return deviation * remembering(shocks, phi)
+
+
+def remembering(shocks, phi):
+    """The sums of shocks of which the share `phi` is left at each next sample."""
+    out, last = [], 0.0
+    for shock in shocks.tolist():
+        last = phi * last + shock
+        out.append(last)
+    return np.array(out)
 
 
 def a_log(columns, host="SUT", interval_s=5, start=START):

@@ -5,9 +5,11 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from plimsoll.cli import defects
 from plimsoll.cli.options import (
@@ -94,6 +96,12 @@ def plimsoll_command(
     """Checks performance counters against their documented thresholds."""
 
 
+@cache
+def _command() -> Any:
+    """The commands as Typer reads them from their functions, which takes longer than many a call."""
+    return get_command(app)
+
+
 def main() -> None:
     """Run the command line, and exit with its status."""
     # SystemExit, as from Ctrl-C, unwinds the stack: no partial file is left behind.
@@ -106,7 +114,7 @@ def main() -> None:
             # Characters that the console's code page lacks must not end the program.
             stream.reconfigure(errors="replace")
     try:
-        status = app(prog_name="plimsoll", standalone_mode=False)
+        status = _command()(prog_name="plimsoll", standalone_mode=False)
         if status == INTERRUPTED:  # typer caught the interrupt
             raise KeyboardInterrupt
         sys.stdout.flush()

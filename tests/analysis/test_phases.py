@@ -7,7 +7,7 @@ from plimsoll.model.times import SECOND
 from tests.each import each
 from tests.simulated import ar1
 
-SEEDS = 100
+SEEDS = 20
 NEAR = 0.02
 
 
@@ -57,14 +57,15 @@ KNOWN = [
 @each(KNOWN, named=lambda case: case[0])
 def test_boundaries_are_within_two_per_cent_of_the_run(case):
     _, shape, noise, begin, end = case
-    seeds = SEEDS if case is KNOWN[0] or case is KNOWN[1] else 20
+    seeds = SEEDS if case is KNOWN[0] or case is KNOWN[1] else 10
     every = [found(shape, noise, seed) for seed in range(seeds)]
     missed = [one for one in every if isinstance(one, str)]
-    assert len(missed) <= 0.05 * seeds, missed[:3]
+    most = 1 if seeds == SEEDS else 0
+    assert len(missed) <= most, missed[:3]
     for at, true in enumerate((begin, end)):
         errors = [abs(one[at] - true) for one in every if not isinstance(one, str)]
         far = sum(error > NEAR for error in errors) + len(missed)
-        assert far <= 0.05 * seeds, f"{far} of {seeds} are further away"
+        assert far <= most, f"{far} of {seeds} are further away"
         assert np.median(errors) <= 0.01
 
 
@@ -93,7 +94,7 @@ CUT = [
 def test_the_longest_part_with_a_load_has_a_steady_state(case):
     name, shape, begin, end = case
     right = 0
-    for seed in range(10):
+    for seed in range(6):
         values = 500 * np.clip(shape * (1 + ar1(np.random.default_rng(seed), len(shape), deviation=0.05)), 0, None)
         state = steady_state(np.arange(len(shape)) * SECOND, values)
         if isinstance(state, SteadyState):
@@ -102,7 +103,7 @@ def test_the_longest_part_with_a_load_has_a_steady_state(case):
             ]
             right += abs(shares[0] - begin) <= NEAR and abs(shares[1] - end) <= NEAR
             assert name != CUT[0][0] or state.confidence < 0.95  # rules are judged by the other test, too
-    assert right >= 8, right
+    assert right >= 5, right
 
 
 def settling(rows, peak, excess, lasts):
@@ -150,13 +151,13 @@ UNSTEADY = [
 
 @each(UNSTEADY, named=lambda case: case[0])
 def test_a_run_without_a_steady_state_has_none(case):
-    seeds = 30
+    seeds = 8
     steady = [
         seed
         for seed in range(seeds)
         if not isinstance(found(case[1](900, np.random.default_rng(seed)), 0.04, seed + 1000), str)
     ]
-    assert len(steady) <= 0.1 * seeds, f"steady with the seeds {steady}"
+    assert len(steady) <= 1, f"steady with the seeds {steady}"
 
 
 def test_a_spike_or_a_gap_is_no_phase():
@@ -194,9 +195,13 @@ def test_too_little_tells_nothing(values):
 
 def test_a_long_series_takes_no_longer():
     values = up(20_000, 0.2) + ar1(np.random.default_rng(1), 20_000, deviation=0.1)
-    taken = []
-    for _ in range(5):
-        before = time.process_time()
-        steady_state(np.arange(20_000) * SECOND, values)
-        taken.append(time.process_time() - before)
-    assert min(taken) < 0.15  # 0.04 s on two cores
+
+    def cost(rows):
+        taken = []
+        for _ in range(4):
+            before = time.process_time()
+            steady_state(np.arange(rows) * SECOND, values[:: 20_000 // rows])
+            taken.append(time.process_time() - before)
+        return min(taken)
+
+    assert cost(20_000) < 3 * cost(2_000)

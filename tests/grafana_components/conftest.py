@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.export.grafana.dashboards import files
 from tests.conftest import lacking
+from tests.export.grafana.committed import TEXTS
 from tests.grafana_components import filled as filling
 from tests.grafana_components import packages
 from tests.grafana_components.drawing import CHROMIUM, drawing
@@ -41,7 +41,7 @@ def browser(filled, tmp_path_factory):
 @pytest.fixture(scope="module")
 def dashboards():
     """The dashboards by the names of their files."""
-    return {Path(name).stem: json.loads(text) for name, text in files.files().items()}
+    return {Path(name).stem: json.loads(text) for name, text in TEXTS.items()}
 
 
 @pytest.fixture(scope="module")

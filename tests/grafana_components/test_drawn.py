@@ -8,7 +8,7 @@ from copy import deepcopy
 
 import pytest
 
-from plimsoll.export.grafana.dashboards import files
+from tests.export.grafana.committed import TEXTS
 from tests.grafana_components import checks, defects, readable
 from tests.grafana_components.filled import LIVE
 
@@ -28,7 +28,7 @@ RECORDED = {
     "runs": [_MESSAGING],
     "sql-server": ["sql-server-today/trouble", _MESSAGING],
 }
-NAMES = [name.removesuffix(".json") for name in files.files()]
+NAMES = [name.removesuffix(".json") for name in TEXTS]
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from plimsoll.export.grafana.check.dashboards import mistakes
-from plimsoll.export.grafana.dashboards import files
+from tests.export.grafana.committed import TEXTS
 
-DISK = files.files()["disk.json"]
-SQL_SERVER = files.files()["sql-server.json"]
-HEALTH = files.files()["health.json"]
+DISK = TEXTS["disk.json"]
+SQL_SERVER = TEXTS["sql-server.json"]
+HEALTH = TEXTS["health.json"]
 
 
 def found(text):

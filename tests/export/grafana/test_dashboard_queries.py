@@ -14,7 +14,7 @@ import pytest
 
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.export.grafana.check.panel_queries import interval_ms, questions
-from plimsoll.export.grafana.dashboards import computed, files, targets
+from plimsoll.export.grafana.dashboards import computed, targets
 from plimsoll.export.grafana.dashboards.merged_queries import layers
 from plimsoll.export.grafana.dashboards.runs import HOSTS_URL
 from plimsoll.export.grafana.look import load_look
@@ -27,6 +27,7 @@ from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.subjects import subject_of
 from plimsoll.store.influx.server import Address, Server
 from plimsoll.store.influx.store import InfluxStore
+from tests.export.grafana.committed import dashboards
 
 START_S = 1_790_000_400
 END_S = START_S + 3_600
@@ -36,8 +37,7 @@ HOSTS = [
     fleet.Host("web03", "sysstat"),
     fleet.Host("web02", None),
 ]
-FILES = {name: json.loads(text) for name, text in files.files().items()}
-QUESTIONS = {data["uid"]: [*questions(data)] for data in FILES.values()}
+QUESTIONS = {data["uid"]: [*questions(data)] for data in dashboards().values()}
 SPECS = [spec for area in load_areas().areas for spec in area.panels if spec.kind == "lines"]
 
 
@@ -287,7 +287,7 @@ def test_distance_is_a_share_of_the_limit(filled):
 
 
 class TestRuns:
-    RUNS = FILES["runs.json"]
+    RUNS = dashboards()["plimsoll-runs"]
 
     def question(self, where):
         return next(one for one in QUESTIONS["plimsoll-runs"] if one.where.startswith(where))

@@ -1,6 +1,5 @@
 """The dashboards with the stack as users start it: live data of this host, and loaded logs."""
 
-import json
 import os
 import re
 import subprocess
@@ -14,7 +13,6 @@ import pytest
 
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.export.grafana.check.panel_queries import panels, questions
-from plimsoll.export.grafana.dashboards import files
 from plimsoll.model.times import SECOND
 from plimsoll.native import settings
 from plimsoll.native.stack import Stack
@@ -23,6 +21,7 @@ from plimsoll.rules.signal_finder import Finder
 from plimsoll.store.influx.server import Address, Server
 from plimsoll.store.influx.store import InfluxStore
 from tests.conftest import built, free_port
+from tests.export.grafana.committed import dashboards
 from tests.export.grafana.conftest import Influx
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -30,7 +29,6 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 LOADED = [f"{kind.name}/trouble" for kind in sorted(EXAMPLES.iterdir()) if kind.is_dir()] + ["messaging/healthy"]
 LIST, PAIRS = 1, 10  # panel ids of the dashboard Runs: the list, and the first panel of a pair
 WATCHED_S = 80  # several intervals of ten seconds, and the minute that Health reads
-FILES = {data["uid"]: data for data in map(json.loads, files.files().values())}
 
 
 class Watched:
@@ -76,12 +74,12 @@ class Watched:
     def filled(self, uid, start, end, **variables):
         """Return the panels of a dashboard that are not empty in a range."""
         answers = defaultdict(dict)
-        for question in questions(FILES[uid]):
+        for question in questions(dashboards()[uid]):
             if question.target:
                 tags = self.ask(question.asked(start // 1_000_000, end // 1_000_000, variables))
                 answers[question.panel["id"]][question.target["refId"]] = tags
         shown = set()
-        for panel in panels(FILES[uid]):
+        for panel in panels(dashboards()[uid]):
             for target in panel.get("targets", ()):
                 found = answers[panel["id"]]
                 if "panelId" in target:
@@ -143,7 +141,7 @@ def test_no_panel_that_applies_is_empty(watched, name):
 @pytest.mark.parametrize("name", [*LOADED, "live"])
 def test_health_shows_whatever_is_recorded(watched, name):
     start, end = watched.span(name)
-    asking = {question.panel["id"] for question in questions(FILES["plimsoll-health"]) if question.target}
+    asking = {question.panel["id"] for question in questions(dashboards()["plimsoll-health"]) if question.target}
     assert watched.filled("plimsoll-health", start, end) == asking
 
 

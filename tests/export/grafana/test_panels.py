@@ -1,6 +1,5 @@
 """Panels of signals: their limits are those of the packs, and their descriptions are complete."""
 
-import json
 import re
 
 import pytest
@@ -8,17 +7,17 @@ import pytest
 from plimsoll.dashboards.areas import PanelSpec, load_areas
 from plimsoll.dashboards.limits import Limits, title
 from plimsoll.export.grafana.check.panel_queries import panels
-from plimsoll.export.grafana.dashboards import files, thresholds
+from plimsoll.export.grafana.dashboards import thresholds
 from plimsoll.export.grafana.dashboards.panels import panel_of
 from plimsoll.export.grafana.look import load_look
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.wording import limit_text
 from tests.each import each
+from tests.export.grafana.committed import dashboards
 
 # Facts of hosts are not stored, so no panel shows them.
 RULES = [rule for pack in load_packs() for rule in pack.rules if not load_signals()[rule.signal].fact]
-DATA = {json.loads(text)["uid"]: json.loads(text) for text in files.files().values()}
 
 
 def home(signal):
@@ -26,7 +25,7 @@ def home(signal):
     found = panel_of(signal)
     assert found
     uid, number = found
-    return next(panel for panel in panels(DATA[uid]) if panel["id"] == number)
+    return next(panel for panel in panels(dashboards()[uid]) if panel["id"] == number)
 
 
 def shown(rule):
@@ -82,11 +81,11 @@ def test_where_a_rule_says_to_look_is_linked(rule):
         )
 
 
-@pytest.mark.parametrize("uid", DATA)
+@pytest.mark.parametrize("uid", dashboards())
 def test_no_line_is_not_a_limit(uid):
     """Every threshold of every panel is the limit of a rule of its signal."""
     specs = {spec.id: spec for area in load_areas().areas if area.uid == uid for spec in area.panels}
-    for panel in panels(DATA[uid]):
+    for panel in panels(dashboards()[uid]):
         if panel["id"] in specs and panel["type"] == "timeseries":
             limits = [drawn(rule) for rule in Limits().rules_of(specs[panel["id"]])]
             assert set(values(panel)) - {None} <= set(limits)
@@ -145,9 +144,9 @@ def test_cells_have_the_colour_on_the_other_side_alone():
     assert 3600 < first("sql.page_life_expectancy") < 3600.000001
 
 
-@pytest.mark.parametrize("uid", DATA)
+@pytest.mark.parametrize("uid", dashboards())
 def test_every_panel_of_lines_has_unit_legend_and_words_for_no_data(uid):
-    for panel in panels(DATA[uid]):
+    for panel in panels(dashboards()[uid]):
         if panel["type"] != "timeseries":
             continue
         defaults, legend = panel["fieldConfig"]["defaults"], panel["options"]["legend"]
@@ -210,7 +209,7 @@ def test_limits_are_written_in_full():
 
 
 def test_health_lists_notes_separately_from_alerts():
-    found = {panel["title"]: panel for panel in panels(DATA["plimsoll-health"])}
+    found = {panel["title"]: panel for panel in panels(dashboards()["plimsoll-health"])}
     assert found["Firing"]["options"]["alertInstanceLabelFilter"] == '{severity!="info"}'
     assert found["Notes"]["options"]["alertInstanceLabelFilter"] == '{severity="info"}'
     (heard,) = found["Last heard of"]["fieldConfig"]["overrides"]

@@ -1,20 +1,17 @@
 """Tables as Grafana shows them have the right columns, and a row for each subject."""
 
-import json
 import re
 from dataclasses import replace
 
 import pytest
 
 from plimsoll.export.grafana.check.panel_queries import panels
-from plimsoll.export.grafana.dashboards import files
+from tests.export.grafana.committed import dashboards
 from tests.export.grafana.tables import Trend, line, shown, table
-
-FILES = {data["uid"]: data for data in map(json.loads, files.files().values())}
 
 
 def panel(uid, number):
-    return next(one for one in panels(FILES[uid]) if one.get("id") == number)
+    return next(one for one in panels(dashboards()[uid]) if one.get("id") == number)
 
 
 def lines(one, hosts):
@@ -129,9 +126,9 @@ def test_runs_have_what_links_need_under_the_names_they_use():
         assert set(re.findall(r"__data\.fields\.(\w+)", link["url"])) <= set(names)
 
 
-@pytest.mark.parametrize("uid", FILES)
+@pytest.mark.parametrize("uid", dashboards())
 def test_every_table_can_be_shown(uid):
-    for one in panels(FILES[uid]):
+    for one in panels(dashboards()[uid]):
         if one["type"] == "table" and one["targets"][0].get("resultFormat") == "time_series":
             heads, rows = shown(one, [*lines(one, ["WEB01"])])
             assert rows
