@@ -1,4 +1,4 @@
-"""Opens the store to read and write: an InfluxDB, a VictoriaMetrics, or the embedded store."""
+"""Opens the store to read and write: an InfluxDB, a VictoriaMetrics, a folder of runs, or the embedded store."""
 
 import logging
 import os
@@ -12,6 +12,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.native import data_folder, running
 from plimsoll.store.duck.store import FILE, DuckStore
+from plimsoll.store.folders.store import RunFolders, folder_of_runs
 from plimsoll.store.influx.address import Address
 from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
@@ -31,7 +32,8 @@ _log = logging.getLogger(__name__)
 def open_store(named: str | None, *, make: bool = False, notify: Notify = _log.warning) -> Generator[Store]:
     """The store at a URL, in a folder or a file, else the server that `store_address` finds, else the user's own.
 
-    Unusable if there is none, or no token for it. `make`: an embedded store is made if there is none.
+    A folder may be one of runs, `runs:FOLDER`. Unusable if there is none, or no token for it. `make`: an embedded
+    store, or a folder of runs, is made if there is none.
     `notify` is called with what a person should know meanwhile: which token is used, and what is waited for.
     """
     folder = data_folder.default_folder()
@@ -39,6 +41,9 @@ def open_store(named: str | None, *, make: bool = False, notify: Notify = _log.w
         address_of_live = VictoriaAddress.parse(named, os.environ.get(TOKEN, ""))
         with open_embedded(folder, make=True) as beside:
             yield victoria_store(address_of_live, beside)
+        return
+    if named is not None and (runs := folder_of_runs(named)) is not None:
+        yield RunFolders.open(runs, make=make)
         return
     if named is not None and Path(named).is_file():
         with closing(DuckStore.open(Path(named))) as store:

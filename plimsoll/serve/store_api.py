@@ -18,7 +18,7 @@ from plimsoll.serve.bodies import Bodies, Full, TooLarge, TooSlow
 from plimsoll.serve.limits import Limits
 from plimsoll.store import messages
 from plimsoll.store.embedded import embedded
-from plimsoll.store.protocol import Store, WriteResult
+from plimsoll.store.protocol import RunSummary, Store, WriteResult
 from plimsoll.store.remote import PATH
 
 _METHODS = frozenset(
@@ -36,7 +36,7 @@ class StoreApi:
         self._bodies = bodies
         self._limits = limits
         self._methods: dict[str, Callable[..., Any]] = {name: getattr(store, name) for name in _METHODS}
-        self._methods["write"] = lambda batch: _written(store, batch)
+        self._methods["write"] = lambda batch, run=None: _written(store, batch, run)
         if own := embedded(store):
             self._methods["backup"] = lambda path: own.backup(Path(path))
         self._methods["settle_s"] = lambda: store.settle_s
@@ -75,6 +75,6 @@ def _answer(method: Callable[..., Any], body: bytes) -> Response:
     return Response(messages.dumps(found), status, media_type=messages.MEDIA_TYPE)
 
 
-def _written(store: Store, batch: Log) -> WriteResult:
-    (result,) = store.write([batch])
+def _written(store: Store, batch: Log, run: RunSummary | None) -> WriteResult:
+    (result,) = store.write([batch], run)
     return result

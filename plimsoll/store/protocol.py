@@ -117,10 +117,11 @@ class Store(Protocol):
         """How long after a write the store may still lose it. Whoever must be sure counts then."""
         ...
 
-    def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
+    def write(self, batches: Iterable[Log], run: RunSummary | None = None) -> Generator[WriteResult]:
         """Write the samples of each batch, and yield after each is committed, in order.
 
-        Columns of the same series are merged: at each time the first value that is present counts.
+        Columns of the same series are merged: at each time the first value that is present counts. `run`: the one that
+        is being loaded, which a store needs that keeps each run by itself.
         """
         ...
 

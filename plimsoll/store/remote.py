@@ -58,10 +58,10 @@ class RemoteStore:
         """How long after a write the store may still lose it."""
         return self._call("settle_s")
 
-    def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
+    def write(self, batches: Iterable[Log], run: RunSummary | None = None) -> Generator[WriteResult]:
         """Write each batch with a request."""
         for batch in batches:
-            yield self._call("write", batch)
+            yield self._call("write", batch, run)
 
     def write_points(self, points: Points) -> WriteResult:
         """Write live samples; they are committed when it returns."""

@@ -78,7 +78,11 @@ def test_a_server_that_is_away_is_said(plimsoll):
     assert "is VictoriaMetrics running there?" in done.err
 
 
-def test_what_plimsoll_up_takes_is_in_the_server(plimsoll, address, server, tmp_path):
+def test_what_plimsoll_up_takes_is_in_the_server_and_runs_in_a_folder(plimsoll, address, server, tmp_path):
+    data, shared = tmp_path / "user-data" / "plimsoll", tmp_path / "shared"
+    data.mkdir(0o700, parents=True)
+    (data / "up.toml").write_text(f"store.runs = '{shared}'")
+    (data / "up.toml").chmod(0o600)
     listen = f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "plimsoll", "up", "--no-collect", "--store", address, "--listen", listen]
     known = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "user-data")}
@@ -100,4 +104,13 @@ def test_what_plimsoll_up_takes_is_in_the_server(plimsoll, address, server, tmp_
     finally:
         process.kill()
         process.communicate()
-    assert "through" in plimsoll("runs", "list", "--store", address).out
+    assert "through" in plimsoll("runs", "list", "--store", f"runs:{shared}").out
+
+
+def test_a_folder_of_runs_needs_a_server_for_live_samples(plimsoll, tmp_path):
+    data = tmp_path / "user-data" / "plimsoll"
+    data.mkdir(0o700, parents=True)
+    (data / "up.toml").write_text("store.runs = 'shared'")
+    (data / "up.toml").chmod(0o600)
+    done = plimsoll("up", "--no-collect")
+    assert (done.status, "store.runs is for samples in a VictoriaMetrics" in done.err) == (2, True)

@@ -1,11 +1,17 @@
 """A store of each kind, empty. What every one of them does is in test_contract.py."""
 
+from uuid import uuid4
+
+import numpy as np
 import pytest
 
+from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.serve.credentials import owner_token
+from plimsoll.store.folders.store import RunFolders
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.store import InfluxStore
 from plimsoll.store.remote import RemoteStore
+from plimsoll.store.run_states import State
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 from plimsoll.store.victoriametrics.live import LiveSamples
 from plimsoll.store.victoriametrics.names import Measurements
@@ -70,7 +76,32 @@ def victoria(live, duckdb):
     return VictoriaStore(live, duckdb)
 
 
-@pytest.fixture(params=["influx", "duckdb", "remote", "victoria"])
+class EachARun(RunFolders):
+    """A folder of runs where each log that is written is a run, and removing its recording deletes that run."""
+
+    def write(self, batches, run=None):
+        for batch in batches:
+            recording = Recording.of(batch, "ab")
+            own = self.save(StoredRun(Run(uuid4().hex), (recording,)))
+            yield from super().write([batch], own)
+            self.mark(own, State.COMPLETE, loaded=batch.present, refused=0)
+
+    def remove(self, recording, keep=(), *, whole=True, before_each=lambda: None):
+        for one in self.runs():
+            run = self.run(one.name)
+            assert run
+            (held,) = run.recordings
+            if one.complete and held.series == recording.series and np.array_equal(held.times, recording.times):
+                self.forget(one)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Runs in a folder."""
+    return EachARun.open(tmp_path / "runs", make=True)
+
+
+@pytest.fixture(params=["influx", "duckdb", "remote", "victoria", "folders"])
 def store(request):
     """An empty store."""
     found = request.getfixturevalue(request.param)

@@ -19,6 +19,8 @@ from plimsoll.store.run_states import Claim, State, Work
 
 START = 1_700_000_000 * SECOND
 EVER = (START - 10**15, START + 10**15)
+# A folder of runs has none.
+takes_live_samples = pytest.mark.parametrize("store", ["influx", "duckdb", "remote", "victoria"], indirect=True)
 
 
 def cpu(host="WEB1", instance="_Total", field="Percent_Processor_Time"):
@@ -118,7 +120,7 @@ def test_columns_of_the_same_counter_count_as_one(store):
 )
 def test_names_of_strangers_come_back_as_they_were(store, instance):
     odd, plain = cpu(instance=instance), cpu()
-    write(store, log({odd: [1.0], plain: [2.0]}))
+    write(store, log({odd: [1.0]}), log({plain: [2.0]}))
     assert samples(store, odd) == {0: 1}
     assert samples(store, plain) == {0: 2}
     run = stored(log({odd: [1.0]}))
@@ -201,6 +203,7 @@ def points(*samples):
     return Points(series, which, times, np.array([value for _, _, value in samples], np.float64))
 
 
+@takes_live_samples
 def test_live_samples_are_read_back_to_the_last_bit(store):
     written = store.write_points(points((cpu(), 0, 0.1), (cpu("DB1"), 0, 1e300), (cpu(), 10, -0.0), (cpu(), 20, 3.0)))
     assert (written.values, written.refused) == (4, 0)
@@ -209,6 +212,7 @@ def test_live_samples_are_read_back_to_the_last_bit(store):
     assert store.write_points(points()).values == 0
 
 
+@takes_live_samples
 def test_of_live_samples_at_one_time_the_last_counts(store):
     store.write_points(points((cpu(), 0, 1.0), (cpu(), 10, 5.0), (cpu(), 0, 2.0)))
     assert samples(store, cpu()) == {0: 2, 10: 5}
@@ -216,6 +220,7 @@ def test_of_live_samples_at_one_time_the_last_counts(store):
     assert samples(store, cpu()) == {0: 2, 10: 7, 20: 9}
 
 
+@takes_live_samples
 def test_live_samples_may_come_late_and_again(store):
     store.write_points(points((cpu(), 50, 5.0), (cpu("DB1"), 0, 1.0)))
     late = points((cpu(), 20, 2.0), (cpu(), -86_400, 3.0))
@@ -226,6 +231,7 @@ def test_live_samples_may_come_late_and_again(store):
     assert store.counts([cpu(), cpu("DB1")], *EVER) == [3, 1]
 
 
+@takes_live_samples
 def test_reads_while_live_samples_are_written(store):
     """Every answer has whole batches: all those that were acknowledged before it was asked for."""
     acknowledged, wrong, done = [0], [], threading.Event()

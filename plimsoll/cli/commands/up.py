@@ -37,6 +37,7 @@ from plimsoll.serve.credentials import Use
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate
 from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.folders.store import RunFolders, folder_of_runs
 from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
@@ -70,6 +71,11 @@ class Options:
 
 def run(options: Options) -> None:
     """Run until it is interrupted. Unusable if that is not possible."""
+    if options.store and folder_of_runs(options.store) is not None:
+        raise Unusable(
+            f"--store {options.store}: is a folder of runs, which keeps no live samples; name a data folder, or a "
+            "VictoriaMetrics with store.runs in up.toml"
+        )
     _allow_connections()
     os.umask(0o077)  # what libraries make, too: DuckDB's write-ahead log, SQLite's journal
     listen = _listen(options)
@@ -187,8 +193,13 @@ def _store(options: Options, folder: Path, keeping: StoreSettings, catalogue: Ca
     named = options.store if data_folder.is_address(options.store) else keeping.address
     if named and names_victoriametrics(named):
         address_of_live = VictoriaAddress.parse(named, os.environ.get(TOKEN, ""))
-        return victoria_store(
-            address_of_live, _embedded(folder, keeping), lambda: measurements_of(catalogue.signals.values())
+        # A path that is absolute stays as it is.
+        beside = RunFolders.open(folder / keeping.runs, make=True) if keeping.runs else _embedded(folder, keeping)
+        return victoria_store(address_of_live, beside, lambda: measurements_of(catalogue.signals.values()))
+    if keeping.runs:
+        raise Unusable(
+            f"{folder / up_settings.FILE_NAME}: store.runs is for samples in a VictoriaMetrics; name one in "
+            "store.address, or leave it out"
         )
     if named:
         address = store_address(named, os.environ)

@@ -60,7 +60,8 @@ StoreOption = Annotated[
     str | None,
     typer.Option(
         "--store",
-        help="The data folder of plimsoll up, a file that plimsoll backup wrote, or the address of an InfluxDB 2 "
+        help="The data folder of plimsoll up, a file that plimsoll backup wrote, runs:FOLDER for a folder of runs that "
+        "computers share, or the address of an InfluxDB 2 "
         "(http://127.0.0.1:8086, with ?org= and &bucket= if needed), whose token is read from INFLUX_TOKEN, or of a "
         "VictoriaMetrics (victoriametrics://127.0.0.1:8428), whose token is read from VICTORIAMETRICS_TOKEN. Default: "
         "INFLUX_URL, .env, what plimsoll stack started, or the user's data folder.",

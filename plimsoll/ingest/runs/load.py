@@ -127,7 +127,7 @@ class _Loading:
                 passed += batch.present
                 if passed > skip:
                     todo.append(batch)
-            with closing(self.store.write(self._noted(todo))) as answers:
+            with closing(self.store.write(self._noted(todo), self.run)) as answers:
                 for written in answers:
                     if written.refused:
                         self.reasons[written.why] += written.refused

@@ -89,9 +89,11 @@ class StoreSettings(Strict):
     """How long samples are kept: all of them, then one minute's minimum, maximum, mean and count; and how much.
 
     `address`: of the InfluxDB or VictoriaMetrics that keeps them in place of the data folder, by its own rules.
+    `runs`: the folder of runs that belongs to the VictoriaMetrics.
     """
 
     address: str | None = None
+    runs: Name | None = None
     raw_days: int = Field(default=RAW_DAYS, ge=1)
     days: int = Field(default=DAYS_KEPT, ge=1)
     size: Size = SIZE_LIMIT

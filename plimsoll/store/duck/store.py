@@ -24,7 +24,7 @@ from plimsoll.store.duck.names import Names
 from plimsoll.store.duck.runs import DuckRuns
 from plimsoll.store.duck.tidy import Keeping, Tidying
 from plimsoll.store.m4 import Drawn
-from plimsoll.store.protocol import Buckets, FoundSeries, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, RunSummary, WriteResult
 
 FILE = "plimsoll.duckdb"
 RAW_DAYS = 30
@@ -98,7 +98,7 @@ class DuckStore(DuckRuns):
         """None: what is committed is on the disk."""
         return 0.0
 
-    def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
+    def write(self, batches: Iterable[Log], run: RunSummary | None = None) -> Generator[WriteResult]:
         """Write each batch in one transaction, while the next one is prepared."""
         ahead: deque[tuple[int, Future[Batch]]] = deque()
         with ThreadPoolExecutor(1) as pool:

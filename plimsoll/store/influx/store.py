@@ -21,7 +21,7 @@ from plimsoll.store.influx.runs import InfluxRuns
 from plimsoll.store.influx.server import Table
 from plimsoll.store.line_protocol import as_stored, encode, encode_points, parse_key, request_bodies
 from plimsoll.store.m4 import Drawn, m4
-from plimsoll.store.protocol import Buckets, FoundSeries, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, RunSummary, WriteResult
 
 _OWN = (*runs.MEASUREMENTS, claims.CLAIM, delete.KEPT)
 
@@ -48,7 +48,7 @@ class InfluxStore(InfluxRuns, InfluxClaims):
         """InfluxDB 2.7 can lose the first write into a shard that was idle, though it acknowledged it."""
         return SETTLE_S
 
-    def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
+    def write(self, batches: Iterable[Log], run: RunSummary | None = None) -> Generator[WriteResult]:
         """Write each batch; the next one is encoded while the last one is being sent."""
         in_flight: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
         pool = ThreadPoolExecutor(_CONNECTIONS)

@@ -46,9 +46,9 @@ class VictoriaStore:
         """How long after a write the store of runs may still lose it."""
         return self.beside.settle_s
 
-    def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
+    def write(self, batches: Iterable[Log], run: RunSummary | None = None) -> Generator[WriteResult]:
         """Write recorded samples beside."""
-        return self.beside.write(batches)
+        return self.beside.write(batches, run)
 
     def write_points(self, points: Points) -> WriteResult:
         """Write live samples; VictoriaMetrics has acknowledged them when it returns."""

@@ -1,0 +1,91 @@
+"""Files in a folder that several computers share: written as a whole or not at all, and errors in words."""
+
+import errno
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import BinaryIO
+
+from plimsoll.model.errors import Unusable
+from plimsoll.store.protocol import StoreFull
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_TRIES = 5
+_LONGEST = 200  # bytes; file systems take 255
+# What Windows or a shell cannot have in a name.
+_UNSAFE = frozenset('<>:"/\\|?*%')
+_DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{kind}{at}" for kind in ("com", "lpt") for at in range(1, 10))})
+
+
+@contextmanager
+def told(place: Path) -> Generator[None]:
+    """Errors of the file system as Unusable or StoreFull."""
+    try:
+        yield
+    except OSError as error:
+        where, why = error.filename or place, error.strerror or error
+        if error.errno in _FULL:
+            raise StoreFull(f"{where}: cannot be written: {why}; make room, and call again") from None
+        raise Unusable(f"{where}: {why}; is the folder there, and may it be changed?") from None
+
+
+def write(path: Path, fill: Callable[[BinaryIO], object]) -> None:
+    """Write a file that is there as a whole or not at all, and on the disk. OSError if its folder is gone."""
+    partial = path.with_name(f".{token_hex(4)}.partial")
+    try:
+        with partial.open("xb") as file:
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+        sync(path.parent)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def move(folder: Path, to: Path) -> None:
+    """Give a folder another name, on the disk. OSError if that is another folder's, or the folder is gone."""
+    folder.rename(to)
+    sync(to.parent)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder to which another computer may be writing at this moment."""
+    for _ in range(_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+    shutil.rmtree(folder)
+
+
+def sync(folder: Path) -> None:
+    """Have the names in a folder on the disk, where the system does that."""
+    if sys.platform != "win32":
+        with suppress(OSError):  # some shares cannot
+            opened = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(opened)
+            finally:
+                os.close(opened)
+
+
+def folder_name(run: str) -> str:
+    """The name of a run as that of a folder, on every system; what it cannot have is written as `%3A`."""
+    name = "".join(_coded(one) if one in _UNSAFE or not one.isprintable() else one for one in run)
+    if name.startswith(".") or name.partition(".")[0].casefold() in _DEVICES:
+        name = _coded(name[0]) + name[1:]
+    if name.endswith((".", " ")):
+        name = name[:-1] + _coded(name[-1])
+    if len(name.encode()) <= _LONGEST:
+        return name
+    short = name.encode()[: _LONGEST - 17].decode(errors="ignore")
+    return f"{short}~{hashlib.sha256(run.encode()).hexdigest()[:16]}"
+
+
+def _coded(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode())
