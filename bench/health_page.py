@@ -2,13 +2,15 @@
 
 Simulated hosts have 80 minutes of samples in a DuckDB store; the alert loop judges them, and a running server is asked
 for the page as browsers do. The figures are of single requests, wall and processor
-time, after a new evaluation and without one.
+time, after a new evaluation, without one, and while evaluations run in the same process.
 """
 
 import shutil
 import statistics
 import sys
 import time
+from math import ceil
+from threading import Thread
 from typing import NamedTuple
 
 import urllib3
@@ -20,9 +22,14 @@ from plimsoll.model.times import SECOND
 _ROUNDS = 20
 
 
+class _Took(NamedTuple):
+    wall: float
+    processor: float
+
+
 def main(count: int) -> None:
     """Measure with so many hosts."""
-    with served(count, SIGNALS, _ROUNDS) as (loop, address, now):
+    with served(count, SIGNALS, 2 * _ROUNDS) as (loop, address, now):
         print(f"{count} hosts, {len(loop.judged):,} limits judged; an evaluation takes", end=" ")
         _measure(loop, address, now)
 
@@ -47,10 +54,26 @@ def _measure(loop: AlertLoop, address: str, now: int) -> None:
             evaluations.append(1000 * (time.perf_counter() - before))
             renewed.append(_took(pools, address))
             again.append(_took(pools, address))
+        meanwhile = _while_judging(loop, address, now, pools)
     print(f"{statistics.median(evaluations):.0f} ms")
     print(f"first answer {first.wall:.0f} ms, {drawn} sparklines after {filled:.1f} s")
     print(f"first paint in Chromium: {_first_paint(page)}")
     print(f"update of {length / 1000:.0f} KB after an evaluation: {_spread(renewed)}; without one: {_spread(again)}")
+    print(f"update while evaluations run, one after the other: {_wall(meanwhile)}")
+
+
+def _while_judging(loop: AlertLoop, address: str, now: int, pools: urllib3.PoolManager) -> list[_Took]:
+    """Requests one after the other, as long as evaluations run."""
+
+    def judge() -> None:
+        for turn in range(_ROUNDS):
+            loop.perform(now + (turn + 1) * 10 * SECOND)
+
+    judging, found = Thread(target=judge), list[_Took]()
+    judging.start()
+    while judging.is_alive():
+        found.append(_took(pools, address))
+    return found
 
 
 def _first_paint(address: str) -> str:
@@ -74,11 +97,6 @@ def _first_paint(address: str) -> str:
     return f"median {statistics.median(found):.0f} ms, longest {max(found):.0f} ms"
 
 
-class _Took(NamedTuple):
-    wall: float
-    processor: float
-
-
 def _took(pools: urllib3.PoolManager, address: str) -> _Took:
     """How long a request took (ms), and how much of the processor server and client together."""
     begun, used = time.perf_counter(), time.process_time()
@@ -89,9 +107,14 @@ def _took(pools: urllib3.PoolManager, address: str) -> _Took:
 
 
 def _spread(times: list[_Took]) -> str:
-    wall, processor = zip(*times, strict=True)
-    figures = f"median {statistics.median(wall):.0f} ms, p95 {sorted(wall)[-2]:.0f} ms, shortest {min(wall):.0f} ms"
-    return f"{figures} (processor: {statistics.median(processor):.0f} and {min(processor):.0f} ms)"
+    processor = [one.processor for one in times]
+    return f"{_wall(times)} (processor: {statistics.median(processor):.0f} and {min(processor):.0f} ms)"
+
+
+def _wall(times: list[_Took]) -> str:
+    wall = sorted(one.wall for one in times)
+    p95 = wall[ceil(0.95 * len(wall)) - 1]
+    return f"{len(wall)} requests, median {statistics.median(wall):.0f} ms, p95 {p95:.0f} ms, shortest {wall[0]:.0f} ms"
 
 
 if __name__ == "__main__":

@@ -147,7 +147,9 @@ class LiveJudge:
                 since = self._statuses.get(one.key, Status()).since
                 value, state = self.value(one.key, at), self.state(one.key)
                 odd = latest.impossible
-                found.append(JudgedNow(one.rule, one.subject, latest.healthy, value, state, since, one.note, odd))
+                found.append(
+                    JudgedNow(one.rule, one.subject, latest.healthy, value, state, since, one.key, one.note, odd)
+                )
         return found
 
     def advance(self, at: Times) -> Step:

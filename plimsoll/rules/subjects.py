@@ -1,7 +1,7 @@
 """Subjects: which host, and which instance of it, a series belongs to."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from plimsoll.model.host_key import HostKey, host_key
@@ -22,20 +22,21 @@ class Subject:
     """What a rule is judged for: a host, or one instance of a host.
 
     `service`: the instance is a named instance of a service (SQL Server), not a disk or a processor of the host.
+    `key`: hosts and instances compare without regard to case. It is asked for far more often than subjects are made.
     """
 
     host: str
     instance: str | None = None
     service: bool = False
+    key: tuple[HostKey, str | None] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        key = host_key(self.host), None if self.instance is None else self.instance.casefold()
+        object.__setattr__(self, "key", key)
 
     def __str__(self) -> str:
         """`SQLSRV01` or `SQLSRV01, 2 E:`."""
         return f"{self.host}, {self.instance}" if self.instance else self.host
-
-    @property
-    def key(self) -> tuple[HostKey, str | None]:
-        """Hosts and instances compare without regard to case."""
-        return host_key(self.host), None if self.instance is None else self.instance.casefold()
 
 
 def subject_of(source: Source, series: Series) -> Subject | None:

@@ -172,9 +172,8 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
     for one in alerts:
         by_host.setdefault(host_key(one.host), []).append(one)
     silent = any(one.kind == "all-silent" for one in alerts)
-    for host in hosts(file):
-        if host.retired_at is not None:
-            continue
+    known = [one for one in hosts(file) if one.retired_at is None]
+    for host in known:
         mine, late, early = (
             by_host.get(host.host, []),
             behind.get(host_key(host.host)),
@@ -201,9 +200,9 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
         else:
             state, note = HostState.HEALTHY, f"{counted(judged[host.host], 'limit')} judged"
         yield HostHealth(host.name, state, note, host.newest)
-    known = {host.host for host in hosts(file) if host.retired_at is None}
+    names = {host.host for host in known}
     for host, ahead in sorted(progress.ahead.items()):
-        if host_key(host) not in known:
+        if host_key(host) not in names:
             yield HostHealth(host, HostState.NOT_JUDGED, f"not judged: {wrong(ahead, 'ahead')}")
 
 

@@ -75,7 +75,9 @@ class Told:
         """A rule that is judged for a host now."""
         known = self.catalogue.rules[rule]
         since = None if state == State.OK else self.now - ago
-        self.judged.append(JudgedNow(known, Subject(host), known.healthy, value, state, since))
+        subject = Subject(host)
+        key = (rule, *subject.key)
+        self.judged.append(JudgedNow(known, subject, known.healthy, value, state, since, key))
 
     def sampled(self, store, host, hours=2):
         """Processor time of a host: 20 %, and 95 % in the last 20 minutes."""

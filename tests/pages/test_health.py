@@ -10,12 +10,13 @@ from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.troubles import Trouble
+from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health import words
 from plimsoll.pages.health.choice import Choice
-from plimsoll.pages.health.host_cells import cells
 from plimsoll.pages.health.host_table import Hosts, host_table
-from plimsoll.pages.health.sparkline import Recent
+from plimsoll.pages.health.judged_hosts import JudgedHosts
+from plimsoll.pages.health.sparkline import LastHour
 from plimsoll.receive.writing import WritingState
 from plimsoll.rules.states import State
 from plimsoll.rules.subjects import Subject
@@ -189,7 +190,7 @@ def test_the_wall_has_names_without_their_domain_where_that_tells_them(watching,
 
 def test_hosts_are_chosen_and_grouped_by_their_labels():
     named = [HostHealth(name, HostState.HEALTHY) for name in ("a1", "a2", "b1")]
-    known = Hosts(named, (), {}, {"a1": {"site": "Berlin"}, "b1": {"site": "Oslo"}})
+    known = Hosts(named, (), JudgedHosts({}, (), SITE.catalogue), {"a1": {"site": "Berlin"}, "b1": {"site": "Oslo"}})
     grouped = host_table(known, Choice(group="site"), SITE.catalogue)
     assert {one.title: [row.name for row in one.rows] for one in grouped.groups} == {
         "site=Berlin": ["a1"],
@@ -358,13 +359,14 @@ def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_pat
 
 
 def test_a_sparkline_keeps_short_peaks_and_gaps():
-    recent = Recent("higher")
+    hour, key = LastHour(), (CPU, "web1", None)
+    hour.keep({key: "higher"})
     minutes = np.arange(60 * 6, dtype=np.int64) * 10 * SECOND
     values = np.full(len(minutes), 10.0)
     values[61] = 100.0  # one evaluation
     values[120:180] = np.nan
-    recent.add(minutes, values)
-    line = recent.drawn(int(minutes[-1]), 50.0)
+    hour.add(key, minutes, values)
+    line = hour.drawn(key, int(minutes[-1]), 50.0)
     assert line is not None
     assert line.path.count("M") == 2
     assert " 1 -18 1 18" in line.path
@@ -375,12 +377,13 @@ def test_a_cell_and_a_row_say_why_they_are_marked():
     rule, subject = SITE.catalogue.rules["linux-cpu-busy-critical"], Subject("web1")
 
     def judged(value, state, impossible=nan):
-        one = JudgedNow(rule, subject, rule.healthy, value, state, 0, impossible=impossible)
-        return cells({(rule.id, "web1", None): one}, (), SITE.catalogue)
+        key = rule.id, *subject.key
+        one = JudgedNow(rule, subject, rule.healthy, value, state, 0, key, impossible=impossible)
+        return JudgedHosts({key: one}, (), SITE.catalogue)
 
-    (held,) = judged(88, State.FIRING)["web1"].values()
+    (held,) = judged(88, State.FIRING).cells(host_key("web1")).values()
     assert words.of_cell(held, None, MINUTE)[1] == "passed its limit, ends when at most 85 %"
-    (odd,) = judged(nan, State.NO_DATA, -51)["web1"].values()
+    (odd,) = judged(nan, State.NO_DATA, -51).cells(host_key("web1")).values()
     assert words.figure(odd) == ("cannot be: -51 %", "")
     found = host_table(
         Hosts([HostHealth("web1", HostState.HEALTHY)], (), judged(99, State.PENDING)), Choice(), SITE.catalogue

@@ -8,17 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.model.times import SECOND
-from plimsoll.pages.health.sparkline import HEIGHT, Recent
+from plimsoll.pages.health.sparkline import HEIGHT, LastHour
 
 NOW = 1_800_000_000 * SECOND
+KEY = "cpu-busy", "web1", None
 VALUES = st.floats() | st.sampled_from([1.7e308, -1.7e308, 1e300, -1e300, 5e-324, math.inf, -math.inf, 0.0, 99.0])
 
 
 @given(st.lists(VALUES, min_size=1, max_size=60), VALUES | st.none())
 def test_any_values_are_drawn_within_the_drawing(values, limit):
-    recent = Recent("higher")
-    recent.add(NOW - np.arange(len(values))[::-1] * 60 * SECOND, np.array(values))
-    made = recent.drawn(NOW, None if limit is None or math.isnan(limit) else limit)
+    hour = LastHour()
+    hour.keep({KEY: "higher"})
+    hour.add(KEY, NOW - np.arange(len(values))[::-1] * 60 * SECOND, np.array(values))
+    made = hour.drawn(KEY, NOW, None if limit is None or math.isnan(limit) else limit)
     if made is None:
         assert all(map(math.isnan, values))
         return

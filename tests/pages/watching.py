@@ -71,7 +71,8 @@ class Watching:
         """A rule for a host after the next evaluation; `since` is how long it has been crossed (ns)."""
         known, subject = SITE.catalogue.rules[rule], Subject(host, instance)
         begun = self.evaluated - since if state in (State.PENDING, State.FIRING) else None
-        self.judged[rule, *subject.key] = JudgedNow(known, subject, known.healthy, value, state, begun)
+        key = (rule, *subject.key)
+        self.judged[key] = JudgedNow(known, subject, known.healthy, value, state, begun, key)
 
     def steps(self):
         """The next evaluation: alerts begin and end."""

@@ -13,7 +13,8 @@ from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import shortly
 from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.pages.health.choice import Choice
-from plimsoll.pages.health.host_cells import CROSSED, Cell, Cells
+from plimsoll.pages.health.host_cells import CROSSED, Cell
+from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Severity
 
@@ -26,7 +27,7 @@ _ORDER: tuple[Grade, ...] = ("critical", "warning", "silent", "not judged", "pen
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A signal, and its limit if that is the same for all hosts."""
+    """A signal, and its limit if that is the same for all hosts that are shown."""
 
     signal: str
     title: str
@@ -103,13 +104,12 @@ class HostTable:
 
 @dataclass(frozen=True)
 class Hosts:
-    """What is known of hosts: their state, the alerts that fire, and by case-folded name their cells, labels, packs."""
+    """What is known of hosts: their state, the alerts that fire, what is judged, and labels by case-folded name."""
 
     health: Sequence[HostHealth]
     alerts: Collection[Alert]
-    cells: Cells
+    judged: JudgedHosts
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    packs: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
 
 
 def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
@@ -123,31 +123,31 @@ def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
     chosen: list[tuple[HostKey, Grade]] = [
         (host, grade) for host, grade in graded if choice.takes(named[host].name, grade, hosts.labels.get(host, {}))
     ]
-    signals = _signals([cell for host, _ in chosen for cell in hosts.cells.get(host, {}).values()], catalogue)
+    signals = _signals([host for host, _ in chosen], hosts.judged, catalogue)
     causes = _causes(hosts.alerts)
     grouped: dict[str, list[tuple[HostKey, Grade]]] = {}
     for host, grade in chosen:
-        packs = hosts.packs.get(host, ())
+        packs = hosts.judged.packs(host) if choice.group == "pack" else ()
         title = choice.group_of(named[host].name, hosts.labels.get(host, {}), packs)
         grouped.setdefault(title, []).append((host, grade))
     left, groups = choice.rows, list[Group]()
     for title, some in grouped.items():
         rows = [
-            _row(named[host], causes.get(host, ""), hosts.cells.get(host, {}), signals, grade)
+            _row(named[host], causes.get(host, ""), hosts.judged.cells(host), signals, grade)
             for host, grade in some[:left]
         ]
         left -= len(rows)
         groups.append(Group(title, _counted(some), rows))
-    columns = [Column(one, catalogue.signals[one].title, _limit(one, hosts.cells)) for one in signals]
-    levels = [one.level for own in hosts.cells.values() for one in own.values() if one.level is not None]
     shown = [row for group in groups for row in group.rows]
+    limits = [_limit(row.cells[at] for row in shown) for at in range(len(signals))]
+    columns = [Column(one, catalogue.signals[one].title, of) for one, of in zip(signals, limits, strict=True)]
     return HostTable(
         columns=columns,
         groups=groups,
         grades=grades,
         total=len(chosen),
         has_others=any(row.others for row in shown),
-        level=max(levels, default=None),
+        level=hosts.judged.level,
         pending=_gravest(row.pending for row in shown if row.grade == "pending"),
         more=len(chosen) - len(shown),
         tiles=_tiles([(named[host], grade, causes.get(host, "")) for host, grade in chosen]),
@@ -176,8 +176,10 @@ def _graded(hosts: Hosts, named: Mapping[HostKey, HostHealth]) -> list[tuple[Hos
     warning = {host_key(one.host) for one in hosts.alerts if one.severity == "warning"}
     found: list[tuple[HostKey, Grade]] = []
     for host, one in named.items():
-        own = hosts.cells.get(host, {})
-        grade: Grade = "critical" if host in critical else "warning" if host in warning else _grade(one, own.values())
+        if host in critical:
+            grade: Grade = "critical"
+        else:
+            grade = "warning" if host in warning else _grade(one, is_pending=host in hosts.judged.pending)
         found.append((host, grade))
     return sorted(found, key=lambda one: (_ORDER.index(one[1]), one[0]))
 
@@ -193,17 +195,15 @@ def _causes(alerts: Iterable[Alert]) -> Mapping[HostKey, str]:
     return found
 
 
-def _signals(cells: Iterable[Cell], catalogue: Catalogue) -> list[str]:
+def _signals(chosen: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
     """The signals of the columns: what is crossed, then what most hosts have and limits of today judge."""
     health = load_areas().health
-    have, crossed, today = Counter[str](), set[str](), set[str]()
-    for one in cells:
-        have[one.signal] += 1
-        if one.standing in CROSSED:
-            crossed.add(one.signal)
-        rule = catalogue.rules.get(one.key[0])
-        if one.healthy and rule and not (rule.measured_on and rule.where):
-            today.add(one.signal)
+    have, today = Counter[str](), set[str]()
+    for ids, count in Counter(map(judged.rules, chosen)).items():
+        rules = [catalogue.rules[one] for one in ids if one in catalogue.rules]
+        have.update(dict.fromkeys({one.signal for one in rules}, count))
+        today |= {one.signal for one in rules if one.severity != "info" and not (one.measured_on and one.where)}
+    crossed = {signal for host in chosen for signal in judged.crossed.get(host, ())}
     limits = (catalogue.rules[rule].signal for group in health.limits for rule in group if rule in catalogue.rules)
     known = [one for one in dict.fromkeys([*health.hosts, *limits]) if one in have]
     few = max(have.values(), default=0) // 20
@@ -211,8 +211,8 @@ def _signals(cells: Iterable[Cell], catalogue: Catalogue) -> list[str]:
     def worth(signal: str) -> tuple[object, ...]:
         return signal not in crossed, have[signal] <= few, signal not in today, signal not in health.hosts
 
-    chosen = sorted(known, key=worth)[:MOST_COLUMNS]
-    return sorted((one for one in known if one in chosen), key=lambda one: one not in today)
+    best = sorted(known, key=worth)[:MOST_COLUMNS]
+    return sorted((one for one in known if one in best), key=lambda one: one not in today)
 
 
 def _row(host: HostHealth, why: str, own: Mapping[str, Cell], signals: Sequence[str], grade: Grade) -> Row:
@@ -235,17 +235,17 @@ def _gravest(severities: Iterable[Severity]) -> Severity:
     return "critical" if "critical" in severities else "warning"
 
 
-def _grade(host: HostHealth, cells: Iterable[Cell]) -> Grade:
+def _grade(host: HostHealth, *, is_pending: bool) -> Grade:
     match host.state:
         case HostState.SILENT:
             return "silent"
         case HostState.NOT_JUDGED:
             return "not judged"
         case _:
-            return "pending" if any(one.standing == "pending" for one in cells) else "healthy"
+            return "pending" if is_pending else "healthy"
 
 
-def _limit(signal: str, cells: Cells) -> str:
-    limits = {(one.usual, one.unit) for own in cells.values() if (one := own.get(signal)) and one.usual}
+def _limit(cells: Iterable[Cell | None]) -> str:
+    limits = {(one.usual, one.unit) for one in cells if one and one.usual}
     shown = {shortly(healthy, unit) for healthy, unit in limits}
     return shown.pop() if len(shown) == 1 else ""

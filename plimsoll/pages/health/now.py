@@ -11,10 +11,10 @@ from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.planning import Key
 from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key
-from plimsoll.pages.health.host_cells import cells, shown
+from plimsoll.pages.health.host_cells import shown
 from plimsoll.pages.health.host_table import Hosts
+from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.recent_values import RecentValues
-from plimsoll.rules.load import Catalogue
 from plimsoll.up.watched import Watched
 
 _EVERY_S = 1  # a request soon after an evaluation need not wait for what is made of it
@@ -31,7 +31,7 @@ class HealthNow:
         self._watched = watched
         self._recent = recent
         self._lock = Lock()
-        self._made: tuple[object, Hosts] | None = None
+        self._made: tuple[str, JudgedHosts] | None = None
         self._ends = Event()
         self._follower = Thread(target=self._follow, name="health follower")
         self._follower.start()
@@ -40,13 +40,13 @@ class HealthNow:
     def hosts(self) -> tuple[Health, Hosts]:
         """The state of everything, and of each host."""
         health = self._watched.health()
-        silent = frozenset(host_key(one.name) for one in health.hosts if one.state == HostState.SILENT)
-        version = health.evaluated, silent, tuple((one.id, one.stale, one.last, one.kind) for one in health.alerts)
+        silent = sorted(host_key(one.name) for one in health.hosts if one.state == HostState.SILENT)
+        version = str((health.evaluated, silent, [(one.id, one.stale, one.last, one.kind) for one in health.alerts]))
         with self._lock:
-            if self._made is None or str(self._made[0]) != str(version):
-                self._made = version, self._found(health, silent)
-            known = self._made[1]
-        return health, Hosts(health.hosts, health.alerts, known.cells, known.labels, known.packs)
+            if self._made is None or self._made[0] != version:
+                self._made = version, self._found(health, frozenset(silent))
+            judged = self._made[1]
+        return health, Hosts(health.hosts, health.alerts, judged, self._watched.site.labels)
 
     def _follow(self) -> None:
         seen: int | None = None
@@ -64,19 +64,8 @@ class HealthNow:
         self._ends.set()
         self._follower.join()
 
-    def _found(self, health: Health, silent: Collection[str]) -> Hosts:
-        catalogue, judged = self._watched.site.catalogue, dict[Key, JudgedNow]()
+    def _found(self, health: Health, silent: Collection[str]) -> JudgedHosts:
+        judged: Mapping[Key, JudgedNow] = {}
         if health.evaluated:
-            judged = dict(self._recent.follow(health.evaluated, shown(self._watched.judged()), silent))
-        made = cells(judged, health.alerts, catalogue)
-        return Hosts(health.hosts, health.alerts, made, self._watched.site.labels, _packs(judged, catalogue))
-
-
-def _packs(judged: Mapping[Key, JudgedNow], catalogue: Catalogue) -> Mapping[str, Collection[str]]:
-    """The titles of the packs whose limits are judged on each host."""
-    of_rule = {rule.id: pack.title for pack in catalogue.packs for rule in pack.rules}
-    found: dict[str, set[str]] = {}
-    for rule, host, _ in judged:
-        if rule in of_rule:
-            found.setdefault(host, set()).add(of_rule[rule])
-    return found
+            judged = self._recent.follow(health.evaluated, shown(self._watched.judged()), silent)
+        return JudgedHosts(judged, health.alerts, self._watched.site.catalogue)

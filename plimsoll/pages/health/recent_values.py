@@ -6,7 +6,7 @@ Values are added at each evaluation. What was before somebody looked is read fro
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from math import isnan, nan
+from math import nan
 from threading import Event, Lock, Thread
 
 import numpy as np
@@ -18,7 +18,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.host_key import host_key
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.pages.health.sparkline import Recent, Sparkline
+from plimsoll.pages.health.sparkline import LastHour, Sparkline
 from plimsoll.rules.states import State
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.up.watched import Watched
@@ -37,9 +37,8 @@ class RecentValues:
         self._watched = watched
         self._lock = Lock()
         self._evaluated: int | None = None
-        self._recent: dict[Key, Recent] = {}
+        self._hour = LastHour()
         self._known: dict[Key, JudgedNow] = {}
-        self._newest: dict[Key, int] = {}
         self._drawn: dict[tuple[Key, float | None], Sparkline | None] = {}
         self._reader: Thread | None = None
         self._ends = Event()
@@ -52,49 +51,44 @@ class RecentValues:
         """
         with self._lock:
             if evaluated != self._evaluated:
-                self._add(evaluated, judged)
-                now = {_key(one): one for one in judged}
+                now = {one.key: one for one in judged}
                 gone = {
                     key: replace(one, value=nan, state=State.NO_DATA, since=None)
                     for key, one in self._known.items()
-                    if key not in now and key[1] in silent
+                    if key[1] in silent and key not in now
                 }
                 self._known = {**now, **gone}
-                for kept in (self._recent, self._newest):
-                    for key in kept.keys() - self._known.keys():
-                        del kept[key]
+                self._add(evaluated)
             return self._known
 
     def newest(self, key: Key) -> int | None:
         """The last evaluation with a value (UTC ns), if it is known."""
-        return self._newest.get(key)
+        with self._lock:
+            return self._hour.newest(key)
 
     def sparkline(self, key: Key, limit: float | None) -> Sparkline | None:
         """The last hour of a rule and subject; None while there is nothing to draw."""
         with self._lock:
             wanted = key, limit
             if wanted not in self._drawn:
-                recent = self._recent.get(key)
-                self._drawn[wanted] = self._safely(recent, key, limit) if recent else None
+                self._drawn[wanted] = self._safely(key, limit)
             return self._drawn[wanted]
 
-    def _safely(self, recent: Recent, key: Key, limit: float | None) -> Sparkline | None:
+    def _safely(self, key: Key, limit: float | None) -> Sparkline | None:
         try:
-            return recent.drawn(self._evaluated or 0, limit)
+            return self._hour.drawn(key, self._evaluated or 0, limit)
         except (ArithmeticError, LookupError, ValueError):  # one value that cannot be drawn must not break the page
             _log.exception("%s of %s is not drawn on the health page", key[0], key[1])
             return None
 
-    def _add(self, evaluated: int, judged: Sequence[JudgedNow]) -> None:
-        for one in judged:
-            if not isnan(one.value):
-                key = _key(one)
-                self._newest[key] = evaluated
-                self._of(key, one).add_newest(evaluated, one.value)
+    def _add(self, evaluated: int) -> None:
+        known = self._known
+        self._hour.keep({key: one.healthy.worse for key, one in known.items()})
+        self._hour.add_newest(evaluated, np.fromiter((one.value for one in known.values()), np.float64, len(known)))
         is_late = self._evaluated is None or evaluated - self._evaluated > _GAP
         self._evaluated = evaluated
         self._drawn = {}
-        if is_late and judged and not (self._reader and self._reader.is_alive()) and not self._ends.is_set():
+        if is_late and known and not (self._reader and self._reader.is_alive()) and not self._ends.is_set():
             self._reader = Thread(target=self._read, args=(evaluated,), name="recent values")
             self._reader.start()
 
@@ -104,11 +98,6 @@ class RecentValues:
             reader = self._reader
         if reader:
             reader.join()
-
-    def _of(self, key: Key, one: JudgedNow) -> Recent:
-        if key not in self._recent:
-            self._recent[key] = Recent(one.healthy.worse)
-        return self._recent[key]
 
     def _read(self, end: int) -> None:
         """Read the last hour from the store, host by host."""
@@ -130,15 +119,7 @@ class RecentValues:
         start = end - _HOUR
         for one, found in conditions_of(watched.store, watched.site, watched.given, series, start - _WINDOW, end):
             with self._lock:
-                known = self._known.get(one.key)
-                has_value = ~np.isnan(found.values)
-                if known and has_value.any():
-                    self._of(one.key, known).add(found.times, found.values)
-                    last = int(found.times[has_value][-1])
-                    self._newest[one.key] = max(last, self._newest.get(one.key, last))
+                if one.key in self._known and len(found.times):
+                    self._hour.add(one.key, found.times, found.values)
         with self._lock:
             self._drawn = {}
-
-
-def _key(one: JudgedNow) -> Key:
-    return one.rule.id, *one.subject.key

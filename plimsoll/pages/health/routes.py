@@ -11,12 +11,12 @@ from starlette.routing import Route
 from plimsoll.alerting.book import silences
 from plimsoll.alerting.causes import unjudged
 from plimsoll.alerting.incidents import Incident, incidents
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.model.host_key import host_key
 from plimsoll.pages.health import words as health_words
 from plimsoll.pages.health.cell_links import address
 from plimsoll.pages.health.choice import STEP, Choice, label_choices
 from plimsoll.pages.health.host_cells import Cell
-from plimsoll.pages.health.host_table import HostTable, Row, Tile, host_table
+from plimsoll.pages.health.host_table import Hosts, HostTable, Row, Tile, host_table
 from plimsoll.pages.health.now import HealthNow
 from plimsoll.pages.health.recent_values import RecentValues
 from plimsoll.pages.health.sparkline import Sparkline
@@ -57,7 +57,6 @@ def _content(
     found, silenced = incidents(health.alerts), silences.active(watched.file, now)
     alerts = [one.worst for one in found]
     listed = found[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
-    judged = watched.judged() if listed else ()
 
     def sparkline(cell: Cell) -> Sparkline | None:
         return recent.sparkline(cell.key, cell.healthy.limit if cell.healthy else None)
@@ -73,7 +72,7 @@ def _content(
         "water": water(table.level),
         "basis": health_words.basis(health, zone, now),
         "as_of": health_words.as_of(health, zone, now),
-        "alerts": [health_words.fires(one, silenced, _lacking(watched, one, judged), now) for one in listed],
+        "alerts": [health_words.fires(one, silenced, _lacking(watched, one, hosts), now) for one in listed],
         "more": len(found) - len(listed),
         "table": table,
         "choice": choice,
@@ -99,7 +98,9 @@ def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
     return size, table.tiles[:most], len(table.tiles[most:])
 
 
-def _lacking(watched: Watched, incident: Incident, judged: Sequence[JudgedNow]) -> str:
+def _lacking(watched: Watched, incident: Incident, hosts: Hosts) -> str:
     """What is not judged on the host of an incident."""
     alert = incident.worst
-    return unjudged(alert.host, judged, watched.site.catalogue.signals) if alert.kind == "rule" else ""
+    if alert.kind != "rule":
+        return ""
+    return unjudged(alert.host, hosts.judged.of(host_key(alert.host)), watched.site.catalogue.signals)

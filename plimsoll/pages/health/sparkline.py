@@ -1,11 +1,12 @@
 """Sparklines: the values of the last hour as one SVG path, with room for the limit."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.alerting.planning import Key
 from plimsoll.model.log import Times, Values
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.healthy import Worse
@@ -24,59 +25,94 @@ class Sparkline:
     limit: int | None
 
 
-class Recent:
-    """The values of the last hour: of each minute the worst one, so that no short crossing is lost."""
+class LastHour:
+    """The values of the last hour by key: of each minute the worst one, so that no short crossing is lost.
 
-    def __init__(self, worse: Worse) -> None:
-        self._worst = np.fmin if worse == "lower" else np.fmax
-        self._values = np.full(WIDTH, np.nan)
-        self._newest = 0  # the minute of the last value, since 1970
+    A row for each key and a column for each minute: an evaluation adds its values to all rows at once.
+    """
 
-    def add(self, times: Times, values: Values) -> None:
-        """Add values at some times (UTC ns, ascending); NaN is no value."""
-        self._reach(int(times[-1]) // _MINUTE)
-        places = times // _MINUTE - (self._newest - WIDTH + 1)
-        inside = places >= 0
-        self._worst.at(self._values, places[inside], values[inside])
+    def __init__(self) -> None:
+        self._worse: Mapping[Key, Worse] = {}
+        self._rows: dict[Key, int] = {}
+        self._values = np.empty((0, WIDTH))  # times the sign: the highest is the worst
+        self._signs = np.empty(0)
+        self._newest = np.empty(0, np.int64)
+        self._minute = 0  # of the last column, since 1970
 
-    def add_newest(self, time: int, value: float) -> None:
-        """Add the newest value, which is much faster than `add`."""
+    def keep(self, worse: Mapping[Key, Worse]) -> None:
+        """Keep the values of these keys only; `worse` is the direction in which they become unhealthy."""
+        if worse == self._worse:
+            return
+        was = np.array([self._rows.get(key, -1) for key in worse], np.int64)
+        signs = np.array([-1.0 if one == "lower" else 1.0 for one in worse.values()])
+        values, newest, known = np.full((len(was), WIDTH), np.nan), np.zeros(len(was), np.int64), was >= 0
+        values[known] = self._values[was[known]] * (self._signs[was[known]] * signs[known])[:, None]
+        newest[known] = self._newest[was[known]]
+        self._rows = {key: row for row, key in enumerate(worse)}
+        self._worse, self._values, self._signs, self._newest = dict(worse), values, signs, newest
+
+    def add_newest(self, time: int, values: Values) -> None:
+        """Add the newest value of each key, in the order of `keep`; NaN is no value."""
         self._reach(time // _MINUTE)
-        self._values[-1] = self._worst(self._values[-1], value)
+        self._values[:, -1] = np.fmax(self._values[:, -1], values * self._signs)
+        self._newest[~np.isnan(values)] = time
+
+    def add(self, key: Key, times: Times, values: Values) -> None:
+        """Add values of a key at some times (UTC ns, ascending); NaN is no value."""
+        row, has_value = self._rows[key], ~np.isnan(values)
+        self._reach(int(times[-1]) // _MINUTE)
+        places = times // _MINUTE - (self._minute - WIDTH + 1)
+        inside = places >= 0
+        np.fmax.at(self._values[row], places[inside], values[inside] * self._signs[row])
+        if has_value.any():
+            self._newest[row] = max(int(self._newest[row]), int(times[has_value][-1]))
 
     def _reach(self, minute: int) -> None:
-        passed = min(minute - self._newest, WIDTH)
+        passed = min(minute - self._minute, WIDTH)
         if passed > 0:
-            self._values = np.concatenate([self._values[passed:], np.full(passed, np.nan)])
-            self._newest = minute
+            self._values = np.roll(self._values, -passed, axis=1)
+            self._values[:, -passed:] = np.nan
+            self._minute = minute
 
-    def drawn(self, until: int, limit: float | None) -> Sparkline | None:
+    def newest(self, key: Key) -> int | None:
+        """When there was a value last (UTC ns), if it is known."""
+        row = self._rows.get(key)
+        return None if row is None else int(self._newest[row]) or None
+
+    def drawn(self, key: Key, until: int, limit: float | None) -> Sparkline | None:
         """The sparkline of the hour that ends at `until` (UTC ns); None without any value."""
-        values = self._values[max(0, until // _MINUTE - self._newest) :]
-        (places,) = np.nonzero(~np.isnan(values))
-        if not len(places):
+        row = self._rows.get(key)
+        if row is None:
             return None
-        values = np.clip(values, -_FURTHEST, _FURTHEST)
+        values = self._values[row, max(0, until // _MINUTE - self._minute) :]
+        has_value = ~np.isnan(values)
+        if not has_value.any():
+            return None
+        values = np.clip(np.where(has_value, values, 0.0) * self._signs[row], -_FURTHEST, _FURTHEST)
         limit = None if limit is None else min(max(limit, -_FURTHEST), _FURTHEST)
-        bounds = (0.0, 0.0 if limit is None else limit)
-        low = min(*bounds, float(np.fmin.reduce(values)))
-        high = max(*bounds, float(np.fmax.reduce(values)))
+        # 0 is always part of the drawing, so the zeros where there was no value do not widen it.
+        low = min(float(values.min()), 0.0, limit or 0.0)
+        high = max(float(values.max()), 0.0, limit or 0.0)
         span = high - low if high > low else 1.0
 
         def height(value: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
             # From the lowest value: beside a very large one, the difference to 0 would be lost in rounding.
             return HEIGHT - 1.5 - (value - low) / span * (HEIGHT - 3)
 
-        heights = np.rint(height(values[places])).astype(int)
-        return Sparkline(_path(places, heights), None if limit is None else round(float(height(limit))))
+        heights: list[int] = np.rint(height(values)).astype(int).tolist()
+        path = _path(heights, has_value.tolist())
+        return Sparkline(path, None if limit is None else round(float(height(limit))))
 
 
-def _path(places: NDArray[np.intp], heights: NDArray[np.int_]) -> str:
-    """A line through the heights, which are drawn only at some places; places that follow each other are joined."""
-    ends = np.nonzero(np.diff(places) > 1)[0] + 1
-    lines: list[str] = []
-    for first, last in pairwise([0, *ends.tolist(), len(places)]):
-        steps = [_STEPS[step] for step in np.diff(heights[first:last]).tolist()]
+def _path(heights: list[int], has_value: list[bool]) -> str:
+    """A line through the heights of the minutes that have a value; minutes that follow each other are joined."""
+    parts: list[str] = []
+    before: int | None = None
+    for minute, (height, there) in enumerate(zip(heights, has_value, strict=True)):
+        if not there:
+            before = None
+            continue
         # A stroke of no length is a dot where there is no second value.
-        lines.append(f"M{places[first]} {heights[first]}l0 0{''.join(steps)}")
-    return "".join(lines)
+        parts.append(f"M{minute} {height}l0 0" if before is None else _STEPS[height - before])
+        before = height
+    return "".join(parts)

@@ -81,9 +81,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now: int) -> dict[str, Any]:
     host = host_key(health.name)
     fires = incidents(one for one in watched.health().alerts if host_key(one.host) == host)
-    judged: dict[Key, JudgedNow] = {
-        (one.rule.id, *one.subject.key): one for one in watched.judged() if one.subject.key[0] == host
-    }
+    judged: dict[Key, JudgedNow] = {one.key: one for one in watched.judged() if one.subject.key[0] == host}
     own = cells(judged, [alert for one in fires for alert in one.alerts], watched.site.catalogue).get(host, {})
     active = silences.active(watched.file, now)
     silenced = [one for one in active if one.host == "*" or one.matches(one.rule, health.name, None)]
