@@ -30,8 +30,8 @@ from plimsoll.alerting.health import Health
 from plimsoll.native import programs, settings
 from plimsoll.native.influx import InfluxDB
 from plimsoll.receive.writing import Writing
-from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.guard.access import Access
 from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Serving

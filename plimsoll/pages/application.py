@@ -18,6 +18,7 @@ from plimsoll.pages.finding import routes as finding
 from plimsoll.pages.health import routes as health
 from plimsoll.pages.hosts import routes as hosts
 from plimsoll.pages.http_api import routes as http_api
+from plimsoll.pages.login import routes as login
 from plimsoll.pages.notes import routes as notes
 from plimsoll.pages.record import routes as record
 from plimsoll.pages.reviewing.run_reviews import RunReviews
@@ -43,6 +44,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *finding.routes(watched, frame),
         *notes.routes(watched, frame),
         *record.routes(watched, frame),
+        *login.routes(watched, frame),
         *http_api.routes(watched, frame, scenes, reviews),
         *alerts.routes(watched, frame),
         *rules.routes(watched, frame),

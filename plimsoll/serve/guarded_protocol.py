@@ -7,7 +7,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from plimsoll.serve.access import without_agents
+from plimsoll.serve.guard.agents import without_agents
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.throttle import network_of
 

@@ -1,11 +1,13 @@
 """Who asks: people with names and roles, and programs with tokens; and which role a request needs."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from starlette.requests import HTTPConnection
 
+OPENID = "OpenID"
 _SCOPE = "plimsoll.person"
 _SAFE = ("GET", "HEAD")
 # What an operator may change; whatever else is changed is an admin's.
@@ -13,6 +15,9 @@ _OF_OPERATORS = re.compile(
     r"/alerts/\d+/ack|/silences|/silences/\d+/end|/incidents/\d+/silence|/notes|/notes/\d+/remove|/api/notes"
     r"|/api/v1/alerts/\d+/acknowledgement|/api/v1/silences|/api/v1/silences/\d+|/api/v1/notes|/api/v1/notes/\d+"
 )
+
+
+_OF_ALL = frozenset({"/logout"})  # what changes nothing but who asks
 
 
 class Role(StrEnum):
@@ -28,6 +33,22 @@ class Role(StrEnum):
         return order.index(self) >= order.index(needed)
 
 
+@dataclass(frozen=True)
+class RolesOf:
+    """The roles of people, by what a proxy or a provider says of them: groups, as a rule.
+
+    `values` of each role; `usual` is that of people who have none of these, None: they are refused.
+    """
+
+    values: Mapping[Role, Collection[str]] = field(default_factory=dict[Role, Collection[str]])
+    usual: Role | None = None
+
+    def role(self, values: Iterable[str]) -> Role | None:
+        """The role that may do most of those that somebody has."""
+        known = {*values}
+        return next((role for role in reversed(Role) if known & {*self.values.get(role, ())}), self.usual)
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """Somebody who asks.
@@ -35,12 +56,18 @@ class Person:
     Attributes:
         name: Of a user; empty if nobody has said who asks.
         role: What they may do.
-        how: By what they are known: `password`, `proxy`, `token ci`; empty where nothing is needed.
+        how: By what they are known: `password`, `proxy`, `OpenID`, `token ci`; empty where nothing is needed.
     """
 
     name: str
     role: Role
     how: str = ""
+
+    def given_by(self, role: Role) -> str:
+        """What gives them another role."""
+        if self.how == OPENID:
+            return f"oidc.roles.{role} in up.toml names whom the provider has to call so"
+        return f"plimsoll users role {self.name} {role}"
 
 
 NOBODY = Person("", Role.ADMIN)
@@ -48,7 +75,7 @@ NOBODY = Person("", Role.ADMIN)
 
 def needed(method: str, path: str) -> Role:
     """The role that a request needs."""
-    if method in _SAFE:
+    if method in _SAFE or path in _OF_ALL:
         return Role.VIEWER
     return Role.OPERATOR if _OF_OPERATORS.fullmatch(path) else Role.ADMIN
 

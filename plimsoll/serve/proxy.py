@@ -2,17 +2,19 @@
 
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Address, IPv6Network
 
 from starlette.datastructures import Headers
 
+from plimsoll.model.errors import printable
 from plimsoll.serve.listen import ip_of
-from plimsoll.serve.people import Person, Role
+from plimsoll.serve.people import Person, RolesOf
 from plimsoll.serve.users import Users
 
 SECRET_HEADER = "X-Plimsoll-Proxy"
 _LONGEST = 200
+_MOST = 20
 
 
 class Unknown(Exception):
@@ -23,14 +25,17 @@ class Unknown(Exception):
 class TrustedProxy:
     """The proxy: its addresses, the header with the name of who asks, and what else it sends.
 
-    `secret`: of the header X-Plimsoll-Proxy, so that no other program at these addresses can say who asks. `role`:
-    of people whom `plimsoll users add` did not give one; None: they are refused.
+    `secret`: of the header X-Plimsoll-Proxy, so that no other program at these addresses can say who asks. `roles`:
+    of people whom `plimsoll users add` did not give one, by the values of the header `groups`, if there is one; these
+    stand between `separator`s.
     """
 
     addresses: Sequence[IPv4Network | IPv6Network]
     header: str
     secret: str = ""
-    role: Role | None = None
+    roles: RolesOf = field(default_factory=RolesOf)
+    groups: str | None = None
+    separator: str = ","
 
     def is_at(self, address: str) -> bool:
         """Whether it is at an address."""
@@ -47,10 +52,16 @@ class TrustedProxy:
         name = names[0]
         if len(name) > _LONGEST or not name.isprintable():
             raise Unknown("the proxy names nobody: the name is too long, or cannot be printed")
-        role = users.role(name) or self.role
+        groups = self._groups(headers)
+        role = users.role(name) or self.roles.role(groups)
         if role is None:
-            raise Unknown(f"{name}: has no role here; plimsoll users add gives one")
+            have = f", nor has any of the groups {', '.join(map(printable, groups[:_MOST]))}" if groups else ""
+            raise Unknown(f"{name}: has no role here{have}; plimsoll users add gives one")
         return Person(users.name(name), role, "proxy")
+
+    def _groups(self, headers: Headers) -> list[str]:
+        found = headers.getlist(self.groups) if self.groups else []
+        return [one.strip() for text in found for one in text.split(self.separator) if one.strip()]
 
     def _is_secret(self, headers: Headers) -> bool:
         sent = headers.getlist(SECRET_HEADER)

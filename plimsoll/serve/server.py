@@ -25,9 +25,11 @@ from plimsoll.model.times import SECOND
 from plimsoll.receive.writing import Writing
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.serve import metrics
-from plimsoll.serve.access import Access, Guard, SecurityHeaders
 from plimsoll.serve.answers import INFLUXDB, refusal
 from plimsoll.serve.bodies import Bodies
+from plimsoll.serve.guard.access import Access
+from plimsoll.serve.guard.guard import Guard
+from plimsoll.serve.guard.headers import SecurityHeaders
 from plimsoll.serve.intake import Intake
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.metrics_endpoint import MetricsEndpoint

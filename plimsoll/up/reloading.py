@@ -11,11 +11,11 @@ from starlette.routing import Route
 
 from plimsoll.notify.settings import file as up_settings
 from plimsoll.notify.settings.settings import UpSettings
-from plimsoll.serve.access import OWN
+from plimsoll.serve.guard.access import OWN
 
 PATH = f"{OWN}reload"
 # What the server, the store and the pages were made with.
-_NEED_RESTART = ("zone", "store", "limits", "login", "proxy")
+_NEED_RESTART = ("zone", "store", "limits", "login", "proxy", "oidc")
 
 
 @dataclass(frozen=True, slots=True)

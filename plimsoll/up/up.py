@@ -32,18 +32,16 @@ from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.receive.writing import NotWritten, Writing
-from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.guard.access import Access
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
-from plimsoll.serve.people import Role
-from plimsoll.serve.proxy import TrustedProxy
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.embedded import embedded
 from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.store import VictoriaStore
-from plimsoll.up import overview, reloading
+from plimsoll.up import overview, people, reloading
 from plimsoll.up.reloading import Reloaded
 from plimsoll.up.setup import Setup
 from plimsoll.up.sources import Sources
@@ -98,6 +96,7 @@ class Up:
         self._notifier = self._notifying(self._settings, found, site, self._started)
         self._heartbeat = self._heart(self._settings)
         self._credentials = Credentials(setup.folder)
+        self._oidc = people.oidc_login(self._settings, setup.folder, setup.url)
         self._checks = Collector(setup.host, looking.groups(self._settings.check))
         self._scraper = Scraper(
             self._settings.targets,
@@ -191,8 +190,10 @@ class Up:
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         login = self._settings.login == "always"
-        proxy = None if owner_only else _trusted(self._settings)
-        access = Access(listen, self._credentials, self._setup.names, owner_only, login, self._setup.url, proxy)
+        proxy = None if owner_only else people.trusted_proxy(self._settings)
+        sessions = self._oidc.sessions if self._oidc else None
+        url, names = self._setup.url, self._setup.names
+        access = Access(listen, self._credentials, names, owner_only, login, url, proxy, sessions)
         pages = [
             reloading.route(self.reload, self._done_by_owner),
             *(() if owner_only else self._setup.pages(self._watched)),
@@ -283,6 +284,8 @@ class Up:
             trials=self._trials,
             limits=self._limits,
             closing=self._closing,
+            oidc=self._oidc,
+            url=self._setup.url,
         )
 
     def _health(self) -> overview.Health:
@@ -311,13 +314,3 @@ class Up:
                 _log.error("the store cannot be tidied: %s", error)
             except Exception:  # the thread must go on
                 _log.exception("tidying failed")
-
-
-def _trusted(settings: UpSettings) -> TrustedProxy | None:
-    """The proxy that says who asks; None if there is none."""
-    found = settings.proxy
-    if found is None:
-        return None
-    return TrustedProxy(
-        found.addresses, found.user, found.secret.get_secret_value(), Role(found.role) if found.role else None
-    )

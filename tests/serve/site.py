@@ -20,8 +20,8 @@ from plimsoll.native.running import OnlyOne
 from plimsoll.pages.application import routes
 from plimsoll.receive.writing import Writing
 from plimsoll.rules.load import load
-from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.guard.access import Access
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
@@ -103,6 +103,7 @@ def site(
     login=False,
     url=None,
     proxy=None,
+    sessions=None,
     health: Callable[[], Health] = Health,
     on_written=None,
     certificate=None,
@@ -113,9 +114,10 @@ def site(
     folder.mkdir(mode=0o700, exist_ok=True)
     lock = OnlyOne(folder)
     writing = Writing(store, *([on_written] if on_written else []))
-    access = Access(listen, Credentials(folder), hosts, owner_only, login, url, proxy)
+    access = Access(listen, Credentials(folder), hosts, owner_only, login, url, proxy, sessions)
     limits = replace(limits or Limits(), past_s=PAST_S)
     file = AlertsFile(folder / NAME)
+    watching["url"] = url
     shown = watched(store, folder, file, health=health, limits=limits)
     app = create_app(store, writing, access, health, limits, routes(replace(shown, **watching)), load().signals)
     serving = Serving(app, listen, certificate, limits, behind_proxy=access.is_behind_proxy)

@@ -14,7 +14,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.pages.application import routes
 from plimsoll.serve import passwords, users
 from plimsoll.serve.credentials import Use, end_password, make_missing, new_password, new_token
-from plimsoll.serve.people import Role, needed
+from plimsoll.serve.people import Role, RolesOf, needed
 from plimsoll.serve.proxy import TrustedProxy
 from tests.each import each
 from tests.serve.site import EVERYWHERE, site, watched
@@ -84,7 +84,7 @@ def test_nothing_that_changes_anything_is_open_to_a_viewer(tmp_path, duckdb):
         assert isinstance(route, Route)
         path = route.path.replace("{id:number}", "1").replace("{id:str}", "1").replace("{run:path}", "night")
         for method in {"POST", "DELETE", "PUT", "PATCH"} & (route.methods or set()):
-            assert needed(method, path) is not Role.VIEWER, (method, path)
+            assert (needed(method, path) is Role.VIEWER) == (path == "/logout"), (method, path)
             if needed(method, path) is Role.OPERATOR:
                 of_operators.add(path.partition("/v1")[2] or path)
     assert of_operators == {
@@ -189,10 +189,31 @@ def test_nobody_else_than_the_proxy_says_who_asks(duckdb, tmp_path):
 
 
 def test_people_of_the_proxy_who_are_no_users_have_the_role_of_the_settings(duckdb, tmp_path):
-    proxy = TrustedProxy([ip_network("127.0.0.0/8")], "X-User", SECRET, Role.OPERATOR)
+    proxy = TrustedProxy([ip_network("127.0.0.0/8")], "X-User", SECRET, RolesOf(usual=Role.OPERATOR))
     with site(duckdb, tmp_path / "data", login=True, proxy=proxy) as here:
         assert note(here, {"X-Plimsoll-Proxy": SECRET, "X-User": "zoe@example.org"}) == 201
         assert recorded(here) == [("zoe@example.org", "proxy", "made note 1: deployed")]
+
+
+def test_the_groups_that_a_proxy_tells_give_roles(duckdb, tmp_path):
+    roles = RolesOf({Role.VIEWER: ["staff"], Role.OPERATOR: ["ops", "night shift"], Role.ADMIN: ["root"]})
+    proxy = TrustedProxy([ip_network("127.0.0.0/8")], "X-User", SECRET, roles, "Remote-Groups")
+    with site(duckdb, with_users(tmp_path / "data"), login=True, proxy=proxy) as here:
+        for name, groups, status in (
+            ("zoe", "staff, night shift", 201),
+            ("zoe", "staff", 403),
+            ("zoe", "Ops,sales", 403),
+            ("zoe", "", 403),
+            ("viewer-1", "root", 403),  # what plimsoll users gives goes before
+        ):
+            sent = {"X-Plimsoll-Proxy": SECRET, "X-User": name, "Remote-Groups": groups}
+            assert note(here, sent) == status, (name, groups)
+        asked = here.request(
+            "GET", "/alerts", headers={"X-Plimsoll-Proxy": SECRET, "X-User": "zoe", "Remote-Groups": "a,b"}
+        )
+        assert "zoe: has no role here, nor has any of the groups a, b" in asked.json()["message"]
+        stranger = {"X-User": "zoe", "Remote-Groups": "root"}
+        assert note(here, stranger) == 401  # without the secret of the proxy
 
 
 def test_the_file_of_users_is_the_owners_alone_and_has_no_password(tmp_path):

@@ -1,15 +1,14 @@
 """The sections of up.toml, but those of exporters and of checks."""
 
-import re
 from datetime import time
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator
 
 from plimsoll.alerting.roster import SILENT_AFTER
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.notify.quiet_hours import DAYS, Day
-from plimsoll.notify.settings.fields import Clock, Duration, Name, Network, Size, Strict, check_http
+from plimsoll.notify.settings.fields import Clock, Duration, Name, Size, Strict, check_http
 from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.store.duck.store import DAYS as DAYS_KEPT
@@ -119,29 +118,3 @@ class LimitsSettings(Strict):
         """The same for what is received; names may take more memory where there are more series."""
         names = max(_BOUNDS.names, self.series * _BOUNDS.names // _BOUNDS.series)
         return Bounds(self.series, self.hosts, self.writer_series, self.writer_hosts, names)
-
-
-class ProxySettings(Strict):
-    """A reverse proxy that people log in at, and that says in the header `user` who asks.
-
-    It is at one of the `addresses`, and sends the `secret` as X-Plimsoll-Proxy. `role`: of people who are no users.
-    """
-
-    addresses: tuple[Network, ...] = Field(min_length=1)
-    user: str = Field(pattern=r"^[A-Za-z0-9-]{1,100}$")
-    secret: SecretStr = SecretStr("")
-    role: Literal["viewer", "operator", "admin"] | None = None
-
-    @field_validator("secret")
-    @classmethod
-    def _is_long(cls, secret: SecretStr) -> SecretStr:
-        found = secret.get_secret_value()
-        if found and not re.fullmatch(r"[\x21-\x7e]{20,200}", found):
-            raise ValueError("has 20 to 200 characters, without spaces")
-        return secret
-
-    @model_validator(mode="after")
-    def _needs_secret(self) -> Self:
-        if any(one.is_loopback for one in self.addresses) and not self.secret.get_secret_value():
-            raise ValueError("needs a secret: every program on this machine is at a loopback address")
-        return self

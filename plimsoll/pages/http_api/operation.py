@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from plimsoll.alerting.book.database import NotKept
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.pages.shared.form_words import with_fields
-from plimsoll.serve.access import PUBLIC
+from plimsoll.serve.guard.access import PUBLIC
 
 MOST_AT_ONCE = 1000
 _USUAL_AT_ONCE = 100

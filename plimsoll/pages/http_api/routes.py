@@ -17,8 +17,8 @@ from plimsoll.pages.http_api.openapi import document
 from plimsoll.pages.http_api.operation import Operation, Problem, Refused, problem, refusal
 from plimsoll.pages.reviewing.run_reviews import RunReviews
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.serve.access import PUBLIC
 from plimsoll.serve.bodies import Bodies, Full, TooLarge, TooSlow
+from plimsoll.serve.guard.access import PUBLIC
 from plimsoll.serve.limits import Limits
 from plimsoll.up.watched import Watched
 

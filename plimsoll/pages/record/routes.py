@@ -1,17 +1,14 @@
-"""The page of the record, a hundred deeds at a time; and where people log in."""
+"""The page of the record, a hundred deeds at a time."""
 
 import time
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.alerting.book import deeds
-from plimsoll.pages.shared.forms import see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.numbers import number
-from plimsoll.serve.access import LOGIN
 from plimsoll.up.watched import Watched
 
 _AT_ONCE = 100
@@ -36,10 +33,4 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
             more=first + len(found.deeds) < found.total,
         )
 
-    def login(request: Request) -> Response:
-        # Whoever gets here has logged in: the guard asks for a password under this address.
-        parts = urlsplit(request.query_params.get("back", ""))
-        path = parts.path if parts.path.startswith("/") and not parts.path.startswith(("//", "/\\")) else "/"
-        return see(f"{path}?{parts.query}" if parts.query else path)
-
-    return [Route("/record", page), Route(LOGIN, login)]
+    return [Route("/record", page)]

@@ -2,6 +2,7 @@
 const PATIENCE = 8000; // ms
 const notice = document.getElementById("no-answer");
 let last = new Date();
+let loggedOut = false;
 
 // Aborts a request that takes too long, as a server that hangs never ends it; or one that `other` aborts.
 export function patience(other) {
@@ -12,6 +13,7 @@ export function patience(other) {
 // The text of an address. It throws if the server does not answer, or refuses.
 export async function ask(address) {
   const answer = await fetch(address, { signal: patience() });
+  loggedOut = answer.status === 401;
   if (!answer.ok) throw new Error(`status ${answer.status}`);
   return answer.text();
 }
@@ -22,7 +24,9 @@ export function answered() {
 }
 
 export function notAnswered() {
-  const text = `No answer from Plimsoll since ${clock(last)}: what is shown is old.`;
+  const since = clock(last);
+  const text = loggedOut ? `Your login has ended: load this page again. What is shown is of ${since}.`
+    : `No answer from Plimsoll since ${since}: what is shown is old.`;
   if (notice.textContent !== text) notice.textContent = text;
   notice.hidden = false;
 }

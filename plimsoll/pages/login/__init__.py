@@ -1,0 +1,1 @@
+"""Where people log in and out."""

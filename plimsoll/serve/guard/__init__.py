@@ -1,0 +1,1 @@
+"""Who may reach `plimsoll up`, and who asks. See docs/security.md."""

@@ -1,0 +1,1 @@
+"""Logins at an OpenID provider. See docs/security.md."""
