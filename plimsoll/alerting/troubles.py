@@ -16,6 +16,7 @@ HOSTS_LEFT_OUT = "hosts-left-out"
 LIMITS_LEFT_OUT = "limits-left-out"
 CONNECTIONS = "connections"
 NOT_CHECKED = "not-checked-"  # and the name of the check
+NOT_COLLECTED = "not-collected-"  # and the name of what does not answer
 NOT_NOTIFIED = "notify-"  # and the name of the target
 _HOST = "plimsoll"
 

@@ -10,12 +10,15 @@ import numpy as np
 
 from plimsoll.collect.pdh.library import Pdh
 from plimsoll.collect.sources import disks, file_systems, kernel, memory, network, process_counts, processors, windows
+from plimsoll.collect.sources.patience import NoAnswer
 from plimsoll.collect.sources.reading import Group, Reading
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Signal
+
+_SAID_S = 30.0
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +39,7 @@ class Collector:
         self.host = host or socket.gethostname()
         self._groups = groups_of_this_system(self.host, signals) if groups is None else groups
         self._failing: dict[str, str] = {}
+        self._silent: dict[str, float] = {}
         self._series: dict[tuple[str, tuple[tuple[str, str], ...], str], Series] = {}
 
     def use(self, groups: Mapping[str, Group]) -> None:
@@ -47,6 +51,11 @@ class Collector:
     def failing(self) -> Mapping[str, str]:
         """What cannot be collected, and why."""
         return dict(self._failing)
+
+    @property
+    def silent(self) -> Mapping[str, float]:
+        """What has not answered for so many seconds, and holds up nothing else; half a minute at least."""
+        return {name: seconds for name, seconds in [*self._silent.items()] if seconds >= _SAID_S}
 
     def collect(self, now_ns: int) -> Points:
         """The counters now. All samples have the last multiple of 10 s as their time."""
@@ -73,10 +82,12 @@ class Collector:
             if name not in self._failing:
                 _log.warning("%s: cannot be collected: %s %s", name, type(error).__name__, error)
             self._failing[name] = str(error) or type(error).__name__
+            self._silent[name] = error.seconds if isinstance(error, NoAnswer) else 0.0
         else:
             if name in self._failing:
                 _log.warning("%s: collected again", name)
             self._failing.pop(name, None)
+            self._silent.pop(name, None)
         return readings
 
 

@@ -16,6 +16,7 @@ from plimsoll.alerting.troubles import (
     HOSTS_LEFT_OUT,
     LIMITS_LEFT_OUT,
     NOT_CHECKED,
+    NOT_COLLECTED,
     NOT_JUDGED,
     NOT_NOTIFIED,
     NOT_WRITTEN,
@@ -42,10 +43,12 @@ def troubles(
     started: int,
     connections: tuple[int, int] = (0, 1),
     unchecked: Mapping[str, str] | None = None,
+    silent: Mapping[str, float] | None = None,
 ) -> Iterator[Trouble]:
     """What somebody has to mend.
 
     `connections` are how many are open, and how many may be; `unchecked` the checks that cannot be made, and why.
+    `silent`: the counters of this computer that have not answered for so many seconds.
     """
     if written.problem:
         yield Trouble(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
@@ -75,6 +78,12 @@ def troubles(
         )
     for name, why in (unchecked or {}).items():
         yield Trouble(f"{NOT_CHECKED}{name}", f"The {name} cannot be made: {why}")
+    for name, seconds in (silent or {}).items():
+        yield Trouble(
+            f"{NOT_COLLECTED}{name}",
+            f"The counters of {name} of this computer have not answered for {duration_text(round(seconds) * SECOND)}, "
+            "and are not judged; all others are: restart the service that they are of",
+        )
     for one in notifier.states():
         if one.failing_since is not None and now - one.failing_since >= _FAILING:
             yield Trouble(f"{NOT_NOTIFIED}{one.name}", f"Notifications do not reach {one.name}: {one.error}")

@@ -1,6 +1,6 @@
 """How `plimsoll up` is to run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +25,7 @@ class Setup:
     `sources` are asked for points every 10 s; `host` is the name under which one of them collects this computer.
     `delay` (ns) is how long after its time an evaluation is performed. `pages` makes the pages to serve. `url` is the
     address under which people reach it, where that is not the one it listens on. `read` reads plimsoll.toml anew.
+    `silent` says which counters of this computer have not answered, and for how many seconds.
     """
 
     folder: Path
@@ -37,6 +38,7 @@ class Setup:
     pages: Callable[[Watched], Sequence[BaseRoute]] = lambda _: ()
     url: PublicAddress | None = None
     read: Callable[[], tuple[Site, GivenFacts]] | None = None
+    silent: Callable[[], Mapping[str, float]] = dict
 
     @property
     def names(self) -> list[str]:

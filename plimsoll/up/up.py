@@ -267,7 +267,8 @@ class Up:
         now = time.time_ns()
         written, open_ones = self._writing.state, self._servers[0].connections
         progress, unchecked = self.loop.progress, self._checks.failing
-        return [*overview.troubles(progress, written, self._notifier, now, self._started, open_ones, unchecked)]
+        silent = self._setup.silent()
+        return [*overview.troubles(progress, written, self._notifier, now, self._started, open_ones, unchecked, silent)]
 
     def _all_watched(self) -> Watched:
         return Watched(

@@ -4,7 +4,9 @@ import csv
 import itertools
 import sys
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
@@ -13,6 +15,7 @@ from plimsoll.collect.collector import Collector
 from plimsoll.collect.pdh import objects as pdh_objects
 from plimsoll.collect.pdh.library import PdhError
 from plimsoll.collect.sources import windows
+from plimsoll.collect.sources.patience import Patient
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.times import SECOND
@@ -207,3 +210,41 @@ def test_psutil_stands_in_for_counters_that_are_switched_off(minutes, monkeypatc
     assert found["win_system", "System", None, "System_Up_Time"] == 77
     assert found["win_mem", "Memory", None, "Available_Bytes"] == 2**32
     assert found["win_numa_node_memory", "NUMA Node Memory", "_Total", "Total_MBytes"] == 2**13
+
+
+def test_an_object_that_does_not_answer_costs_no_other_and_is_said(minutes, caplog):
+    hang, begun = Event(), Event()
+
+    class Hanging(Host):
+        def collect(self, query):
+            if query in self.failing:
+                begun.set()
+                hang.wait()
+            return True
+
+    host: Any = Hanging({r"\Memory\Committed Bytes": 5.0, r"\System\Processor Queue Length": 1.0})
+    now = [0.0]
+    groups = windows.groups("WIN1", SIGNALS, host)
+    for group in groups.values():
+        if isinstance(group, Patient):
+            group.patience_s, group._clock = 300, lambda: now[0]
+    started = Collector("WIN1", groups, SIGNALS)
+    started.collect(AT)
+    host.failing.add(next(handle for handle, path in host.paths.items() if "Memory" in path) - 1)  # its query
+    memory = groups["Memory"]
+    assert isinstance(memory, Patient)
+    memory.patience_s = 0
+    for passed, silent in ((0.0, {}), (10.0, {}), (50.0, {"Memory": 50.0})):
+        now[0] = passed
+        assert [one.field for one in started.collect(AT + 10 * SECOND).series] == ["Processor_Queue_Length"]
+        assert begun.wait(300)
+        assert started.silent == silent
+    assert caplog.text.count("Memory: cannot be collected") == 1
+    host.failing.clear()
+    hang.set()
+    assert memory._thread
+    memory._thread.join(300)
+    memory.patience_s = 300
+    assert len(given(started.collect(AT + 70 * SECOND))) == 2
+    assert started.silent == {}
+    assert "Memory: collected again" in caplog.text

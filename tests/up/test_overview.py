@@ -45,6 +45,17 @@ def test_many_connections_are_told_before_agents_are_sent_away(world):
     assert found.notes[0] == "many."
 
 
+def test_counters_that_do_not_answer_are_said_and_nothing_is_healthy(world):
+    nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
+    world.run(15 * MINUTE, {"web1": 60})
+    assert page(world).headline.startswith("Healthy")
+    (found,) = troubles(
+        world.loop.progress, WritingState(), nobody, world.now, world.now, silent={"PhysicalDisk": 65.2}
+    )
+    assert "PhysicalDisk of this computer have not answered for 1 min 5 s" in found.text
+    assert not page(world, found).headline.startswith("Healthy")
+
+
 def test_nothing_is_healthy_before_anything_was_judged(world):
     assert page(world).headline == "Not known: nothing has been judged yet"
 

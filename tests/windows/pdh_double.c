@@ -8,7 +8,7 @@
 
 #define EXPORT __declspec(dllexport)
 
-typedef struct query { int sample; } query;
+typedef struct query { int sample, hangs; } query;
 typedef struct counter { query *query; const struct known *known; } counter;
 
 /* What an instance counts: `value` at once, or `value` per second if it is a rate. From the sample `since` on, until
@@ -25,6 +25,7 @@ static const struct known known[] = {
     {L"\\Process(*)\\Private Bytes", 0,
      {{L"svchost", 1, 0, 99}, {L"svchost", 2, 0, 99}, {L"\x00fc\x0442", 4, 2, 2}, {L"svchost", 3, 3, 99}}},
     {L"\\MSSQL$PAYROLL:Buffer Manager\\Page life expectancy", 0, {{L"", 4000, 0, 99}}},
+    {L"\\Hung Provider\\Count", 0, {{L"", 1, 0, 99}}},
 };
 
 static int count_of(const counter *c) {
@@ -54,13 +55,19 @@ EXPORT PDH_STATUS WINAPI PdhAddEnglishCounterW(PDH_HQUERY handle, LPCWSTR path, 
         made = calloc(1, sizeof *made);
         made->query = handle;
         made->known = &known[at];
+        made->query->hangs |= !wcsncmp(path, L"\\Hung", 5);
         *out = made;
         return ERROR_SUCCESS;
     }
     return status;
 }
 
-EXPORT PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY handle) { ((query *)handle)->sample++; return ERROR_SUCCESS; }
+EXPORT PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY handle) {
+    query *q = handle;
+    if (q->hangs) Sleep(INFINITE);
+    q->sample++;
+    return ERROR_SUCCESS;
+}
 
 EXPORT PDH_STATUS WINAPI PdhGetFormattedCounterValue(PDH_HCOUNTER handle, DWORD format, LPDWORD type,
                                                      PPDH_FMT_COUNTERVALUE out) {

@@ -5,6 +5,8 @@ import json
 import sys
 
 from plimsoll.collect.pdh.library import Pdh
+from plimsoll.collect.sources.patience import NoAnswer, Patient
+from plimsoll.collect.sources.reading import Group, Reading
 
 WANTED = (
     r"\Memory\Available Bytes",
@@ -35,6 +37,30 @@ def samples(pdh: Pdh, paths: tuple[str, ...], count: int) -> list[object]:
     return found
 
 
+def beside_one_that_hangs(pdh: Pdh) -> list[object]:
+    """What is read of a provider that hangs, of one that does not, and of the first again."""
+
+    def group(path: str) -> Group:
+        query = pdh.open()
+        counter = pdh.add(query, path)
+        assert counter is not None
+
+        def read() -> list[Reading]:
+            pdh.collect(query)
+            return [Reading(path, {"value": pdh.value(counter) or 0.0})]
+
+        return read
+
+    hung, other = Patient(group(r"\Hung Provider\Count"), 0.2), Patient(group(r"\Memory\Available Bytes"), 300)
+    found: list[object] = []
+    for one in (hung, other, hung):
+        try:
+            found.append([reading.fields["value"] for reading in one()])
+        except NoAnswer:
+            found.append("no answer")
+    return found
+
+
 if __name__ == "__main__":
     library = Pdh(ctypes.WinDLL(sys.argv[1]))
-    print(json.dumps([library.objects(), *samples(library, WANTED, 3)]))
+    print(json.dumps([library.objects(), *samples(library, WANTED, 3), beside_one_that_hangs(library)]), flush=True)

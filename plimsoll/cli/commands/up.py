@@ -150,6 +150,7 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
             pages=routes,
             url=PublicAddress.parse(options.url) if options.url else None,
             read=lambda: _of_hosts(options.config, folder, catalogue),
+            silent=lambda: collector.silent if collector else {},
         )
         up = Up(setup, lock, store, site, given)
         try:

@@ -36,7 +36,7 @@ class ObjectCounters:
     @property
     def here(self) -> frozenset[str]:
         """The counters that this host has."""
-        return frozenset(path.counter for path in self._counters)
+        return frozenset(path.counter for path in [*self._counters])  # another thread may be adding some
 
     def __call__(self) -> Iterator[Reading]:
         """The values now. Rates are there from the second time on: they are those of the time since the last."""

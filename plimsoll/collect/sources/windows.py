@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from plimsoll.collect.pdh.library import Pdh
 from plimsoll.collect.pdh.objects import ObjectCounters
 from plimsoll.collect.sources import windows_stand_ins
+from plimsoll.collect.sources.patience import Patient
 from plimsoll.collect.sources.reading import Group, Reading
 from plimsoll.model.perfmon import SQL_NAMED, CounterPath
 from plimsoll.rules.collectors.counters import counters
@@ -29,7 +30,7 @@ def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh | None) -> Mapping
         return windows_stand_ins.groups(host)
     found: dict[str, Group] = {}
     objects = PerformanceObjects(pdh, host, signals, found)
-    found["list of performance objects"] = objects.look
+    found["list of performance objects"] = Patient(objects.look)
     objects.read_of(())
     found.update(windows_stand_ins.groups(host, objects.has))
     return found
@@ -64,7 +65,8 @@ class PerformanceObjects:
         needed = counters(tuple(self._signals), self._signals, tuple(sql_instances))
         for name, paths in needed.by_object().items():
             if name not in self._objects:
-                self._objects[name] = self._found[name] = ObjectCounters(self._pdh, self._host, paths)
+                self._objects[name] = ObjectCounters(self._pdh, self._host, paths)
+                self._found[name] = Patient(self._objects[name])
 
     def has(self, path: CounterPath) -> bool:
         """Whether Windows has this counter, or for one with instances its object, whose instances it names itself."""
