@@ -8,11 +8,13 @@ from threading import Lock
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from plimsoll.alerting.series_hosts import SeriesHosts
 from plimsoll.model.host_key import HostKey, host_key
+from plimsoll.model.log import Times
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.rules.subjects import host_of
 
 _TOLERATED = 60 * SECOND
 _REMEMBERED = 300 * SECOND
@@ -49,7 +51,7 @@ class Clocks:
     """Notes samples from the future, and those that come late. `tags` name the host; see `rules.subjects.host_of`."""
 
     def __init__(self, tags: Collection[str]) -> None:
-        self._tags = tags
+        self.hosts = SeriesHosts(tags)
         self._ahead: dict[str, tuple[str, int, int]] = {}  # name, how far ahead, when it was seen
         self._late: dict[str, _Late] = {}
         self._lock = Lock()
@@ -63,7 +65,7 @@ class Clocks:
         used = np.unique(points.which)
         with self._lock:
             if self._late or (np.abs(newest[used] - now) > _TOLERATED).any():
-                for host, its_newest in self._by_host(points, used.tolist(), newest):
+                for host, its_newest in self._by_host(points, used, newest[used]):
                     self._note(host, its_newest, now)
 
     def reasons(self, now: int) -> Mapping[HostKey, str]:
@@ -87,12 +89,13 @@ class Clocks:
             steady = (one for one in self._late.values() if one.last - one.first >= _STEADY)
             return {one.host: (one.lowest, one.newest) for one in steady}
 
-    def _by_host(self, points: Points, used: list[int], newest: np.ndarray) -> Iterator[tuple[str, int]]:
-        found: dict[str, int] = {}
-        for which in used:
-            host = host_of(points.series[which], self._tags)
-            found[host] = max(int(newest[which]), found.get(host, int(newest[which])))
-        yield from found.items()
+    def _by_host(self, points: Points, used: NDArray[np.int32], newest: Times) -> Iterator[tuple[str, int]]:
+        """The hosts of the series that are used, and the newest sample of each."""
+        of_host = self.hosts.numbers(points.series)[used]
+        its_newest = np.full(len(self.hosts.names), np.iinfo(np.int64).min)
+        np.maximum.at(its_newest, of_host, newest)
+        for number in np.unique(of_host).tolist():
+            yield self.hosts.names[number], int(its_newest[number])
 
     def _note(self, host: str, newest: int, now: int) -> None:
         key = host_key(host)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 from threading import Event, Lock
 
+import numpy as np
+
 from plimsoll.alerting import known_rules
 from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import NotKept
@@ -29,7 +31,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, duration_text, iso
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.states import State, Status
-from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.rules.subjects import host_tags
 from plimsoll.store.protocol import Store
 
 DELAY = 30 * SECOND  # an evaluation at e is performed at e + DELAY, so that samples on their way are in
@@ -107,14 +109,13 @@ class AlertLoop:
         self._most_hosts = most_hosts
         self._stop = Event()
         self._own = Troubles(book.file)
-        self._tags = host_tags(site.catalogue.signals)
-        self._clocks = Clocks(self._tags)
+        self._clocks = Clocks(host_tags(site.catalogue.signals))
         self._judge: LiveJudge | None = None
         self._last: int | None = None
         self._kept: dict[Key, Status] = {}
         self._seen: dict[str, Seen] = {}
         self._late: dict[str, int] = {}
-        self._late_series: set[Series] = set()
+        self._late_series: dict[int, Series] = {}  # by id
         self._lock = Lock()
         self._fresh: tuple[Site, GivenFacts] | None = None
         self._amended: dict[str, int] = {}
@@ -140,12 +141,16 @@ class AlertLoop:
         if last is None or not len(points) or int(points.times.min()) > last:
             return
         late = points.times <= last
+        which, hosts = points.which[late], self._clocks.hosts
+        of_host = hosts.numbers(points.series)[which]
+        first = np.full(len(hosts.names), last)
+        np.minimum.at(first, of_host, points.times[late])
         with self._lock:
-            for at, which in zip(points.times[late].tolist(), points.which[late].tolist(), strict=True):
-                series = points.series[which]
-                host = host_of(series, self._tags)
+            for number in np.unique(of_host).tolist():
+                host, at = hosts.names[number], int(first[number])
                 self._late[host] = min(at, self._late.get(host, at))
-                self._late_series.add(series)
+            late_ones = [points.series[one] for one in np.unique(which).tolist()]
+            self._late_series.update(zip(map(id, late_ones), late_ones, strict=True))
 
     def judge_by(self, site: Site, given: GivenFacts) -> None:
         """Judge by other settings from the next evaluation on; what fires goes on from where it is, as at a start."""
@@ -278,9 +283,9 @@ class AlertLoop:
             due = [host for host in self._late if now - self._amended.get(host, 0) >= _AMEND_EVERY]
             if not due:
                 return
-            host, series = due[0], self._late_series
+            host, series = due[0], self._late_series.values()
             start = max(self._late.pop(host), last - _MOST_CAUGHT_UP)
-            self._late_series = set()
+            self._late_series = {}
         self._amended[host] = now
         begun = time.thread_time()
         judge.reread(series)
