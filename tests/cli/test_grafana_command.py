@@ -7,3 +7,45 @@ def test_what_is_no_text_is_not_ours(plimsoll, tmp_path):
     (folder / "odd.yaml").write_bytes(b"\xff\xfe")
     assert plimsoll("grafana", "export", "--out", tmp_path).status == 0
     assert (folder / "odd.yaml").read_bytes() == b"\xff\xfe"
+
+
+def test_dashboards_for_prometheus(plimsoll, tmp_path):
+    """They are written and checked, without those of areas that nothing is left of, and what is refused is named."""
+    folder = tmp_path / "dashboards" / "grafana" / "prometheus"
+    asked = (
+        "grafana",
+        "export",
+        "--data-source",
+        "prometheus",
+        "--only",
+        "linux",
+        "--interval",
+        "30s",
+        "--out",
+        tmp_path,
+    )
+    folder.mkdir(parents=True)
+    (folder / "own.json").write_text("{}")
+    done = plimsoll(*asked)
+    assert done.status == 0
+    assert "not exported: dashboard runs: runs are not in Prometheus" in done.err
+    assert {"cpu.json", "own.json"} < {one.name for one in folder.iterdir()}
+    assert not (folder / "active-directory.json").exists()
+    assert '"interval": "30s"' in (folder / "cpu.json").read_text()
+    assert not (tmp_path / "rules").exists()
+    (folder / "own.json").unlink()
+    assert plimsoll("grafana", "check", folder).out.startswith("ok")
+    text = (folder / "cpu.json").read_text()
+    (folder / "cpu.json").write_text(text.replace("$host", "$hots", 1).replace('"range": true', '"range": false', 1))
+    wrong = plimsoll("grafana", "check", folder)
+    assert (wrong.status, "$hots is no variable" in wrong.err, "range is not true" in wrong.err) == (2, True, True)
+
+
+def test_what_is_for_alerts_over_influxdb_is_refused_for_prometheus(plimsoll, tmp_path):
+    asked = ("grafana", "export", "--data-source", "prometheus", "--out", tmp_path)
+    for given, why in (
+        (("--email", "ops@example.org"), "Alertmanager has its own"),
+        (("--interval", "1500ms"), "whole seconds"),
+    ):
+        done = plimsoll(*asked, *given)
+        assert (done.status, why in done.err) == (2, True)

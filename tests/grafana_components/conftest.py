@@ -6,11 +6,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import urllib3
 
-from tests.conftest import lacking
+from plimsoll.export.prometheus.dashboards import files
+from plimsoll.store.line_protocol import encode, request_bodies
+from tests.conftest import VictoriaMetrics, lacking
 from tests.export.grafana.committed import TEXTS
 from tests.grafana_components import filled as filling
-from tests.grafana_components import packages
+from tests.grafana_components import live, packages
 from tests.grafana_components.drawing import CHROMIUM, drawing
 from tests.grafana_components.site import serving
 
@@ -24,9 +27,20 @@ def filled(influxdb):
     return filling.fill(influxdb.fresh())
 
 
+@pytest.fixture(scope="module")
+def prometheus(filled, tmp_path_factory):
+    """The address of a VictoriaMetrics with the live hosts."""
+    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as server:
+        start, end = (at * 1_000_000 for at in filled.ranges[filling.LIVE])
+        for body in request_bodies(text for log in live.logs(start, end) for text in encode(log)):
+            assert urllib3.request("POST", f"{server.url}/write", body=body).status == 204
+        server.show()
+        yield server.url
+
+
 # Of a module, as Playwright runs once at a time in a process.
 @pytest.fixture(scope="module")
-def browser(filled, tmp_path_factory):
+def browser(filled, prometheus, tmp_path_factory):
     """Draws dashboards in Chromium."""
     if not CHROMIUM.exists():
         lacking(str(CHROMIUM), "install Debian's chromium")
@@ -34,14 +48,15 @@ def browser(filled, tmp_path_factory):
         lacking(*lacks.split(" is not here; "))
     built = tmp_path_factory.mktemp("page")
     packages.bundle(built)
-    with serving(built, filled.bucket) as address, drawing(address) as page:
+    with serving(built, filled.bucket, prometheus) as address, drawing(address) as page:
         yield page
 
 
 @pytest.fixture(scope="module")
 def dashboards():
-    """The dashboards by the names of their files."""
-    return {Path(name).stem: json.loads(text) for name, text in TEXTS.items()}
+    """The dashboards by the names of their files; in `prometheus/` those that ask a Prometheus."""
+    made = {**TEXTS, **{f"prometheus/{name}": text for name, text in files.export().files.items()}}
+    return {name.removesuffix(".json"): json.loads(text) for name, text in made.items()}
 
 
 @pytest.fixture(scope="module")

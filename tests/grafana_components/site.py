@@ -1,4 +1,4 @@
-"""Serves the page, the icons and fonts of Grafana's components, and the answers of an InfluxDB."""
+"""Serves the page, the icons and fonts of Grafana's components, and the answers of an InfluxDB and a Prometheus."""
 
 import json
 from collections.abc import Generator
@@ -28,8 +28,9 @@ _IN_PACKAGES = {
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, bucket: Bucket, *given: Any, **named: Any):
+    def __init__(self, bucket: Bucket, prometheus: str, *given: Any, **named: Any):
         self._bucket = bucket
+        self._prometheus = prometheus
         super().__init__(*given, **named)
 
     def translate_path(self, path: str) -> str:
@@ -41,9 +42,7 @@ class _Handler(SimpleHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a query, as Grafana's server does for its data source."""
         query = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        address = f"{self._bucket.url}/query?{urlencode({'db': self._bucket.bucket, 'epoch': 'ms'})}"
-        request = Request(address, urlencode({"q": query}).encode())
-        request.add_header("Authorization", f"Token {self._bucket.grafana_token}")
+        request = self._of_prometheus(query) if self.path.startswith("/prometheus") else self._of_influx(query)
         request.add_header("Content-Type", "application/x-www-form-urlencoded")
         try:
             with urlopen(request, timeout=60) as response:
@@ -56,14 +55,24 @@ class _Handler(SimpleHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def _of_influx(self, query: str) -> Request:
+        address = f"{self._bucket.url}/query?{urlencode({'db': self._bucket.bucket, 'epoch': 'ms'})}"
+        return Request(
+            address, urlencode({"q": query}).encode(), {"Authorization": f"Token {self._bucket.grafana_token}"}
+        )
+
+    def _of_prometheus(self, query: str) -> Request:
+        path, given = json.loads(query)
+        return Request(f"{self._prometheus}/api/v1/{path}", urlencode(given).encode())
+
     def log_message(self, format: str, *args: Any) -> None:
         """Stay silent."""
 
 
 @contextmanager
-def serving(built: Path, bucket: Bucket) -> Generator[str]:
-    """Serve the page built in a folder. Yields its address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, bucket, directory=str(built)))
+def serving(built: Path, bucket: Bucket, prometheus: str = "") -> Generator[str]:
+    """Serve the page built in a folder; `prometheus` is the address of one. Yields the page's address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, bucket, prometheus, directory=str(built)))
     server.daemon_threads = True
     Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -13,18 +13,23 @@ from plimsoll.export.grafana.alerts import alerts
 from plimsoll.export.grafana.check.check import Parser, mistakes
 from plimsoll.export.grafana.dashboards import files as dashboard_files
 from plimsoll.export.grafana.dashboards.panels import panel_of
+from plimsoll.export.prometheus.dashboards import files as prometheus_files
 from plimsoll.hosts.settings import Settings, load
-from plimsoll.hosts.site import site_of
+from plimsoll.hosts.site import Site, site_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
-from plimsoll.model.times import parse_duration
+from plimsoll.model.times import SECOND, duration_text, parse_duration
 from plimsoll.native.programs import INFLUXQL
 from plimsoll.rules.collectors.counters import signals_of
+from plimsoll.rules.load import Catalogue
 from plimsoll.rules.load import load as load_rules
+from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.strict_yaml import Mistakes
 
 RULES = Path("rules", "grafana")
 DASHBOARDS = Path("dashboards", "grafana")
+FOR_PROMETHEUS = DASHBOARDS / "prometheus"
+_OWN_DASHBOARD = '"uid": "plimsoll-'
 
 
 def options(emails: tuple[str, ...], webhook: str | None, interval: str, docs: str | None) -> alerts.Options:
@@ -52,21 +57,53 @@ def export(out: Path, config: Path | None, options: alerts.Options, selection: S
     Rules that Grafana cannot express are named on stderr. Rules of an earlier export that no longer exist are listed
     for Grafana to delete.
     """
-    catalogue = load_rules(selection.packs, selection.only)
-    signals = recorded_by(catalogue.signals, selection.agents) if selection.agents else catalogue.signals
-    settings = load(config) if config else Settings()
-    site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
+    chosen = _chosen(config, selection)
     previous = _exported(out / RULES, "*.yaml", alerts.GENERATED)
-    options = replace(options, panel_of=panel_of, by_hand=catalogue.by_hand)
-    made = alerts.export(catalogue.packs, signals, site, options, previous)
-    shown = [name for name in signals_of(catalogue.packs, signals) if is_recorded(name, signals)]
-    dashboards = dashboard_files.files(options.docs, site, shown if selection.only or selection.agents else None)
+    options = replace(options, panel_of=panel_of, by_hand=chosen.catalogue.by_hand)
+    made = alerts.export(chosen.catalogue.packs, chosen.signals, chosen.site, options, previous)
+    dashboards = dashboard_files.files(options.docs, chosen.site, chosen.shown)
     _write(out / RULES, made.files, previous)
-    _write(out / DASHBOARDS, dashboards, _exported(out / DASHBOARDS, "*.json", '"uid": "plimsoll-'))
+    _write(out / DASHBOARDS, dashboards, _exported(out / DASHBOARDS, "*.json", _OWN_DASHBOARD))
     for refused in made.refused:
         print_error(f"not exported: {refused}")
     print_line(f"{counted(made.rules, 'alert rule')} to {out / RULES}")
     print_line(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
+
+
+def export_for_prometheus(out: Path, config: Path | None, options: alerts.Options, selection: Selection) -> None:
+    """Write the dashboards for a Prometheus data source to OUT/dashboards/grafana/prometheus.
+
+    What PromQL cannot say is named on stderr. Alerts are written by `plimsoll prometheus export`.
+    """
+    if options.emails or options.webhook:
+        raise Unusable("--email and --webhook are for Grafana's alerts over InfluxDB; Alertmanager has its own")
+    if options.interval < SECOND or options.interval % SECOND:
+        raise Unusable(f'--interval: "{duration_text(options.interval)}" is not a number of whole seconds')
+    chosen = _chosen(config, selection)
+    made = prometheus_files.export(options.docs, chosen.site, chosen.shown, options.interval)
+    _write(out / FOR_PROMETHEUS, made.files, _exported(out / FOR_PROMETHEUS, "*.json", _OWN_DASHBOARD))
+    for refused in made.refused:
+        print_error(f"not exported: {refused}")
+    print_line(f"{counted(len(made.files), 'dashboard')} to {out / FOR_PROMETHEUS}")
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What a selection leaves of the rules; `shown` are the signals of dashboards, None for all."""
+
+    catalogue: Catalogue
+    signals: Mapping[str, Signal]
+    site: Site
+    shown: Collection[str] | None
+
+
+def _chosen(config: Path | None, selection: Selection) -> _Chosen:
+    catalogue = load_rules(selection.packs, selection.only)
+    signals = recorded_by(catalogue.signals, selection.agents) if selection.agents else catalogue.signals
+    settings = load(config) if config else Settings()
+    site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
+    shown = [name for name in signals_of(catalogue.packs, signals) if is_recorded(name, signals)]
+    return _Chosen(catalogue, signals, site, shown if selection.only or selection.agents else None)
 
 
 def check(paths: list[Path]) -> None:

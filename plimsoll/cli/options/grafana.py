@@ -17,6 +17,13 @@ class Source(StrEnum):
     SYSSTAT = "sysstat"
 
 
+class DataSource(StrEnum):
+    """What dashboards ask."""
+
+    INFLUXDB = "influxdb"
+    PROMETHEUS = "prometheus"
+
+
 app = typer.Typer(
     help="Write and check alert rules and dashboards for Grafana.", no_args_is_help=True, rich_markup_mode=None
 )
@@ -51,6 +58,14 @@ def grafana_export_command(
             show_default=False,
         ),
     ] = None,
+    data_source: Annotated[
+        DataSource,
+        typer.Option(
+            "--data-source",
+            help="What dashboards ask: an InfluxDB, or a Prometheus or VictoriaMetrics. For the latter only dashboards "
+            "are written, to dashboards/grafana/prometheus; their alerts are those of plimsoll prometheus export.",
+        ),
+    ] = DataSource.INFLUXDB,
     docs: Annotated[
         str | None,
         typer.Option(
@@ -62,7 +77,8 @@ def grafana_export_command(
     from plimsoll.cli.commands import grafana
 
     selection = grafana.Selection(packs or (), only or (), [one.value for one in source or ()])
-    grafana.export(out, config, grafana.options(tuple(email or ()), webhook, interval, docs), selection)
+    export = grafana.export_for_prometheus if data_source is DataSource.PROMETHEUS else grafana.export
+    export(out, config, grafana.options(tuple(email or ()), webhook, interval, docs), selection)
 
 
 @app.command("check")

@@ -11,7 +11,7 @@ from plimsoll.export.grafana.alerts.query import Inexpressible
 from plimsoll.export.grafana.selections import Selection, Variant
 from plimsoll.export.prometheus.selectors import duration, number, selector, window
 from plimsoll.model.times import SECOND
-from plimsoll.rules.schema.field_types import Reduce
+from plimsoll.rules.schema.field_types import Operation, Reduce
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.weighted import OCCUPIED
 
@@ -45,20 +45,29 @@ class Reading:
 def value(variant: Variant, reading: Reading, *, weights: Sequence[float] = (), partial: bool = False) -> str:
     """The value of a variant, with the labels of its subject only."""
     operands = [_operand(one, reading, whom) for one, whom in zip(variant.selections, reading.whom, strict=True)]
-    groups = [one.group for one in variant.selections]
-    match variant.operation:
-        case None:
-            return operands[0]
+    if variant.operation is None:
+        return operands[0]
+    if weights:
+        operands = [f"{number(by)} * {one}" for by, one in zip(weights, operands, strict=True)]
+    pairs = zip(operands, (one.group for one in variant.selections), strict=True)
+    return combined(variant.operation, [*pairs], partial=partial)
+
+
+def combined(operation: Operation, operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool = False) -> str:
+    """The values of a derived signal from those of its operands, each with the labels that it has.
+
+    `partial`: a sum of what has data. Inexpressible if their labels do not match.
+    """
+    first, second = operands[0], operands[1]
+    match operation:
         case "ratio":
-            return _joined("/", (operands[0], groups[0]), (f"({operands[1]} > 0)", groups[1]))
+            return _joined("/", first, (f"({second[0]} > 0)", second[1]))
         case "difference":
-            return _joined("-", (operands[0], groups[0]), (operands[1], groups[1]))
+            return _joined("-", first, second)
         case "sum":
-            weighed = [f"{number(by)} * {one}" for by, one in zip(weights, operands, strict=True)] if weights else []
-            return _sum(weighed or operands, groups, partial=partial)
+            return _sum(operands, partial=partial)
         case "product":
-            added = _sum(operands[:-1], groups[:-1], partial=False)
-            return _joined("*", (f"({added})", groups[0]), (operands[-1], groups[-1]))
+            return _joined("*", (f"({_sum(operands[:-1], partial=False)})", first[1]), operands[-1])
 
 
 def by(group: Sequence[str]) -> str:
@@ -66,14 +75,14 @@ def by(group: Sequence[str]) -> str:
     return f"by ({', '.join(group)})"
 
 
-def _sum(operands: Sequence[str], groups: Sequence[tuple[str, ...]], *, partial: bool) -> str:
+def _sum(operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool) -> str:
+    whole, group = operands[0]
     if partial:
-        if len(set(groups)) > 1:
+        if len({its for _, its in operands}) > 1:
             raise Inexpressible("it adds up what has data, of signals with different labels")
-        told = (f'label_replace({one}, "operand", "{at}", "", "")' for at, one in enumerate(operands))
-        return f"sum {by(groups[0])} ({' or '.join(told)})"
-    whole, group = operands[0], groups[0]
-    for one, its in zip(operands[1:], groups[1:], strict=True):
+        told = (f'label_replace({one}, "operand", "{at}", "", "")' for at, (one, _) in enumerate(operands))
+        return f"sum {by(group)} ({' or '.join(told)})"
+    for one, its in operands[1:]:
         whole = _joined("+", (whole, group), (one, its))
         group = max(group, its, key=len)
     return whole

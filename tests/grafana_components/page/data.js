@@ -3,6 +3,7 @@ import { applyFieldOverrides, cacheFieldDisplayNames, dateMath, dateTime, fieldM
 import { compute } from './expressions.js';
 import { configOf, registryOf } from './fields.js';
 import { ask, framesOf, intervalOf, withMacros } from './influx.js';
+import { askRange, framesOfSeries, promql } from './prometheus.js';
 import { influxql } from './templating.js';
 import { transform } from './transformations.js';
 
@@ -12,11 +13,16 @@ export async function load(panel, { range, replace, theme, width, dataOf }) {
   const [shifted, shiftError] = shift(panel, range, replace);
   if (shiftError) errors.push(shiftError);
   const intervalMs = intervalOf(shifted, panel.maxDataPoints ?? width, panel.interval);
-  const asked = (panel.targets ?? []).filter((target) => target.query !== undefined && (!target.hide || named(panel, target)));
+  const asked = (panel.targets ?? []).filter((target) => (target.query ?? target.expr) !== undefined && (!target.hide || named(panel, target)));
   const answers = await Promise.all(
-    asked.map((target) => ask(withMacros(replace(target.query, {}, influxql), shifted, intervalMs), `panel ${panel.id} ${target.refId}`)),
+    asked.map((target) => {
+      const what = `panel ${panel.id} ${target.refId}`;
+      if (target.expr !== undefined) return askRange(target, replace(target.expr, {}, promql), shifted, intervalMs, what);
+      return ask(withMacros(replace(target.query, {}, influxql), shifted, intervalMs), what);
+    }),
   );
-  const refs = Object.fromEntries(asked.map((target, at) => [target.refId, framesOf({ ...target, alias: replace(target.alias ?? '') }, answers[at].series)]));
+  const answerOf = (target, { series }) => (target.expr !== undefined ? framesOfSeries(target, replace(target.legendFormat ?? ''), series) : framesOf({ ...target, alias: replace(target.alias ?? '') }, series));
+  const refs = Object.fromEntries(asked.map((target, at) => [target.refId, answerOf(target, answers[at])]));
   for (const target of (panel.targets ?? []).filter((one) => one.expression !== undefined)) {
     refs[target.refId] = compute(target, refs);
   }

@@ -33,6 +33,7 @@ export function replacer(variables, range, unknown = new Set()) {
     __all_variables: () => [...variables.values()].filter((one) => !one.skipUrl).map((one) => FORMATS.queryparam(one.value, one)).join('&'),
     __interval: () => undefined, // the server replaces it
     __interval_ms: () => undefined,
+    __rate_interval: () => undefined,
     timeFilter: () => undefined,
   };
   return (text, scoped = {}, format = undefined) =>

@@ -1,6 +1,7 @@
 // The variables of a dashboard, with the values that Grafana gives them on opening.
 import { stringToJsRegex } from '@grafana/data';
 import { ask, choices, withMacros } from './influx.js';
+import { choicesOf, promql } from './prometheus.js';
 import { influxql, replacer } from './templating.js';
 
 const ALL = '$__all';
@@ -24,6 +25,13 @@ async function optionsOf(model, variables, range, queries) {
   if (model.type === 'constant' || model.type === 'textbox') return [model.query];
   if (model.type !== 'query') throw new Error(`a variable of the type ${model.type} is not supported`);
   const text = typeof model.query === 'string' ? model.query : model.query.query;
+  if (model.datasource?.type === 'prometheus') {
+    const asked = replacer(variables, range)(text, {}, promql);
+    const { values, ms, error } = await choicesOf(asked, range, `variable ${model.name}`);
+    const found = sorted(matching(values, model.regex), model.sort);
+    queries.push({ what: `variable ${model.name}`, query: asked, ms, error, values: found.length });
+    return found;
+  }
   const query = withMacros(replacer(variables, range)(text, {}, influxql), range, 1_000);
   const { series, ms, error } = await ask(query, `variable ${model.name}`);
   const options = sorted(matching(choices(query, series), model.regex), model.sort);

@@ -12,7 +12,7 @@ from typing import Any
 
 from plimsoll.dashboards.areas import WIDTH, load_areas, uid
 from plimsoll.export.grafana.check.panel_queries import panels, questions
-from plimsoll.export.grafana.check.targets import INFLUX, target_mistakes, unknown_variables
+from plimsoll.export.grafana.check.targets import INFLUX, PROMETHEUS, target_mistakes, unknown_variables
 from plimsoll.export.grafana.links import DATASOURCE_UID
 from plimsoll.export.grafana.sdk import JSONEncoder, dashboard, register_default_plugins
 from plimsoll.rules.schema.strict_yaml import suggest
@@ -216,7 +216,8 @@ def _variables(data: Json) -> Iterator[tuple[str, str]]:
             yield f"variable {name}", "stands twice; keep one"
     for variable in found:
         where = f"variable {variable.get('name')}"
-        if variable.get("type") == "datasource" and variable.get("current", {}).get("value") != DATASOURCE_UID:
+        of_influx = variable.get("type") == "datasource" and variable.get("query") != PROMETHEUS
+        if of_influx and variable.get("current", {}).get("value") != DATASOURCE_UID:
             yield where, f"begins with another data source than {DATASOURCE_UID}; give it that as its current value"
         if variable.get("type") != "query":
             continue
@@ -226,7 +227,7 @@ def _variables(data: Json) -> Iterator[tuple[str, str]]:
         listed = any(str(name).endswith("_disk") for name in known)
         if variable.get("includeAll") and not variable.get("allValue") and not listed:
             yield where, 'All is written as a list of every value; give it the allValue ".*"'
-        for message in unknown_variables(str(variable.get("query")), known):
+        for message in unknown_variables(str(variable.get("query")), [*known, "1"]):  # of label_replace: $1
             yield where, message
 
 

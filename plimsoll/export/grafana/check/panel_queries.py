@@ -48,7 +48,7 @@ def questions(data: Mapping[str, Any]) -> Iterator[Question]:
                 where = f"panel {panel.get('id')} ({panel.get('title')}), {target.get('refId')}"
                 yield Question(where, target["query"], points, least, begin, panel, target)
     for variable in data.get("templating", {}).get("list", ()):
-        if variable.get("type") == "query":
+        if variable.get("type") == "query" and (variable.get("datasource") or {}).get("type") != "prometheus":
             yield Question(f"variable {variable.get('name')}", variable["query"], 1_000, 1, begin)
     for annotation in data.get("annotations", {}).get("list", ()):
         if "query" in annotation.get("target", {}):

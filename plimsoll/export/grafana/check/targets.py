@@ -11,6 +11,8 @@ from plimsoll.rules.schema.strict_yaml import suggest
 VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)|(\w+))")  # an escaped $ is part of a name: `MSSQL\$X`
 _MACROS = ("timeFilter", "interval")
 INFLUX = ("refId", "datasource", "query", "rawQuery", "resultFormat", "alias", "hide")
+_PROMETHEUS = ("refId", "datasource", "expr", "legendFormat", "interval", "editorMode", "range")
+PROMETHEUS = "prometheus"
 _MATH = ("refId", "datasource", "type", "expression", "hide")
 _FORMATS = ("time_series", "table", "logs")
 _EXPRESSION = "__expr__"
@@ -30,13 +32,17 @@ def target_mistakes(panel: Json, known: Sequence[str | None], ids: Collection[in
     for target in targets:
         where = f"target {target.get('refId')}"
         source = target.get("datasource", {}).get("uid")
-        keys = _MATH if source == _EXPRESSION else _SHARED if source == _OTHER_PANEL else INFLUX
+        is_prometheus = target.get("datasource", {}).get("type") == PROMETHEUS
+        others = _PROMETHEUS if is_prometheus else INFLUX
+        keys = _MATH if source == _EXPRESSION else _SHARED if source == _OTHER_PANEL else others
         for key in target.keys() - set(keys):
             yield f'{where}: unknown key "{key}"{suggest(key, keys)}: Grafana would forget it; correct it'
         if source == _EXPRESSION:
             messages = _expression(target, ref_ids)
         elif source == _OTHER_PANEL:
             messages = _shared(target, ids)
+        elif is_prometheus:
+            messages = _promql(target, known)
         else:
             messages = _query(target, known)
         yield from (f"{where}: {message}" for message in messages)
@@ -74,11 +80,21 @@ def _query(target: Json, known: Sequence[str | None]) -> Iterator[str]:
         yield f'its alias names the tag "{tag}", by which the query does not group; group by it'
 
 
+def _promql(target: Json, known: Sequence[str | None]) -> Iterator[str]:
+    expr = str(target.get("expr", ""))
+    yield from _source(target, known)
+    if not expr.strip() or target.get("range") is not True:
+        yield "has no expr, or range is not true: Grafana asks for nothing; write both"
+    if not target.get("interval"):
+        yield "has no interval: Grafana takes 15s for the time between samples; give it"
+    yield from unknown_variables(expr, [*known, *map(str, range(1, 10))])  # of label_replace: $1
+
+
 def _source(target: Json, known: Sequence[str | None]) -> Iterator[str]:
     source = target.get("datasource") or {}
     name = str(source.get("uid", ""))
     variable = VARIABLE.fullmatch(name.rstrip("}"))
-    if source.get("type") != "influxdb" or not (variable or name == DATASOURCE_UID):
+    if source.get("type") not in ("influxdb", PROMETHEUS) or not (variable or name == DATASOURCE_UID):
         yield f'its data source is "{name}"; take ${{datasource}} or {DATASOURCE_UID}'
     elif variable and (variable[1] or variable[2]) not in known:
         yield f"its data source is the variable {name}, which the dashboard does not have; add it"

@@ -1,14 +1,17 @@
 """Writes the dashboards as JSON files for Grafana."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
-from plimsoll.dashboards.areas import WIDTH, Area, RowSpec, load_areas, uid
+from plimsoll.dashboards.areas import WIDTH, Area, PanelSpec, RowSpec, load_areas, uid
 from plimsoll.dashboards.limits import Limits
 from plimsoll.export.grafana.dashboards import describe, health, panels, runs, variables
 from plimsoll.export.grafana.links import DOCS, rule_page
 from plimsoll.export.grafana.sdk import JSONEncoder, dashboard
 from plimsoll.hosts.site import Site
+
+MakePanel: TypeAlias = Callable[[PanelSpec, dashboard.GridPos], dashboard.Panel | None]
 
 TAG = "plimsoll"
 SCHEMA_VERSION = 42
@@ -27,14 +30,27 @@ def files(docs: str = DOCS, site: Site | None = None, signals: Collection[str] |
         for area in load_areas().areas
         if signals is None or any(panel.signal in signals for panel in area.panels)
     }
+    return {f"{name}.json": written(one, docs) for name, one in made.items()}
+
+
+def of_area(area: Area, limits: Limits, chosen: list[dashboard.VariableModel], panel: MakePanel) -> dashboard.Dashboard:
+    """Return the dashboard of an area with these variables. Panels are made by `panel`, or left out."""
+    return _dashboard(area.area, area.title, area.about, chosen, list(_rows(area, panel)))
+
+
+def written(one: dashboard.Dashboard, docs: str) -> str:
+    """Return the text of a dashboard, with links to the pages of rules below `docs`."""
+    text = json.dumps(one, cls=JSONEncoder, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     # The page of a rule without a name is the common prefix of all pages.
     own, chosen = (rule_page("", base).removesuffix(".md") for base in (DOCS, docs))
-    return {f"{name}.json": _written(one).replace(own, chosen) for name, one in made.items()}
+    return text.replace(own, chosen)
 
 
 def _of_area(area: Area, limits: Limits) -> dashboard.Dashboard:
-    chosen = variables.of_panels([*area.panels], limits)
-    return _dashboard(area.area, area.title, area.about, chosen, list(_rows(area, limits)))
+    def panel(spec: PanelSpec, position: dashboard.GridPos) -> dashboard.Panel:
+        return panels.panel(spec, area.uid, position, limits)
+
+    return of_area(area, limits, variables.of_panels([*area.panels], limits), panel)
 
 
 def _health(limits: Limits) -> dashboard.Dashboard:
@@ -81,7 +97,7 @@ def _header() -> dashboard.DashboardLink:
     return made
 
 
-def _rows(area: Area, limits: Limits) -> Iterator[dashboard.Panel | dashboard.RowPanel]:
+def _rows(area: Area, panel: MakePanel) -> Iterator[dashboard.Panel | dashboard.RowPanel]:
     y = 0
     for row in area.rows:
         if row.id is not None:
@@ -90,23 +106,21 @@ def _rows(area: Area, limits: Limits) -> Iterator[dashboard.Panel | dashboard.Ro
             yield heading
             y += 1
             if row.collapsed:
-                heading.panels = [made for made, _ in _placed(area, row, y, limits)]
+                heading.panels = [made for made, _ in _placed(row, y, panel)]
                 continue
-        for made, below in _placed(area, row, y, limits):
+        for made, below in _placed(row, y, panel):
             yield made
             y = max(y, below)
 
 
-def _placed(area: Area, row: RowSpec, y: int, limits: Limits) -> Iterator[tuple[dashboard.Panel, int]]:
+def _placed(row: RowSpec, y: int, panel: MakePanel) -> Iterator[tuple[dashboard.Panel, int]]:
     """Yield the panels of a row, placed from left to right and down, each with the y coordinate of its lower edge."""
     x, bottom = 0, y
     for spec in row.panels:
         if x + spec.width > WIDTH:
             x, y = 0, bottom
-        position = dashboard.GridPos(spec.height, spec.width, x, y)
-        yield panels.panel(spec, area.uid, position, limits), y + spec.height
+        made = panel(spec, dashboard.GridPos(spec.height, spec.width, x, y))
+        if made is None:
+            continue
+        yield made, y + spec.height
         x, bottom = x + spec.width, max(bottom, y + spec.height)
-
-
-def _written(one: dashboard.Dashboard) -> str:
-    return json.dumps(one, cls=JSONEncoder, indent=2, ensure_ascii=False, sort_keys=True) + "\n"

@@ -25,7 +25,7 @@ _WIDE = 12
 _SMALL = 10
 _LEGEND_WIDTH = 270  # pixels: room for most names and two values
 LAST = "Last *"  # Grafana's name for a column of last values
-_AT_END = "At the end of the range"
+AT_END = "At the end of the range"
 # Of several tags that may have the name of the computer, the last one that is not empty is kept; see `targets.alias`.
 _CHOSEN = tuple(
     dashboard.DataTransformerConfig("renameByRegex", options={"regex": regex, "renamePattern": ""})
@@ -117,7 +117,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> dashboard.Panel:
     limits = scaled(rules)
     for limit in limits:
         query = targets.constant(spec.signal, f"{limit.healthy.limit * scale:.12g} * ${limit.fact}")
-        found.ask(query, _of_fact(limit))
+        found.ask(query, of_fact(limit))
     made = _of_lines(spec, rules, found)
     if made.field_config:
         made.field_config.overrides += map(_limit_line, dict.fromkeys(limit.severity for limit in limits))
@@ -193,9 +193,9 @@ def _table(spec: PanelSpec) -> dashboard.Panel:
         targets=targets.last(spec, scaled_value(unit_of(spec.signal).scale)).all,
         transformations=[
             rows(["lastNotNull"]),
-            organized({"source": "Host", "instance": "Instance", LAST: _AT_END}, hidden=("Field", "host")),
+            organized({"source": "Host", "instance": "Instance", LAST: AT_END}, hidden=("Field", "host")),
         ],
-        options=sorted_by(_AT_END, desc=True),
+        options=sorted_by(AT_END, desc=True),
         field_config=dashboard.FieldConfigSource(defaults),
     )
 
@@ -206,7 +206,7 @@ def _names(found: targets.Targets) -> list[dashboard.DataTransformerConfig] | No
     return [*_CHOSEN] if found.chosen else None
 
 
-def _of_fact(limit: Scaled) -> str:
+def of_fact(limit: Scaled) -> str:
     """Return the name of the line of a scaled limit, with the number that the reader chose."""
     return f"{limit.severity} limit for ${limit.fact} {limit.fact}"
 

@@ -16,7 +16,7 @@ from plimsoll.store.influx.quoting import identifier
 
 ALL = "$__all"
 _CHOICES = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64)
-_NOT_SYSTEM = "([^:]*|.*[^Cc]:)"
+NOT_SYSTEM = "([^:]*|.*[^Cc]:)"
 _NO_TOTALS = "/^(?!.*_Total$)(?!cpu-total$)(?!all$).+/"
 
 
@@ -108,7 +108,7 @@ def _disks(spec: PanelSpec) -> dashboard.VariableModel:
     label = f"{(spec.drive or '').capitalize()} disk"
     name = DISK_VARIABLE.format(spec.drive)
     made = _of_tags(name, label, _measurements(selections), tags, _host_of(selections))
-    made.all_value = _NOT_SYSTEM
+    made.all_value = NOT_SYSTEM
     made.regex = _NO_TOTALS
     return made
 

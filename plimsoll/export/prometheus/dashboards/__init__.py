@@ -1,0 +1,1 @@
+"""The dashboards for a Prometheus data source."""

@@ -1,0 +1,112 @@
+"""Dashboards that ask a Prometheus: their queries on a real VictoriaMetrics, and in the grammar of Prometheus."""
+
+import json
+import subprocess
+from collections import Counter
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+import urllib3
+import yaml
+
+from plimsoll.dashboards.areas import load_areas
+from plimsoll.export.prometheus.dashboards.files import export
+from plimsoll.export.prometheus.dashboards.queries import drawn_by
+from plimsoll.model.samples import Recorded
+from plimsoll.model.times import SECOND
+from plimsoll.review.signal_samples import signal_samples
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.store.line_protocol import encode, request_bodies
+from tests.conftest import built
+from tests.grafana_components import live
+
+LENGTH_S, STEP_S = 600, 10
+REDUCED = {"mean": np.mean, "max": np.max}
+BEGIN_S = 1_700_000_000
+PANELS = [spec for area in load_areas().areas for spec in area.panels]
+HOSTS = ("WIN00", "lnx00")
+
+
+@pytest.fixture(scope="module")
+def logs():
+    """What two hosts recorded in ten minutes."""
+    found = live.logs(BEGIN_S * SECOND, (BEGIN_S + LENGTH_S) * SECOND)
+    return [one for one in found if one.series[0].host in HOSTS]
+
+
+@pytest.fixture(scope="module")
+def ask(victoriametrics, logs):
+    """Asks a VictoriaMetrics with what was recorded: the values of an expression at the end, by their labels."""
+    for body in request_bodies(text for log in logs for text in encode(log)):
+        assert urllib3.request("POST", f"{victoriametrics}/write", body=body).status == 204
+    assert urllib3.request("GET", f"{victoriametrics}/internal/force_flush").status == 200
+
+    def asked(expr):
+        given = {"query": expr, "time": BEGIN_S + LENGTH_S - 10}
+        answer = urllib3.request("POST", f"{victoriametrics}/api/v1/query?{urlencode(given)}").json()
+        assert answer["status"] == "success", answer
+        return {
+            (one["metric"].get("host"), one["metric"].get("instance")): float(one["value"][1])
+            for one in answer["data"]["result"]
+        }
+
+    return asked
+
+
+def with_values(text, interval=STEP_S):
+    """A query as Grafana sends it: for intervals of so many seconds, and everything that can be chosen."""
+    chosen = {"$host": "|".join(HOSTS), **dict.fromkeys(("$instance", "$database_disk", "$log_disk"), ".*")}
+    facts = dict.fromkeys(("$processors", "$spindles"), "4")
+    for name, value in {"$__rate_interval": f"{interval}s", "$__interval": f"{interval}s", **chosen, **facts}.items():
+        text = text.replace(name, value)
+    return text
+
+
+def test_a_panel_shows_what_plimsoll_makes_of_the_same_samples(ask, logs):
+    recorded = Recorded(logs)
+    finder = Finder(load_signals(), recorded.series, lambda one: len(recorded.samples(one).present.times) > 0)
+    wrong, compared = [], Counter()
+    for spec in PANELS:
+        expr = drawn_by(spec).expr
+        # Of several samples, a panel has the ratio of means, and of growing counts the rate over the interval.
+        whole = not load_signals()[spec.signal].derived and (spec.function == "mean" or "rate(" not in expr)
+        for length in (STEP_S, LENGTH_S) if whole else (STEP_S,):
+            shown = ask(with_values(expr, length))
+            for subject, origin in finder.find(spec.signal).values():
+                samples = signal_samples(origin, recorded.samples, where_shared=True)
+                values = samples.values[-length // STEP_S :] if samples else np.empty(0)
+                if not len(values) or not np.isfinite(values).all():
+                    continue
+                expected = REDUCED[spec.function](values)
+                compared[length] += 1
+                found = shown.get((subject.host, subject.instance))
+                if found != pytest.approx(expected, rel=1e-6 if length == STEP_S else 0.05, abs=1e-9):
+                    wrong.append(f"{spec.signal} of {subject} over {length} s: {found}, not {expected}")
+    assert not wrong, "\n".join(wrong)
+    assert min(compared[STEP_S], compared[LENGTH_S]) > 300
+
+
+def test_each_query_is_one_of_prometheus(tmp_path):
+    made = export()
+    dashboards = [json.loads(text) for text in made.files.values()]
+    panels = [one for data in dashboards for panel in data["panels"] for one in (panel, *panel.get("panels", ()))]
+    asked = [target["expr"] for panel in panels for target in panel.get("targets", ())]
+    variables = [one["query"] for data in dashboards for one in data["templating"]["list"] if one["type"] == "query"]
+    asked += [one.removeprefix("query_result(")[:-1] for one in variables if one.startswith("query_result(")]
+    assert len(asked) > len(PANELS)
+    rules = [{"record": f"asked:{at}", "expr": with_values(expr)} for at, expr in enumerate(asked)]
+    (tmp_path / "rules.yaml").write_text(yaml.dump({"groups": [{"name": "asked", "rules": rules}]}))
+    command = [built("promtool"), "check", "rules", "--lint=none", tmp_path / "rules.yaml"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert [one.rule for one in made.refused] == ["dashboard health", "dashboard runs"]
+
+
+@pytest.mark.parametrize("function", ["max", "count"])
+def test_what_promql_cannot_say_is_refused_by_its_source(function):
+    spec = next(one for one in PANELS if one.signal == "cpu.busy")
+    found = drawn_by(spec.model_copy(update={"function": function}))
+    assert f"cpu.usage_idle + usage_iowait: the {function} of several fields needs each sample of them" in found.refused
+    assert "usage_idle" not in found.expr
