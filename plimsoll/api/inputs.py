@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
@@ -35,7 +35,8 @@ class Inputs:
     """What to read and how, as typed, and whom to tell what is waited for.
 
     `sources` are the LOG arguments; a file whose name begins with `live:` is named `./live:x`. `when` is the time to
-    read of live hosts; of logs and runs all is read.
+    read of live hosts; of logs and runs all is read. `measurements` are those of the signals that are looked for, where
+    these are not the shipped ones: the names in a VictoriaMetrics are told apart by them.
     """
 
     sources: tuple[str, ...]
@@ -46,6 +47,7 @@ class Inputs:
     store: str | None = None
     when: TimeRange = field(default_factory=TimeRange)
     notify: Notify = _log.warning
+    measurements: Callable[[], Collection[str]] | None = None
 
     @property
     def requested_zone(self) -> Zone | None:
@@ -130,7 +132,7 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> Found:
 
     zone = inputs.requested_zone or Zone.parse("UTC")
     start, end = _live_range(inputs.when, zone)
-    with open_store(inputs.store, notify=inputs.notify) as store:
+    with open_store(inputs.store, notify=inputs.notify, measurements=inputs.measurements) as store:
         logs, remarks = live(store, start, end, hosts, zone)
         if not logs:
             who = ", ".join(hosts) or "any host"

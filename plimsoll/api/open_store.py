@@ -29,18 +29,25 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def open_store(named: str | None, *, make: bool = False, notify: Notify = _log.warning) -> Generator[Store]:
+def open_store(
+    named: str | None,
+    *,
+    make: bool = False,
+    notify: Notify = _log.warning,
+    measurements: Callable[[], Collection[str]] | None = None,
+) -> Generator[Store]:
     """The store at a URL, in a folder or a file, else the server that `store_address` finds, else the user's own.
 
     A folder may be one of runs, `runs:FOLDER`. Unusable if there is none, or no token for it. `make`: an embedded
     store, or a folder of runs, is made if there is none.
     `notify` is called with what a person should know meanwhile: which token is used, and what is waited for.
+    `measurements` are those that names in a VictoriaMetrics are told apart by, besides the shipped ones.
     """
     folder = data_folder.default_folder()
     if named is not None and names_victoriametrics(named):
         address_of_live = VictoriaAddress.parse(named, os.environ.get(TOKEN, ""))
         with open_embedded(folder, make=True) as beside:
-            yield victoria_store(address_of_live, beside)
+            yield victoria_store(address_of_live, beside, measurements)
         return
     if named is not None and (runs := folder_of_runs(named)) is not None:
         yield RunFolders.open(runs, make=make)

@@ -1,6 +1,7 @@
 """Reads a run and reviews it, as `plimsoll review` and `plimsoll.review` do."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plimsoll.api.inputs import Inputs, read
@@ -29,7 +30,7 @@ def review_inputs(inputs: Inputs, options: Options) -> Review:
 
 def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, settings.Settings]:
     """The same, and the settings with where they are from."""
-    found = read(inputs)
+    found = read(replace(inputs, measurements=lambda: _measurements(options)))
     catalogue = load(options.packs, options.only)
     path, given = _settings(inputs, options.config, found)
     when = inputs.when if inputs.hosts is None else None  # of live hosts only that part was read
@@ -45,6 +46,12 @@ def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, set
         when=when,
     )
     return result, path, given
+
+
+def _measurements(options: Options) -> Collection[str]:
+    from plimsoll.api.open_store import measurements_of  # noqa: PLC0415 - only live hosts of a VictoriaMetrics need it
+
+    return measurements_of(load(options.packs, options.only).signals.values())
 
 
 def _settings(inputs: Inputs, config: Path | None, found: Found) -> tuple[Path | None, settings.Settings]:

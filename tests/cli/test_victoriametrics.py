@@ -72,6 +72,42 @@ def test_what_agents_wrote_is_judged(plimsoll, address, server):
     assert "nothing of web3" in nobody.err
 
 
+OWN_PACK = """
+pack: queues
+title: Queues of an application
+about: An application that queues its requests.
+signals:
+  queues.waiting:
+    title: Requests waiting
+    unit: requests
+    meaning: Requests that wait.
+    sources: [{measurement: my_app, field: queue_length}]
+rules:
+  - id: queues-waiting
+    signal: queues.waiting
+    healthy: "< 10 requests"
+    over: 1m
+    severity: warning
+    sources: [{document: Its manual, place: Queues}]
+    summary: Requests wait.
+    cases:
+      - {name: fires, fires: true, series: {queues.waiting: "50x10"}}
+      - {name: just below, fires: false, series: {queues.waiting: "9x10"}}
+      - {name: no data, fires: null, series: {}}
+"""
+
+
+def test_a_measurement_of_ones_own_pack_may_have_an_underscore_in_its_name(plimsoll, address, server, tmp_path):
+    pack = tmp_path / "queues.yaml"
+    pack.write_text(OWN_PACK)
+    lines = "".join(f"my_app,host=web9 queue_length=50 {(BEGIN + at) * SECOND}\n" for at in range(0, 1201, 10))
+    assert urllib3.request("POST", f"{server.url}/write", body=lines.encode()).status == 204
+    server.show()
+    span = ("--from", "2023-11-14T22:10:00Z", "--to", "2023-11-14T22:30:00Z")
+    done = plimsoll("review", "live:web9", *span, "--store", address, "--pack", pack, "--fail-on", "warning")
+    assert (done.status, "Requests waiting" in done.out) == (1, True), done.err
+
+
 def test_a_server_that_is_away_is_said(plimsoll):
     done = plimsoll("review", "live:", "--store", "victoriametrics://127.0.0.1:9")
     assert done.status == 3

@@ -11,6 +11,7 @@ from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.compare_history import Difference, compare
 from plimsoll.alerting.planning import Site
 from plimsoll.alerting.replay import replay as replayed
+from plimsoll.api.open_store import measurements_of
 from plimsoll.cli.console import print_line
 from plimsoll.cli.open_store import open_store
 from plimsoll.hosts import settings as host_settings
@@ -52,7 +53,7 @@ def replay(span: TimeRange, given: Given) -> int:
         start, end = first or now - _DAY, min(until or now, last or 0)
         if end < start:
             raise Unusable("nothing was judged in this time; choose another with --from and --to")
-        with open_store(samples) as store:
+        with open_store(samples, measurements=lambda: measurements_of(catalogue.signals.values())) as store:
             found = list(replayed(store, site, settings.facts(), start, end))
         result = compare(history.history(file, start, end), found, start, end)
     finally:
