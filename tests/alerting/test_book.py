@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,19 @@ def test_an_alert_from_firing_to_recovery(world, file):
     (ended,) = history.history(file, T0, world.at)
     assert (ended.fired_at, ended.ended_at, ended.ended_how) == (T0 + EVERY, world.at, "recovered")
     assert [one.what for one in history.events(file, ended.id)] == ["fired", "stale", "recovered"]
+
+
+def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):
+    times = range(T0 + EVERY, T0 + 4 * EVERY, EVERY)
+    states = (State.FIRING, State.OK, State.FIRING)
+    changes = [
+        replace(world.transition((CPU, "WEB01", None), state, 95.0), at=at)
+        for at, state in zip(times, states, strict=True)
+    ]
+    key, status = changes[0].key, Status(State.FIRING, times[-1])
+    assert not world.book.step(times[-1], changes, {key: status}, now=times[-1], readings={key: 99.0}, quiet=True)
+    found = [(one.fired_at, one.ended_at, one.worst) for one in history.history(file, T0, times[-1])]
+    assert sorted(found) == [(times[0], times[1], 95.0), (times[2], None, 95.0)]
 
 
 def test_statuses_survive_a_restart(world, file, tmp_path):

@@ -74,19 +74,21 @@ class AlertBook:
         with self.file.transaction() as connection:
             _keep_statuses(connection, changed)
             firing = self._firing()
+            opened: dict[Key, int] = {key: row["id"] for key, row in firing.items()}
             for one in transitions:
-                old = firing.get(one.key)
-                if one.after == State.FIRING and old is None:
+                if one.after == State.FIRING and one.key not in opened:
                     begun = self._begun(one, one.at, by_host.get(host_key(one.subject.host), ()))
-                    count_firing(connection, begin(connection, replace(begun, hold=quiet), now), now)
-                elif one.before == State.FIRING and one.after != State.FIRING and old is not None:
-                    end(connection, old["id"], one.at, now, "recovered", hold=quiet)
+                    opened[one.key] = begin(connection, replace(begun, hold=quiet), now)
+                    count_firing(connection, opened[one.key], now)
+                elif one.before == State.FIRING and one.after != State.FIRING and one.key in opened:
+                    end(connection, opened.pop(one.key), one.at, now, "recovered", hold=quiet)
+                    firing.pop(one.key, None)
             _read(connection, firing, readings or {}, at, now)
             end_flapping(connection, at, now)
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LAST, at))
             if now - self._tidied >= _TIDY_EVERY:
                 tidy(connection, now)
-            lost = frozenset(key for key, one in statuses.items() if one.state == State.FIRING) - self._firing().keys()
+            lost = frozenset(key for key, one in statuses.items() if one.state == State.FIRING) - opened.keys()
             _keep_statuses(connection, dict.fromkeys(lost, Status()))
         if now - self._tidied >= _TIDY_EVERY:
             self._tidied = now

@@ -5,7 +5,7 @@ import math
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -156,6 +156,7 @@ def key_text(key: Key) -> str:
     return json.dumps(key, ensure_ascii=False)
 
 
+@lru_cache(100_000)
 def key_of(text: str) -> Key:
     """The key of a text that `key_text` made."""
     rule, host, instance = json.loads(text)
