@@ -69,10 +69,10 @@ def evaluation(hosts: int) -> tuple[float, float]:
     judge.advance(np.array([_START], dtype=np.int64))
     # What is held of samples: arrays, and the objects of the windows.
     held = tracemalloc.take_snapshot().filter_traces(
-        [tracemalloc.Filter(True, f"*{name}") for name in ("buffers.py", "samples.py", "live.py", "sampling.py")]
+        [tracemalloc.Filter(True, f"*{name}") for name in ("buffers.py", "samples.py", "one_clock.py")]
     )
     tracemalloc.stop()
-    samples = sum(len(one.times) for one in judge._buffers._held.values())
+    samples = judge._buffers.size
     bytes_each = sum(one.size for one in held.statistics("filename")) / samples
     seconds: list[float] = []
     for at in range(1, _EVALUATIONS + 1):

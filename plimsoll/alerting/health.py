@@ -1,7 +1,7 @@
-"""What `plimsoll up` says about itself on its page."""
+"""What `plimsoll up` says about itself on its page, and how far its judging is."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from plimsoll.alerting.book.record import Alert
@@ -23,6 +23,33 @@ class HostState(StrEnum):
     NOT_JUDGED = "not judged"
     ALERT = "alert"
     SILENT = "silent"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the loop is: the last evaluation, when it was performed (UTC ns), how long it took, and what is wrong.
+
+    `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
+    crossed, but not yet for as long as they must be. `lacking` are the facts that limits need and nobody gives, by
+    host, and `impossible` the values that are not judged because they cannot be. `ahead` is how far the clocks of some
+    hosts are ahead (ns), and `behind` of others behind. `begun` is when the first evaluation after a start, or with new
+    settings, began, while it runs: it takes long for a large fleet. `left_out` hosts are not judged, as there are too
+    many; of those `beyond` (case-folded) not everything is, as they have too many limits.
+    """
+
+    evaluated: int | None = None
+    performed: int | None = None
+    took_s: float = 0.0
+    problem: str = ""
+    judged: Mapping[str, int] = field(default_factory=dict[str, int])
+    pending: int = 0
+    lacking: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
+    impossible: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
+    ahead: Mapping[str, int] = field(default_factory=dict[str, int])
+    behind: Mapping[str, int] = field(default_factory=dict[str, int])
+    left_out: int = 0
+    beyond: Collection[str] = ()
+    begun: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,31 +4,27 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import isnan, nan
 
 import numpy as np
 
 from plimsoll.alerting.buffers import Buffers
 from plimsoll.alerting.judged_now import JudgedNow
-from plimsoll.alerting.latest import Latest, Step, by_rule, rows
 from plimsoll.alerting.live_series import MOST_HOSTS, GoOn, LiveSeries, go_on
 from plimsoll.alerting.planning import Key, Planned, Site, plan
 from plimsoll.alerting.shares import shared
-from plimsoll.alerting.transitions import Reading, Transition
-from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
+from plimsoll.alerting.standing import Standing
+from plimsoll.alerting.transitions import Step, Transition
+from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Times, Values
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.model.value_text import quantity
-from plimsoll.rules.crossings import worst_of
 from plimsoll.rules.evaluate import Judge
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.origins import Origins, series_of
-from plimsoll.rules.states import State, Status, Truth, step
-from plimsoll.rules.subjects import host_of, host_tags
-from plimsoll.rules.tracks import Conditions
+from plimsoll.rules.states import State, Status
+from plimsoll.rules.subjects import host_tags
 from plimsoll.store.protocol import Store
 
 OVERLAP = 60 * SECOND  # samples that arrive later than this are not in the windows of later evaluations
@@ -64,52 +60,35 @@ class LiveJudge:
         self._tags = host_tags(site.catalogue.signals)
         self._live = LiveSeries(store, self._tags, most_hosts, oldest)
         self._check = check
-        self._planned: Sequence[Planned] = ()
-        self._reach: dict[Series, int] = {}
-        self._find: Callable[[str], Origins] = lambda _: Origins()
-        self._facts = Facts(given)
+        self._reach: Mapping[Series, int] = {}
+        self._standing = Standing(statuses)
+        self._judge = self._judging(lambda _: Origins(), Facts(given))
         self._last: int | None = None
         self._intervals: dict[str, int] | None = None
         self._differs = False  # whether the series differ from those that were planned with
         self._plan_again: int | None = None  # the earliest evaluation to plan at; None before the first plan
         self._beyond: Collection[str] = ()
-        self._statuses = {key: status for key, status in statuses.items() if status.state in _ACTIVE}
-        self._worst: dict[Key, float] = {}  # of those that are pending
-        self._by_rule: list[list[Planned]] = []
-        self._latest: dict[Key, Latest] = {}
         self._not_judged: dict[str, set[str]] = {}
 
     @property
     def statuses(self) -> Mapping[Key, Status]:
         """The statuses that are pending or firing."""
-        return self._statuses
+        return self._standing.statuses
 
     @property
     def judged(self) -> Mapping[str, int]:
         """How many warning and critical limits had data at the last evaluation, by host (case-folded)."""
-        counts: dict[str, int] = {}
-        for one in self._planned:
-            if one.rule.severity != "info" and self.state(one.key) != State.NO_DATA:
-                counts[one.subject.key[0]] = counts.get(one.subject.key[0], 0) + 1
-        return counts
+        return self._standing.judged()
 
     @property
     def pending(self) -> int:
         """How many warning and critical limits are crossed, but not yet for as long as they must be."""
-        severe = (one for one in self._planned if one.rule.severity != "info")
-        return sum(self.state(one.key) == State.PENDING for one in severe)
+        return self._standing.pending()
 
     @property
     def impossible(self) -> Mapping[str, set[str]]:
         """The values of warning and critical limits that cannot be, at the last evaluation, by host (case-folded)."""
-        found: dict[str, set[str]] = {}
-        for one in self._planned:
-            latest = self._latest.get(one.key)
-            value = latest.impossible if latest else nan
-            if one.rule.severity != "info" and not isnan(value):
-                signal = self._site.catalogue.signals[one.rule.signal]
-                found.setdefault(one.subject.key[0], set()).add(f"{signal.title} {quantity(value, signal.unit)}")
-        return found
+        return self._standing.impossible(self._site.catalogue.signals)
 
     @property
     def lacking(self) -> Mapping[str, set[str]]:
@@ -126,31 +105,17 @@ class LiveJudge:
         """The hosts (case-folded) that are not judged, or not all of them, as they have more than is judged."""
         return self._beyond
 
-    def value(self, key: Key, at: int) -> float:
-        """The reduced value of a rule at the last evaluation, if that was `at`; NaN if there is no data."""
-        latest = self._latest.get(key)
-        return latest.value if latest and latest.at == at else nan
+    def value(self, key: Key) -> float:
+        """The reduced value of a rule at the last evaluation; NaN if there is no data."""
+        return self._standing.value(key)
 
     def state(self, key: Key) -> State:
         """The state of a rule after the last evaluation."""
-        if key in self._statuses:
-            return self._statuses[key].state
-        latest = self._latest.get(key)
-        return State.OK if latest and latest.has_data else State.NO_DATA
+        return self._standing.state(key)
 
-    def now(self, at: int) -> list[JudgedNow]:
-        """Every rule that is judged, as it is after the last evaluation, `at`."""
-        found: list[JudgedNow] = []
-        for one in self._planned:
-            latest = self._latest.get(one.key)
-            if latest:
-                since = self._statuses.get(one.key, Status()).since
-                value, state = self.value(one.key, at), self.state(one.key)
-                odd = latest.impossible
-                found.append(
-                    JudgedNow(one.rule, one.subject, latest.healthy, value, state, since, one.key, one.note, odd)
-                )
-        return found
+    def now(self) -> Sequence[JudgedNow]:
+        """Every rule that is judged, as it is after the last evaluation."""
+        return self._standing.now()
 
     def advance(self, at: Times) -> Step:
         """Evaluate at the times `at` (UTC ns, ascending, on the grid), which follow the last ones."""
@@ -169,34 +134,38 @@ class LiveJudge:
             self._plan_again = end + _PLAN_APART * (time.thread_time_ns() - begun)
         if end % _LEARN_EVERY == 0:
             self._intervals = None
-        judge = Judge(self._find, self._buffers.samples, self._facts, signals=self._site.catalogue.signals)
+        if widest := self._buffers.widest_change():
+            self._judge = replace(self._judge)  # it has looked at the sampling intervals
+            for rule in self._standing.rules:
+                rule.intervals_changed(widest)
         transitions: list[Transition] = []
-        for planned in self._by_rule:
+        for rule in self._standing.rules:
             self._check()
-            transitions += self._judged(judge, planned, at)
-        transitions += self._step_vanished(end)
+            for key, status, change in rule.advance(self._judge, at, self._lacks, self._covered):
+                self._standing.stepped(key, status)
+                if change:
+                    transitions.append(change)
+        transitions += self._standing.step_vanished(end)
         self._last = end
         transitions.sort(key=lambda one: one.at)
-        return Step(end, transitions, self._readings(end), dict(self._statuses), heard)
+        return Step(end, transitions, self._standing.readings(), dict(self.statuses), heard)
 
     def forget(self, keys: Iterable[Key]) -> None:
         """Forget the status of alerts that somebody ended, so that they can fire again."""
         for key in keys:
-            self._statuses.pop(key, None)
+            self._standing.put(key, Status())
 
     def take(self, key: Key, since: int | None) -> None:
         """Go on from an alert that late samples have shown to fire."""
-        self._statuses[key] = Status(State.FIRING, since)
+        self._standing.put(key, Status(State.FIRING, since))
 
     def interval(self, host: str) -> int | None:
         """The shortest sampling interval (ns) of a host's series that are judged; None if it is not known."""
         if self._intervals is None:
             self._intervals = {}
-            for series in self._reach:
-                interval = self._buffers.samples(series).interval
-                if interval:
-                    name = host_key(host_of(series, self._tags))
-                    self._intervals[name] = min(interval, self._intervals.get(name, interval))
+            for series, interval in self._buffers.intervals:
+                name = self._live.host_of(series)
+                self._intervals[name] = min(interval, self._intervals.get(name, interval))
         return self._intervals.get(host_key(host))
 
     def reread(self, series: Iterable[Series]) -> None:
@@ -216,68 +185,36 @@ class LiveJudge:
         telling = {one: _LEAST_REACH for one in series if shows_in_values(one)}
         self._buffers.read({**self._reach, **telling}, start, end)
         values = [(one, partial(self._values, one)) for one in series]
-        self._facts = Facts(self._given, facts_shown_by(values))
-        planned, finder = plan(self._site, series, self._facts, self._check)
+        facts = Facts(self._given, facts_shown_by(values))
+        planned, finder = plan(self._site, series, facts, self._check)
         share = shared(planned, self._live.hosts)
-        self._planned, self._beyond = share.planned, share.beyond
-        self._by_rule = by_rule(self._planned)
-        self._find = finder.find
+        self._beyond = share.beyond
+        self._standing.plan(share.planned)
         self._not_judged = {}
         reach: dict[Series, int] = dict(telling)
         windows: dict[tuple[str, str], int] = {}
-        for one in self._planned:
+        for one in share.planned:
             for condition in one.rule.conditions:
                 place = condition.signal, one.subject.key[0]
                 windows[place] = max(condition.over, windows.get(place, _LEAST_REACH))
         for (signal, host), window in windows.items():
             self._check()
-            for _, origin in self._find(signal).by_host.get(host, ()):
+            for _, origin in finder.find(signal).by_host.get(host, ()):
                 for part in series_of(origin):
                     reach[part] = max(window, reach.get(part, 0))
         self._reach = reach
         self._buffers.read(reach, start, end)
+        self._judge = self._judging(finder.find, facts)
+
+    def _judging(self, find: Callable[[str], Origins], facts: Facts) -> Judge:
+        signals, buffers = self._site.catalogue.signals, self._buffers
+        return Judge(find, buffers.samples, facts, signals=signals, series_together=buffers.together)
 
     def _values(self, series: Series) -> Values:
         return self._buffers.samples(series).values
 
-    def _judged(self, judge: Judge, planned: Sequence[Planned], at: Times) -> list[Transition]:
-        """Judge one rule for all its subjects at once; their changes of state."""
-        rule = planned[0].rule
-        try:
-            matrices = [*judge.matrices(rule, [(one.subject, one.origin) for one in planned], at)]
-        except UnknownFact as unknown:
-            if len(planned) > 1:
-                return [change for one in planned for change in self._judged(judge, [one], at)]
-            self._not_judged.setdefault(planned[0].subject.host, set()).add(unknown.fact)
-            return []
-        changes: list[Transition] = []
-        of_row = iter(planned)
-        for found in matrices:
-            true = (found.enter == Truth.TRUE).any(axis=1).tolist()
-            for row, one in zip(range(len(found.subjects)), of_row, strict=False):
-                self._latest[one.key] = Latest(one, found, row)
-                if true[row] or one.key in self._statuses:
-                    changes += self._step(one, found.row(row))
-        return changes
-
-    def _step(self, one: Planned, found: Conditions) -> list[Transition]:
-        """Step one rule over its conditions; its changes of state."""
-        key, status = one.key, self._statuses.get(one.key, Status())
-        changes: list[Transition] = []
-        worst = self._worst.pop(key, nan)
-        for at, enter, stay, value in rows(found):
-            before, status = status, step(status, at, enter, stay, one.rule.for_)
-            worst = worst_of(found.healthy, np.array([worst, value])) if status.state in _ACTIVE else nan
-            if status.state != before.state and (status.state in _ACTIVE or before.state in _ACTIVE):
-                change = _change(one, found, at, before, status, value)
-                changes.append(replace(change, covered=self._covered(one, at), worst=worst))
-        if status.state == State.PENDING:
-            self._worst[key] = worst
-        if status.state in _ACTIVE:
-            self._statuses[key] = status
-        else:
-            self._statuses.pop(key, None)
-        return changes
+    def _lacks(self, one: Planned, fact: str) -> None:
+        self._not_judged.setdefault(one.subject.host, set()).add(fact)
 
     def _covered(self, one: Planned, at: int) -> int | None:
         """The longest part of a rule's window that samples cover; None if they cover all of it."""
@@ -292,35 +229,6 @@ class LiveJudge:
                 return None
             longest = max(longest, covered)
         return longest
-
-    def _step_vanished(self, at: int) -> list[Transition]:
-        """Step the alerts of subjects that are not judged any more, which have no data: pending ones end."""
-        judged = {one.key for one in self._planned}
-        gone = {key: latest for key, latest in self._latest.items() if key not in judged}
-        changes: list[Transition] = []
-        for key, (one, matrix, row) in gone.items():
-            before = self._statuses.get(key, Status())
-            if before.state == State.FIRING:
-                continue
-            if before.state == State.PENDING:
-                after = step(before, at, Truth.NO_DATA, Truth.NO_DATA, one.rule.for_)
-                changes.append(_change(one, matrix.row(row), at, before, after, nan))
-                del self._statuses[key]
-            del self._latest[key]
-        return changes
-
-    def _readings(self, at: int) -> list[Reading]:
-        """The value of every alert that fires, at the last evaluation."""
-        return [
-            Reading(key, at, self.value(key, at))
-            for key, status in self._statuses.items()
-            if status.state == State.FIRING
-        ]
-
-
-def _change(one: Planned, found: Conditions, at: int, before: Status, after: Status, value: float) -> Transition:
-    since = after.since if after.state in _ACTIVE else None
-    return Transition(at, one.rule, one.subject, before.state, after.state, since, value, found.healthy, one.note)
 
 
 def evaluations(after: int, until: int) -> Times:

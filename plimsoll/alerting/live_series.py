@@ -1,6 +1,8 @@
 """Which series the live hosts have: of a bounded number of hosts, those that were there first."""
 
+import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from plimsoll.model.host_key import host_key
 from plimsoll.model.series import Series
@@ -25,10 +27,10 @@ class LiveSeries:
         self._tags = tags
         self._most_hosts = most_hosts
         self._rank = {host: at for at, host in enumerate(oldest)}
-        self._series: dict[object, Series] = {}
-        self._heard: dict[object, int] = {}
+        self._known: dict[object, _Known] = {}
+        # By identity: stores give the same objects again and again, and keys take long to make.
+        self._recent: dict[int, tuple[Series, _Known]] = {}
         self._hosts: dict[str, None] = {}
-        self._host_of: dict[Series, tuple[str, str]] = {}
         self.left_out: Collection[str] = ()
 
     @property
@@ -39,48 +41,68 @@ class LiveSeries:
     @property
     def series(self) -> list[Series]:
         """The series."""
-        return [*self._series.values()]
+        return [one.series for one in self._known.values()]
 
     def get(self, key: object) -> Series | None:
         """The series of a key, if it is known."""
-        return self._series.get(key)
+        known = self._known.get(key)
+        return known.series if known else None
+
+    def host_of(self, series: Series) -> str:
+        """The host (case-folded) that a series describes."""
+        known = self._recent.get(id(series))
+        return known[1].host if known else host_key(host_of(series, self._tags))
 
     def look(self, start: int, end: int) -> tuple[list[str], bool]:
         """Note which series have samples in a range: their hosts, and whether the known series have changed."""
-        found = [(one, *self._host(one)) for one in self._store.series(start, end, live=True).series]
+        series = self._store.series(start, end, live=True).series
+        if len(self._recent) > 2 * max(len(series), len(self._known)):  # of series that are gone, or were left out
+            self._recent = {}
+        recent = self._recent
+        found = [recent[id(one)][1] if id(one) in recent else self._met(one) for one in series]
         names: dict[str, str] = {}
-        for _, host, name in found:
-            names.setdefault(host, name)
+        for one in found:
+            if one.host not in names:
+                names[one.host] = one.name
         new = sorted(names.keys() - self._hosts, key=self._place)
         self._hosts |= dict.fromkeys(new[: max(0, self._most_hosts - len(self._hosts))])
         self.left_out = [name for host, name in names.items() if host not in self._hosts]
         differs = False
-        for one, host, _ in found:
-            if host in self._hosts:
-                key = one.key
-                if key not in self._series:
-                    self._series[key], differs = one, True
-                self._heard[key] = end
-        silent = [key for key, last in self._heard.items() if end - last > _FORGOTTEN]
+        for one in found:
+            if one.heard is not None:
+                one.heard = end
+            elif one.host in self._hosts:
+                known = self._known.setdefault(one.series.key, one)
+                known.heard, differs = end, differs or known is one
+        silent = [key for key, one in self._known.items() if end - (one.heard or 0) > _FORGOTTEN]
         for key in silent:
-            del self._heard[key], self._series[key]
+            self._known.pop(key).heard = None
         if silent:
-            sending = {self._host(one)[0] for one in self._series.values()}
+            sending = {one.host for one in self._known.values()}
             self._hosts = {host: None for host in self._hosts if host in sending}
-        if len(self._host_of) > 2 * max(len(found), len(self._series)):  # of series that are gone, or were left out
-            self._host_of = {one: (host, name) for one, host, name in found}
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
 
-    def _host(self, series: Series) -> tuple[str, str]:
-        """The host that a series describes: what it is looked up by, and its name."""
-        known = self._host_of.get(series)
+    def _met(self, series: Series) -> "_Known":
+        """What is known of a series that may have been met as another object."""
+        known = self._known.get(series.key)
         if known is None:
             name = host_of(series, self._tags)
-            known = self._host_of[series] = host_key(name), name
+            known = _Known(series, host_key(name), name)
+        self._recent[id(series)] = series, known
         return known
 
     def _place(self, host: str) -> tuple[int, str]:
         return self._rank.get(host, len(self._rank)), host
+
+
+@dataclass(slots=True)
+class _Known:
+    """A series, the host that it describes (case-folded, and its name), and its newest evaluation if it is judged."""
+
+    series: Series
+    host: str
+    name: str
+    heard: int | None = None
 
 
 class Stopped(Exception):
@@ -93,3 +115,15 @@ GoOn = Callable[[], None]
 
 def go_on() -> None:
     """Never stop."""
+
+
+def within(seconds: float, check: GoOn) -> GoOn:
+    """A check that also raises TimeoutError after so many seconds of a processor."""
+    until = time.thread_time() + seconds
+
+    def both() -> None:
+        check()
+        if time.thread_time() > until:
+            raise TimeoutError
+
+    return both

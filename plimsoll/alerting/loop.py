@@ -2,8 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 from threading import Event, Lock
 
@@ -15,9 +15,10 @@ from plimsoll.alerting.book.database import NotKept
 from plimsoll.alerting.book.history import history
 from plimsoll.alerting.clocks import Clocks
 from plimsoll.alerting.episodes import Episode
+from plimsoll.alerting.health import Progress
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.judging import LiveJudge, evaluations
-from plimsoll.alerting.live_series import MOST_HOSTS, Stopped
+from plimsoll.alerting.live_series import MOST_HOSTS, Stopped, within
 from plimsoll.alerting.planning import Key, Site
 from plimsoll.alerting.replay import replay
 from plimsoll.alerting.roster import Roster, Seen
@@ -48,31 +49,6 @@ _AMEND_S = 3.0  # of a processor; what takes longer is left as it is
 _TICK_S = 1.0
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far the loop is: the last evaluation, when it was performed (UTC ns), how long it took, and what is wrong.
-
-    `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
-    crossed, but not yet for as long as they must be. `lacking` are the facts that limits need and nobody gives, by
-    host, and `impossible` the values that are not judged because they cannot be. `ahead` is how far the clocks of some
-    hosts are ahead (ns), and `behind` of others behind. `left_out` hosts are not judged, as there are too many; of
-    those `beyond` (case-folded) not everything is, as they have too many limits.
-    """
-
-    evaluated: int | None = None
-    performed: int | None = None
-    took_s: float = 0.0
-    problem: str = ""
-    judged: Mapping[str, int] = field(default_factory=dict[str, int])
-    pending: int = 0
-    lacking: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
-    impossible: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
-    ahead: Mapping[str, int] = field(default_factory=dict[str, int])
-    behind: Mapping[str, int] = field(default_factory=dict[str, int])
-    left_out: int = 0
-    beyond: Collection[str] = ()
 
 
 class AlertLoop:
@@ -195,6 +171,8 @@ class AlertLoop:
         at = evaluations(last, due)
         if not len(at):
             return
+        if is_start:
+            self.progress = replace(self.progress, begun=now)
         begun = time.perf_counter()
         is_quiet = is_start or int(at[-1] - at[0]) > _QUIET_LAG
         for first in range(0, len(at), _CHUNK):
@@ -220,7 +198,7 @@ class AlertLoop:
             left_out=len(judge.left_out),
             beyond=judge.beyond,
         )
-        self.judged = judge.now(int(at[-1]))
+        self.judged = judge.now()
         self._on_step(now)
 
     def _started(self, due: int) -> LiveJudge:
@@ -243,17 +221,6 @@ class AlertLoop:
         if self._stop.is_set():
             raise Stopped
 
-    def _check_for(self, seconds: float) -> Callable[[], None]:
-        """The check for a stop, which also raises TimeoutError after so many seconds of a processor."""
-        until = time.thread_time() + seconds
-
-        def check() -> None:
-            self._check()
-            if time.thread_time() > until:
-                raise TimeoutError
-
-        return check
-
     def _step(self, judge: LiveJudge, at: Times, now: int, *, is_quiet: bool) -> None:
         """Evaluate, and keep what that brought."""
         step = judge.advance(at)
@@ -264,7 +231,7 @@ class AlertLoop:
             step.transitions,
             {**ended, **step.statuses},
             now=now,
-            readings={one.key: one.value for one in step.readings},
+            readings=step.readings,
             processes={} if is_quiet else self._processes(step.at, fired),
             quiet=is_quiet,
         )
@@ -293,7 +260,9 @@ class AlertLoop:
             one.key: [] for one in history(self._book.file, start, last) if host_key(one.host) == host_key(host)
         }
         try:
-            for episode in replay(self._store, self._site, self._given, start, last, [host], self._check_for(_AMEND_S)):
+            for episode in replay(
+                self._store, self._site, self._given, start, last, [host], within(_AMEND_S, self._check)
+            ):
                 found.setdefault(episode.key, []).append(episode)
         except TimeoutError:
             _log.warning("%s: its history is not amended by late samples: it has too many series", host)
@@ -316,7 +285,7 @@ class AlertLoop:
         """Amend the history of one rule and subject. What late samples show to fire now fires, and what ended ends."""
         fires = judge.state(key) == State.FIRING
         open_one = next((one for one in episodes if one.ended_at is None), None)
-        if fires and open_one is None and isnan(judge.value(key, last)):
+        if fires and open_one is None and isnan(judge.value(key)):
             latest = max(episodes, key=lambda one: one.fired_at, default=None)
             self._book.end_late(key, latest, last, now=now)
             judge.forget([key])
@@ -330,4 +299,4 @@ class AlertLoop:
     def _failed(self, problem: str) -> None:
         if problem != self.progress.problem:
             _log.error("cannot judge: %s", problem)
-        self.progress = replace(self.progress, problem=problem)
+        self.progress = replace(self.progress, problem=problem, begun=None)

@@ -70,12 +70,16 @@ def plan(
     finder = Finder(site.catalogue.signals, series, lambda _: True, facts.known)
     tags = host_tags(site.catalogue.signals)
     hosts = hosts_of(series, tags)
-    on_host: dict[str, list[Series]] = {}
+    kinds: dict[tuple[str, str | None], Series] = {}
+    on_host: dict[str, set[tuple[str, str | None]]] = {}
     for one in series:
-        on_host.setdefault(host_key(host_of(one, tags)), []).append(one)
+        kind = one.measurement, one.tag("objectname")
+        kinds.setdefault(kind, one)
+        on_host.setdefault(host_key(host_of(one, tags)), set()).add(kind)
     found: list[Planned] = []
     for pack in site.catalogue.packs:
-        where = [name for host, name in hosts.items() if is_for(pack, on_host[host])]
+        fitting = {kind for kind, one in kinds.items() if is_for(pack, [one])}
+        where = [name for host, name in hosts.items() if not on_host[host].isdisjoint(fitting)]
         if not where and pack.pack in site.catalogue.by_hand:
             where = [*hosts.values()]
         for rule in pack.rules:

@@ -1,11 +1,13 @@
 """What the alert loop tells: a rule changed its state for a subject."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import nan
 
+from plimsoll.alerting.planning import Key
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.states import State
+from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject
 
 
@@ -40,20 +42,21 @@ class Transition:
     worst: float = nan
 
     @property
-    def key(self) -> tuple[str, str, str | None]:
+    def key(self) -> Key:
         """The rule and subject, by which alerts are told apart: hosts and instances compare without regard to case."""
         return self.rule.id, *self.subject.key
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The value of an alert that fires, at an evaluation: NaN if there is no data, which makes it stale."""
+@dataclass(frozen=True)
+class Step:
+    """What one or several evaluations brought: changes of state in order, and what is active at the last, `at`.
 
-    key: tuple[str, str, str | None]
+    `readings` are the values of what fires, NaN for no data (stale). `heard` are the hosts that have samples since the
+    step before, or that came late: the evaluation, or (for these) a time that is not after their newest sample.
+    """
+
     at: int
-    value: float
-
-    @property
-    def is_stale(self) -> bool:
-        """Whether there was no data."""
-        return isnan(self.value)
+    transitions: Sequence[Transition]
+    readings: Mapping[Key, float]
+    statuses: Mapping[Key, Status]
+    heard: Mapping[str, int]

@@ -6,6 +6,7 @@ docs/evaluation.md is the specification.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,54 @@ from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
 from plimsoll.rules.origins import Origin, Origins, WeightedOrigin, origin_for, series_of
 from plimsoll.rules.possible import possible
-from plimsoll.rules.schema.healthy import Healthy, holds
+from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.signal_values import Facts, SignalValues
+from plimsoll.rules.signal_values import Facts, Layout, SignalValues
 from plimsoll.rules.states import State, Truth, Truths, run_rows
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.tracks import Conditions, Matrix, Track
+from plimsoll.rules.tracks import Conditions, Limits, Matrix, Track, spans_of, together_of, truths_of
 from plimsoll.rules.weighted import is_idle
+from plimsoll.rules.window import Together
 
 _MOST_CELLS = 2_000_000  # evaluations times subjects that are judged at once; more need memory and are no faster
+
+
+class _Idle(NamedTuple):
+    """The rows that are times per request: those whose rate is recorded, with the least rate, and the others."""
+
+    rated: list[int]
+    rates: Layout
+    least: Values
+    unrated: list[int]
+    counts: Layout
+
+
+class _Joint(NamedTuple):
+    """A further condition: different origins, as several instances of a host may share one, and which each row has."""
+
+    condition: Condition
+    layout: Layout
+    rows: NDArray[np.intp]
+    limits: Limits
+    idle: _Idle | None
+    missing: list[bool]
+
+
+class Part(NamedTuple):
+    """A rule for subjects that are judged together. It holds as long as their sampling intervals do.
+
+    `borders` are where two sampling intervals of a recording meet.
+    """
+
+    rule: Rule
+    subjects: Sequence[tuple[Subject, Origin]]
+    limits: Limits
+    recovered: Limits | None
+    layout: Layout
+    idle: _Idle | None
+    joint: list[_Joint]
+    borders: Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -45,10 +84,11 @@ class Judge:
     signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
     phases_by_hand: bool = True
     planned: Sequence[Planned] = ()
+    series_together: Callable[[Sequence[Series]], Together] | None = None
 
     @cached_property
     def _values(self) -> SignalValues:
-        return SignalValues(self.samples, self.fact)
+        return SignalValues(self.samples, self.fact, self.series_together)
 
     def tracks(self, rule: Rule, grid: Callable[[Subject], Times]) -> Iterable[Track]:
         """A track for every subject that has the rule's signal."""
@@ -75,7 +115,7 @@ class Judge:
             states = run_rows(found.times, enter, found.stay, rule.for_)
         else:
             states = np.full(enter.shape, State.NOT_JUDGED, dtype=np.int8)
-            for span in _spans(inside):
+            for span in spans_of(inside):
                 states[:, span] = run_rows(found.times[span], enter[:, span], found.stay[:, span], rule.for_)
             enter, values = np.where(inside, enter, Truth.NO_DATA).astype(np.int8), np.where(inside, values, np.nan)
             together, odd = together & inside, np.where(inside, odd, np.nan)
@@ -88,50 +128,61 @@ class Judge:
 
     def matrices(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], at: Times) -> Iterator[Matrix]:
         """The conditions for the subjects, in their order; those whose evaluations differ are apart."""
+        return (self.matrix(part, at) for part in self.parts(rule, subjects, len(at)))
+
+    def parts(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], evaluations: int) -> Iterator[Part]:
+        """The subjects that are judged together at so many evaluations, in their order."""
         some: list[tuple[Subject, Origin]] = []
         for one in subjects:
             window, others = self._values.windows(rule, one[1])
             borders = [span for part, _ in others for span in part.borders(window // 2)]
-            if some and (borders or len(some) * len(at) > _MOST_CELLS):
-                yield self._matrix(rule, some, at)
+            if some and (borders or len(some) * evaluations > _MOST_CELLS):
+                yield self._part(rule, some)
                 some = []
             if borders:
-                yield self._matrix(rule, [one], at, borders)
+                yield self._part(rule, [one], borders)
             else:
                 some.append(one)
         if some:
-            yield self._matrix(rule, some, at)
+            yield self._part(rule, some)
 
-    def _matrix(
-        self,
-        rule: Rule,
-        subjects: Sequence[tuple[Subject, Origin]],
-        at: Times,
-        borders: Sequence[tuple[int, int]] = (),
-    ) -> Matrix:
-        healthy = [self._scaled(rule.healthy, rule, subject) for subject, _ in subjects]
-        values = self._values.rows(rule, [origin for _, origin in subjects], at)
-        if borders:
+    def _part(
+        self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], borders: Sequence[tuple[int, int]] = ()
+    ) -> Part:
+        each, origins = [subject for subject, _ in subjects], [origin for _, origin in subjects]
+        conditions = rule.and_ if self._sure_of(rule) else (*rule.and_, *rule.when_phase_unknown)
+        return Part(
+            rule,
+            subjects,
+            self._limits(rule.healthy, rule, each),
+            self._limits(rule.recover, rule, each) if rule.recover else None,
+            self._values.layout(rule, origins),
+            self._idle_rows(rule, origins),
+            [self._joint(condition, each) for condition in conditions],
+            borders,
+        )
+
+    def matrix(self, part: Part, at: Times) -> Matrix:
+        """The conditions for the subjects of a part."""
+        rule = part.rule
+        values = self._values.of(part.layout, at)
+        if part.borders:
             # Leave out evaluations without data where two sampling intervals meet, so that they change no state.
-            border = np.isnan(values[0]) & within(at, borders)
+            border = np.isnan(values[0]) & within(at, part.borders)
             at, values = at[~border], values[:, ~border]
         values, impossible = self._possible(rule, values)
-        idle = self._idle(rule, [origin for _, origin in subjects], at, values)
-        breached = _truths(values, ~_hold(healthy, values), idle)
-        unrecovered = breached
-        if rule.recover:
-            recovered = [self._scaled(rule.recover, rule, subject) for subject, _ in subjects]
-            unrecovered = _truths(values, ~_hold(recovered, values), idle)
-        conditions = rule.and_ if self._sure_of(rule) else (*rule.and_, *rule.when_phase_unknown)
-        joint = [self._joint(condition, [subject for subject, _ in subjects], at) for condition in conditions]
+        idle = self._idle(part.idle, at, values)
+        breached = truths_of(values, ~part.limits.hold(values), idle)
+        unrecovered = truths_of(values, ~part.recovered.hold(values), idle) if part.recovered else breached
+        joint = [self._joint_truths(one, at) for one in part.joint]
         together = np.logical_and.reduce([one == Truth.TRUE for one in joint], initial=np.True_) & ~idle
         return Matrix(
-            subjects,
-            healthy,
+            part.subjects,
+            part.limits.each,
             at,
             np.where(idle, np.nan, values),
-            _all([breached, *joint]),
-            _all([unrecovered, *joint]),
+            together_of([breached, *joint]),
+            together_of([unrecovered, *joint]),
             np.broadcast_to(together, values.shape),
             impossible,
         )
@@ -174,42 +225,61 @@ class Judge:
                 inside &= (at <= one.start) | (at - longest >= one.end)
         return inside
 
-    def _scaled(self, limit: Healthy, condition: Condition, subject: Subject) -> Healthy:
-        return limit.scaled(self.fact(subject, condition.scale)) if condition.scale else limit
+    def _limits(self, limit: Healthy, condition: Condition, subjects: Sequence[Subject]) -> Limits:
+        scale = condition.scale
+        return Limits.of([limit.scaled(self.fact(one, scale)) if scale else limit for one in subjects])
 
-    def _joint(self, condition: Condition, subjects: Sequence[Subject], at: Times) -> Truths:
-        """One row for each subject; several instances of a host may share an origin, which is reduced once."""
+    def _joint(self, condition: Condition, subjects: Sequence[Subject]) -> _Joint:
         known = self.origins(condition.signal)
         origins = [origin_for(known, subject) for subject in subjects]
         different = {id(origin): origin for origin in origins if origin is not None}
         place = {one: row for row, one in enumerate(different)}
-        reduced, _ = self._possible(condition, self._values.rows(condition, [*different.values()], at))
-        rows = [place.get(id(origin), -1) for origin in origins]
-        values = np.concatenate((reduced, np.full((1, len(at)), np.nan)))[rows]
-        idle = np.concatenate((self._idle(condition, [*different.values()], at, reduced), np.zeros((1, len(at)), bool)))
-        healthy = [
-            condition.healthy if origin is None else self._scaled(condition.healthy, condition, subject)
+        each = [
+            condition.healthy if origin is None else self._limits(condition.healthy, condition, [subject]).each[0]
             for subject, origin in zip(subjects, origins, strict=True)
         ]
-        truths = _truths(values, ~_hold(healthy, values), idle[rows])
+        return _Joint(
+            condition,
+            self._values.layout(condition, [*different.values()]),
+            np.array([place.get(id(origin), -1) for origin in origins]),
+            Limits.of(each),
+            self._idle_rows(condition, [*different.values()]),
+            [origin is None for origin in origins],
+        )
+
+    def _joint_truths(self, joint: _Joint, at: Times) -> Truths:
+        """One row for each subject."""
+        condition = joint.condition
+        reduced, _ = self._possible(condition, self._values.of(joint.layout, at))
+        values = np.concatenate((reduced, np.full((1, len(at)), np.nan)))[joint.rows]
+        idle = np.concatenate((self._idle(joint.idle, at, reduced), np.zeros((1, len(at)), bool)))
+        truths = truths_of(values, ~joint.limits.hold(values), idle[joint.rows])
         if isinstance(condition, Further) and condition.if_not_recorded:
-            truths[[origin is None for origin in origins]] = Truth.TRUE
+            truths[joint.missing] = Truth.TRUE
         return truths
 
-    def _idle(self, condition: Condition, origins: Sequence[Origin], at: Times, values: Values) -> NDArray[np.bool_]:
+    def _idle_rows(self, condition: Condition, origins: Sequence[Origin]) -> _Idle | None:
+        weighted = [(row, one) for row, one in enumerate(origins) if isinstance(one, WeightedOrigin)]
+        if not weighted:
+            return None
+        rated = [(row, one.rate, one.least) for row, one in weighted if one.rate]
+        unrated = [(row, one.value) for row, one in weighted if not one.rate]
+        mean, count = (condition.model_copy(update={"reduce": how}) for how in ("mean", "count"))
+        return _Idle(
+            [row for row, _, _ in rated],
+            self._values.layout(mean, [rate for _, rate, _ in rated]),
+            np.array([least for _, _, least in rated])[:, np.newaxis],
+            [row for row, _ in unrated],
+            self._values.layout(count, [value for _, value in unrated]),
+        )
+
+    def _idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
         """Whether nobody waited: the value is a time per request, and there were none, or too few to tell."""
         idle = np.zeros(values.shape, dtype=bool)
-        weighted = [(row, one) for row, one in enumerate(origins) if isinstance(one, WeightedOrigin)]
-        rated = [(row, one.rate, one.least) for row, one in weighted if one.rate]
-        if rated:
-            rows, rates, least = zip(*rated, strict=True)
-            per_second = self._values.rows(condition.model_copy(update={"reduce": "mean"}), rates, at)
-            idle[[*rows]] = is_idle(values[[*rows]], per_second, np.array(least)[:, np.newaxis])
-        unrated = [(row, one.value) for row, one in weighted if not one.rate]
-        if unrated:
-            rows, times = zip(*unrated, strict=True)
-            counts = self._values.rows(condition.model_copy(update={"reduce": "count"}), times, at)
-            idle[[*rows]] = np.isnan(values[[*rows]]) & (counts > 0)
+        if rows and rows.rated:
+            idle[rows.rated] = is_idle(values[rows.rated], self._values.of(rows.rates, at), rows.least)
+        if rows and rows.unrated:
+            idle[rows.unrated] = np.isnan(values[rows.unrated]) & (self._values.of(rows.counts, at) > 0)
         return idle
 
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
@@ -219,30 +289,3 @@ class Judge:
         if np.all(can_be):
             return values, np.broadcast_to(np.nan, values.shape)
         return np.where(can_be, values, np.nan), np.where(can_be, np.nan, values)
-
-
-def _hold(healthy: Sequence[Healthy], values: Values) -> NDArray[np.bool_]:
-    """Which values are healthy, by the limit of each row; False for NaN."""
-    limits = np.array([one.limit for one in healthy])[:, np.newaxis]
-    return holds(healthy[0].operator, values, limits)
-
-
-def _truths(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
-    known = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
-    return np.where(idle, np.int8(Truth.FALSE), known).astype(np.int8)
-
-
-def _all(truths: Sequence[Truths]) -> Truths:
-    """All conditions together: false if one is false, else no data if one has none, else true."""
-    if len(truths) == 1:
-        return truths[0]
-    stacked = np.stack(truths)
-    false = (stacked == Truth.FALSE).any(axis=0)
-    missing = (stacked == Truth.NO_DATA).any(axis=0)
-    return np.where(false, Truth.FALSE, np.where(missing, Truth.NO_DATA, Truth.TRUE)).astype(np.int8)
-
-
-def _spans(inside: np.ndarray) -> list[slice]:
-    """The runs of consecutive evaluations inside a phase; the state machine restarts at each."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False])).astype(np.int8)))
-    return [slice(first, last) for first, last in edges.reshape(-1, 2).tolist()]

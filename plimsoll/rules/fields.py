@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
-from plimsoll.rules.schema.field_types import Operation
+from plimsoll.rules.schema.field_types import Across, Operation
 from plimsoll.rules.schema.signal import Transform
 
 OPERATORS: Mapping[Operation, str] = {"sum": "+", "difference": "-", "ratio": "/", "product": "*"}
@@ -72,6 +72,30 @@ def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
             return np.sum(values[:-1], axis=0) * values[-1]
         case "ratio":
             return np.divide(values[0], values[1], out=np.full(np.shape(values[0]), np.nan), where=values[1] > 0)
+
+
+def total(values: Sequence[Values], how: Across = "sum") -> Values:
+    """The sum, mean, maximum or minimum of the values that are present; NaN where all are missing."""
+    stacked = np.stack(values)
+    present = ~np.isnan(stacked)
+    match how:
+        case "sum":
+            found = np.nansum(stacked, axis=0)
+        case "mean":
+            found = np.nansum(stacked, axis=0) / np.maximum(present.sum(axis=0), 1)
+        case "max":
+            found = np.where(present, stacked, -np.inf).max(axis=0)
+        case "min":
+            found = np.where(present, stacked, np.inf).min(axis=0)
+    return np.where(present.any(axis=0), found, np.nan)
+
+
+def combined(
+    operation: Operation, values: Sequence[Values], weights: Sequence[float] | Sequence[Values] = ()
+) -> Values:
+    """The value of a derived signal: its operands, each times its weight, under the operation."""
+    weighed = [weight * one for weight, one in zip(weights, values, strict=True)] if weights else values
+    return apply_operation(operation, weighed)
 
 
 def _rows(times: Times, some: Times) -> NDArray[np.int_] | slice:

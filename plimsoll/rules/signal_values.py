@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import Stretch, within
 from plimsoll.model.series import Series
-from plimsoll.rules.fields import Pairs, apply_operation, combined_rates, combined_samples, rates, transformed
+from plimsoll.rules.fields import Pairs, combined, combined_rates, combined_samples, rates, total, transformed
 from plimsoll.rules.flat_pairs import FlatPairs, FlatWindows, combined_flat, requests
 from plimsoll.rules.origins import (
     DerivedOrigin,
@@ -25,11 +25,12 @@ from plimsoll.rules.origins import (
     WeightedOrigin,
     series_of,
 )
-from plimsoll.rules.schema.field_types import Across, Fact, Operation, Reduce
+from plimsoll.rules.schema.field_types import Fact, Operation, Reduce
 from plimsoll.rules.schema.pack import Condition
+from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.weighted import reduce_requests
-from plimsoll.rules.window import Bounds, reduce, reduce_pairs, reduce_rows
+from plimsoll.rules.window import Apart, Bounds, Together, reduce, reduce_pairs, reduce_rows
 
 _MOST_SAMPLES = 4_000_000  # that are computed at once; more need memory and are no faster
 
@@ -38,12 +39,50 @@ Facts = Callable[[Subject, Fact], float]
 Windows = tuple[int, list[tuple[Stretch, int]]]
 
 
+class _Recorded(NamedTuple):
+    """Rows that are a series each, and are transformed alike."""
+
+    rows: list[int]
+    series: Together
+    transform: Transform
+    rate: bool
+
+
+class _Derived(NamedTuple):
+    """Rows that are derived by one operation from as many operands."""
+
+    rows: list[int]
+    operation: Operation
+    operands: "list[_Alike]"
+    weights: Sequence[Values]
+
+
+class _Alike(NamedTuple):
+    """So many origins, by how they are computed."""
+
+    number: int
+    recorded: list[_Recorded]
+    derived: list[_Derived]
+    by_form: list[tuple[list[int], list[Recorded]]]
+    others: list[tuple[int, Origin]]
+
+
+class Layout(NamedTuple):
+    """So many origins of a condition, by window, and those in parts. It holds as long as the sampling intervals do."""
+
+    number: int
+    how: Reduce
+    by_window: list[tuple[int, list[int], _Alike]]
+    in_parts: list[tuple[int, Origin, Windows]]
+
+
 @dataclass(frozen=True)
 class SignalValues:
-    """Computes the values of origins from samples and host facts."""
+    """Computes the values of origins from samples and host facts. `together` gives several series at once, if set."""
 
     samples: Callable[[Series], Samples]
     fact: Facts
+    together: Callable[[Sequence[Series]], Together] | None = None
     # With the origin, so that no other gets its identity.
     _known: dict[int, tuple[Origin, int, list[Stretch]]] = field(
         init=False, default_factory=dict[int, tuple[Origin, int, list[Stretch]]]
@@ -74,25 +113,40 @@ class SignalValues:
 
         Parts of a recording that were sampled at another interval are reduced apart, with their own window.
         """
-        values = np.full((len(origins), len(at)), np.nan)
-        alike: dict[int, list[int]] = {}
+        return self.of(self.layout(condition, origins), at)
+
+    def layout(self, condition: Condition, origins: Sequence[Origin]) -> Layout:
+        """How some origins are computed together."""
+        in_parts: list[tuple[int, Origin, Windows]] = []
+        by_window: dict[int, list[int]] = {}
         for row, origin in enumerate(origins):
             window, others = self.windows(condition, origin)
             if others:
-                values[row] = self._in_parts(condition, origin, at, (window, others))
+                in_parts.append((row, origin, (window, others)))
             else:
-                alike.setdefault(window, []).append(row)
-        for window, rows in alike.items():
-            values[rows] = self._values([origins[row] for row in rows], at, window, condition.reduce)
+                by_window.setdefault(window, []).append(row)
+        alike = [(window, rows, self._alike([origins[row] for row in rows])) for window, rows in by_window.items()]
+        return Layout(len(origins), condition.reduce, alike, in_parts)
+
+    def of(self, layout: Layout, at: Times) -> Values:
+        """One value for each origin of a layout and evaluation; NaN for no data."""
+        values = np.full((layout.number, len(at)), np.nan)
+        if not len(at):
+            return values
+        for row, origin, windows in layout.in_parts:
+            values[row] = self._in_parts(layout.how, origin, at, windows)
+        for window, rows, alike in layout.by_window:
+            values[rows] = self._values(alike, at, window, layout.how)
         return values
 
-    def _in_parts(self, condition: Condition, origin: Origin, at: Times, windows: Windows) -> Values:
+    def _in_parts(self, how: Reduce, origin: Origin, at: Times, windows: Windows) -> Values:
         window, others = windows
         values = np.full(len(at), np.nan)
 
         def take(window: int, chosen: Callable[[Times], NDArray[np.bool_]]) -> None:
-            part = replace(self, samples=lambda series: self.samples(series).chosen(chosen))
-            values[chosen(at)] = part._values([origin], at[chosen(at)], window, condition.reduce)[0]
+            part = replace(self, samples=lambda series: self.samples(series).chosen(chosen), together=None)
+            some = at[chosen(at)]
+            values[chosen(at)] = part._values(part._alike([origin]), some, window, how)[0] if len(some) else ()
 
         take(window, lambda times: ~within(times, (part.span for part, _ in others)))
         for used in sorted({its_window for _, its_window in others}):
@@ -100,28 +154,54 @@ class SignalValues:
             take(used, partial(within, spans=spans))
         return values
 
-    def _values(self, origins: Sequence[Origin], at: Times, window: int, how: Reduce) -> Values:
-        """One row for each origin; those that are a series each are reduced together."""
-        values = np.empty((len(origins), len(at)))
-        bounds = self._bounds_of(at, window)
-        for rate in (False, True):
-            rows = [row for row, one in enumerate(origins) if isinstance(one, SeriesOrigin) and one.rate == rate]
-            if rows:
-                recorded = [self._transformed(origins[row]) for row in rows]
-                values[rows] = reduce_rows(recorded, bounds, how, rate=rate)
-        derived: dict[tuple[Operation, int], list[int]] = {}
+    def _alike(self, origins: Sequence[Origin]) -> _Alike:
+        """How origins are computed; those that are a series each are reduced together."""
+        recorded: dict[object, list[tuple[int, SeriesOrigin]]] = {}
+        derived: dict[tuple[Operation, int], list[tuple[int, DerivedOrigin]]] = {}
         by_form: dict[object, list[tuple[int, Recorded]]] = {}
+        others: list[tuple[int, Origin]] = []
         for row, origin in enumerate(origins):
-            if isinstance(origin, DerivedOrigin):
-                derived.setdefault((origin.operation, len(origin.operands)), []).append(row)
-            elif isinstance(origin, WeightedOrigin | FieldsOrigin):
-                by_form.setdefault(_form(origin), []).append((row, origin))
-            elif not isinstance(origin, SeriesOrigin):
-                values[row] = self._value(origin, at, window, how)
-        for alike in by_form.values():
-            values[[row for row, _ in alike]] = self._recorded([one for _, one in alike], at, window, how)
-        for rows in derived.values():
-            values[rows] = self._derived([origins[row] for row in rows], at, window, how)
+            match origin:
+                case SeriesOrigin():
+                    recorded.setdefault(_form(origin), []).append((row, origin))
+                case DerivedOrigin(operation, operands):
+                    derived.setdefault((operation, len(operands)), []).append((row, origin))
+                case WeightedOrigin() | FieldsOrigin():
+                    by_form.setdefault(_form(origin), []).append((row, origin))
+                case _:
+                    others.append((row, origin))
+        return _Alike(
+            len(origins),
+            [self._recorded_alike(some) for some in recorded.values()],
+            [self._derived_alike(some) for some in derived.values()],
+            [([row for row, _ in some], [one for _, one in some]) for some in by_form.values()],
+            others,
+        )
+
+    def _recorded_alike(self, some: Sequence[tuple[int, SeriesOrigin]]) -> _Recorded:
+        series = [one.series for _, one in some]
+        together = self.together(series) if self.together else Apart([self.samples(one) for one in series])
+        return _Recorded([row for row, _ in some], together, some[0][1].transform, some[0][1].rate)
+
+    def _derived_alike(self, some: Sequence[tuple[int, DerivedOrigin]]) -> _Derived:
+        weights = np.array([one.weights or (1.0,) * len(one.operands) for _, one in some])
+        operands = [self._alike(one) for one in zip(*(one.operands for _, one in some), strict=True)]
+        weighed = [*weights.T[:, :, np.newaxis]] if (weights != 1).any() else ()
+        return _Derived([row for row, _ in some], some[0][1].operation, operands, weighed)
+
+    def _values(self, alike: _Alike, at: Times, window: int, how: Reduce) -> Values:
+        """One row for each origin."""
+        values = np.empty((alike.number, len(at)))
+        bounds = self._bounds_of(at, window)
+        for rows, series, transform, rate in alike.recorded:
+            values[rows] = reduce_rows(series, bounds, how, partial(_changed, transform), rate=rate)
+        for row, origin in alike.others:
+            values[row] = self._value(origin, at, window, how)
+        for rows, origins in alike.by_form:
+            values[rows] = self._recorded(origins, at, window, how)
+        for rows, operation, operands, weights in alike.derived:
+            parts = [self._values(one, at, window, how) for one in operands]
+            values[rows] = combined(operation, parts, weights)
         return values
 
     def _bounds_of(self, at: Times, window: int) -> Bounds:
@@ -165,27 +245,8 @@ class SignalValues:
                 parts = [FlatPairs.of([self.samples(one) for one in alike], rate=rate) for alike in fields]
                 return combined_flat(operation, parts, transform)
 
-    def _derived(self, origins: Sequence[Origin], at: Times, window: int, how: Reduce) -> Values:
-        """One row for each of several origins that are derived by one operation from as many operands."""
-        alike = [one for one in origins if isinstance(one, DerivedOrigin)]
-        weights = np.array([one.weights or (1.0,) * len(one.operands) for one in alike])
-        operands = zip(*(one.operands for one in alike), strict=True)
-        values = [self._values(one, at, window, how) for one in operands]
-        weighed = (weights != 1).any()
-        return combined(alike[0].operation, values, [*weights.T[:, :, np.newaxis]] if weighed else ())
-
-    def _transformed(self, origin: Origin) -> Samples:
-        assert isinstance(origin, SeriesOrigin)
-        samples = self.samples(origin.series)
-        if origin.transform.most is not None:
-            samples = samples.present  # a value that is infinite is no data, and not the most
-        values = transformed(samples.values, origin.transform)
-        return samples if values is samples.values else Samples(samples.times, values)
-
     def _value(self, origin: Origin, at: Times, window: int, how: Reduce) -> Values:
         match origin:
-            case SeriesOrigin():
-                return self._values([origin], at, window, how)[0]
             case FieldsOrigin(operation, fields, rate, transform):
                 parts = [self.samples(series) for series in fields]
                 if rate:
@@ -196,12 +257,12 @@ class SignalValues:
                 return reduce(Samples(samples.times, transformed(samples.values, transform)), at, window, how)
             case WeightedOrigin(value, rate):
                 return reduce_requests(self._pairs(value), self._pairs(rate) if rate else None, at, window, how)
-            case DerivedOrigin():
-                return self._derived([origin], at, window, how)[0]
             case TotalOrigin(parts, across):
-                return total([*self._values(parts, at, window, how)], across)
+                return total([*self._values(self._alike(parts), at, window, how)], across)
             case FactOrigin(subject, fact):
                 return np.full(len(at), float(self.fact(subject, fact)))
+            case SeriesOrigin() | DerivedOrigin():
+                return self._values(self._alike([origin]), at, window, how)[0]
 
     def _pairs(self, origin: RecordedOrigin) -> Pairs:
         """The recorded values, each with the times of the samples that it needs."""
@@ -220,6 +281,12 @@ class SignalValues:
         return Pairs(pairs.earlier, pairs.later, transformed(pairs.values, transform))
 
 
+def _changed(transform: Transform, values: Values) -> Values:
+    if transform.most is not None:
+        values = np.where(np.isfinite(values), values, np.nan)  # what is infinite is no data, and not the most
+    return transformed(values, transform)
+
+
 def _form(origin: Recorded | None) -> tuple[object, ...]:
     """What origins have in common that are computed at once."""
     match origin:
@@ -231,27 +298,3 @@ def _form(origin: Recorded | None) -> tuple[object, ...]:
             return _form(origin.value), _form(origin.rate)
         case None:
             return ()
-
-
-def total(values: Sequence[Values], how: Across = "sum") -> Values:
-    """The sum, mean, maximum or minimum of the values that are present; NaN where all are missing."""
-    stacked = np.stack(values)
-    present = ~np.isnan(stacked)
-    match how:
-        case "sum":
-            found = np.nansum(stacked, axis=0)
-        case "mean":
-            found = np.nansum(stacked, axis=0) / np.maximum(present.sum(axis=0), 1)
-        case "max":
-            found = np.where(present, stacked, -np.inf).max(axis=0)
-        case "min":
-            found = np.where(present, stacked, np.inf).min(axis=0)
-    return np.where(present.any(axis=0), found, np.nan)
-
-
-def combined(
-    operation: Operation, values: Sequence[Values], weights: Sequence[float] | Sequence[Values] = ()
-) -> Values:
-    """The value of a derived signal: its operands, each times its weight, under the operation."""
-    weighed = [weight * one for weight, one in zip(weights, values, strict=True)] if weights else values
-    return apply_operation(operation, weighed)

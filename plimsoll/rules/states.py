@@ -58,6 +58,16 @@ def step(status: Status, at: int, enter: int, stay: int, hold: int) -> Status:
     return Status(State.FIRING if at - since >= hold else State.PENDING, since)
 
 
+def settled(states: States, since: Times, at: int, enter: Truths, stay: Truths, hold: int) -> NDArray[np.bool_]:
+    """Of which subjects `step` would change nothing at `at`: they stay pending or firing, or neither of both.
+
+    `since` counts where the state is pending.
+    """
+    pending, firing = states == State.PENDING, states == State.FIRING
+    waits = pending & (stay == Truth.TRUE) & (at - since < hold)
+    return waits | (firing & (stay != Truth.FALSE)) | (~(pending | firing) & (enter != Truth.TRUE))
+
+
 def _is_active(status: Status) -> bool:
     return status.state in (State.PENDING, State.FIRING)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from plimsoll.model.log import Times, Values
 from plimsoll.rules.origins import Origin
 from plimsoll.rules.runs import Runs
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.healthy import Healthy, holds
 from plimsoll.rules.states import States, Truth, Truths
 from plimsoll.rules.subjects import Subject
 
@@ -96,3 +97,41 @@ class Matrix:
         """The conditions for one subject."""
         columns = self.values[at], self.enter[at], self.stay[at], self.others_hold[at], self.impossible[at]
         return Conditions(self.healthy[at], self.times, *columns)
+
+
+class Limits(NamedTuple):
+    """Limits of one operator, a row each."""
+
+    each: Sequence[Healthy]
+    values: Values
+
+    @classmethod
+    def of(cls, each: Sequence[Healthy]) -> "Limits":
+        """The limits of some rows."""
+        return cls(each, np.array([one.limit for one in each])[:, np.newaxis])
+
+    def hold(self, values: Values) -> NDArray[np.bool_]:
+        """Which values are healthy, by the limit of each row; False for NaN."""
+        return holds(self.each[0].operator, values, self.values)
+
+
+def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
+    """Whether the condition holds; it is false where nobody waited, and there is no data where there is no value."""
+    known = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
+    return np.where(idle, np.int8(Truth.FALSE), known).astype(np.int8)
+
+
+def together_of(truths: Sequence[Truths]) -> Truths:
+    """All conditions together: false if one is false, else no data if one has none, else true."""
+    if len(truths) == 1:
+        return truths[0]
+    stacked = np.stack(truths)
+    false = (stacked == Truth.FALSE).any(axis=0)
+    missing = (stacked == Truth.NO_DATA).any(axis=0)
+    return np.where(false, Truth.FALSE, np.where(missing, Truth.NO_DATA, Truth.TRUE)).astype(np.int8)
+
+
+def spans_of(inside: np.ndarray) -> list[slice]:
+    """The runs of consecutive evaluations inside a phase; the state machine restarts at each."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False])).astype(np.int8)))
+    return [slice(first, last) for first, last in edges.reshape(-1, 2).tolist()]

@@ -1,6 +1,7 @@
 """Reduces the samples of a window that ends at an evaluation to one value."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.fields import Pairs
 from plimsoll.rules.schema.field_types import Reduce
 
-_MOST_HELD = 1_000_000  # bounds, of arrays of times
+_MOST_HELD = 1_000_000  # bounds, of arrays of times; and samples, of windows of one length
 _NO_TIMES = np.empty(0, dtype=np.int64)
 _EPSILON = np.finfo(np.float64)
 
@@ -43,37 +44,72 @@ def reduce(samples: Samples, at: Times, window: int, how: Reduce) -> Values:
     return reduce_spans(samples.times, samples.values, *Bounds(at, window)(samples.times), window, how)
 
 
-def reduce_rows(recorded: Sequence[Samples], bounds: Bounds, how: Reduce, *, rate: bool = False) -> Values:
-    """The same for several series at once, a row each, with NaN where there is no sample; `rate` of growing counts."""
-    shape = len(recorded), len(bounds.at)
-    if not all(shape):
-        return np.empty(shape)
-    spans = [bounds(one.times) for one in recorded]
-    # Of each series only the samples in any window.
-    cuts = [slice(int(first[0]), int(last[-1])) for first, last in spans]
-    values = np.concatenate([one.values[cut] for one, cut in zip(recorded, cuts, strict=True)])
-    ends = np.cumsum([cut.stop - cut.start for cut in cuts])
-    starts = np.concatenate(([0], ends[:-1]))
+class Cut(NamedTuple):
+    """Several series one after the other, as far as they lie in any window, with NaN where there is no sample.
+
+    `first` and `last` are the rows of the window of each evaluation, a row for each series; `ends` is where each series
+    ends.
+    """
+
+    values: Values
+    times: Callable[[], Times]
+    first: NDArray[np.intp]
+    last: NDArray[np.intp]
+    ends: NDArray[np.intp]
+
+
+class Together(Protocol):
+    """Several series that are reduced at once."""
+
+    def cut(self, bounds: Bounds) -> Cut:
+        """What of them lies in the windows."""
+        ...
+
+
+class Apart:
+    """Series whose samples are arrays of their own."""
+
+    def __init__(self, recorded: Sequence[Samples]) -> None:
+        self._recorded = recorded
+
+    def cut(self, bounds: Bounds) -> Cut:
+        """What of them lies in the windows."""
+        recorded, shape = self._recorded, (len(self._recorded), len(bounds.at))
+        spans = [bounds(one.times) for one in recorded]
+        cuts = [slice(int(first[0]), int(last[-1])) for first, last in spans]
+        ends = np.cumsum([cut.stop - cut.start for cut in cuts])
+        shift = np.concatenate(([0], ends[:-1])) - np.array([cut.start for cut in cuts], dtype=np.int64)
+        return Cut(
+            np.concatenate([one.values[cut] for one, cut in zip(recorded, cuts, strict=True)]),
+            lambda: np.concatenate([one.times[cut] for one, cut in zip(recorded, cuts, strict=True)]),
+            np.concatenate([first for first, _ in spans]).reshape(shape) + shift[:, np.newaxis],
+            np.concatenate([last for _, last in spans]).reshape(shape) + shift[:, np.newaxis],
+            ends,
+        )
+
+
+def reduce_rows(
+    recorded: Together, bounds: Bounds, how: Reduce, change: Callable[[Values], Values], *, rate: bool = False
+) -> Values:
+    """The same for several series at once, a row each, after a change of the values; `rate` of growing counts."""
+    cut = recorded.cut(bounds)
+    values, first, last, ends = change(cut.values), cut.first.ravel(), cut.last.ravel(), cut.ends
+    times = cut.times() if rate or how == "increase" else _NO_TIMES
     filled = np.isfinite(values)
-    before = np.zeros(len(values) + 1, dtype=np.int64)  # samples that are present, before each
-    np.cumsum(filled, out=before[1:])
-    shift = (starts - np.array([cut.start for cut in cuts], dtype=np.int64))[:, np.newaxis]
-    first = before[np.concatenate([first for first, _ in spans]).reshape(shape) + shift].ravel()
-    last = before[np.concatenate([last for _, last in spans]).reshape(shape) + shift].ravel()
-    values = values[filled]
-    times = _NO_TIMES
-    if rate or how == "increase":
-        times = np.concatenate([one.times[cut] for one, cut in zip(recorded, cuts, strict=True)])[filled]
+    if not filled.all():
+        before = np.concatenate(([0], np.cumsum(filled)))  # samples that are present, before each
+        first, last, ends = before[first], before[last], before[ends]
+        values, times = values[filled], times[filled] if len(times) else times
     if rate and len(values):
         rise = np.diff(values)
         kept = rise >= 0
-        across = before[ends[:-1]] - 1  # from the last sample of a series to the first of the next
+        across = ends[:-1] - 1  # from the last sample of a series to the first of the next
         kept[across[(across >= 0) & (across < len(kept))]] = False
         pairs = np.concatenate(([0], np.cumsum(kept)))
         first, last = pairs[np.minimum(first, len(rise))], pairs[np.maximum(first, last - 1).clip(0, len(rise))]
         last = np.maximum(first, last)
         values, times = rise[kept] / (np.diff(times)[kept] / SECOND), times[1:][kept]
-    return reduce_spans(times, values, first, last, bounds.window, how).reshape(shape)
+    return reduce_spans(times, values, first, last, bounds.window, how).reshape(cut.first.shape)
 
 
 def reduce_pairs(pairs: Pairs, at: Times, window: int, how: Reduce) -> Values:
@@ -124,7 +160,12 @@ def _mean(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[n
 
 
 def _median(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int) -> Values:
-    return np.array([np.median(values[a:b]) for a, b in zip(first.tolist(), last.tolist(), strict=True)])
+    count, result = last - first, np.empty(len(first))
+    for length in np.unique(count).tolist():
+        rows = np.flatnonzero(count == length)
+        for some in np.array_split(rows, -(-len(rows) * length // _MOST_HELD)):
+            result[some] = np.median(values[first[some, np.newaxis] + np.arange(length)], axis=1)
+    return result
 
 
 def _increase(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int) -> Values:

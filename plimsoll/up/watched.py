@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.alerting.book.database import AlertsFile
-from plimsoll.alerting.health import Health
+from plimsoll.alerting.health import Health, Progress
 from plimsoll.alerting.judged_now import JudgedNow
-from plimsoll.alerting.loop import Progress
 from plimsoll.alerting.planning import Site
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone

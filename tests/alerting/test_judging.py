@@ -70,7 +70,7 @@ def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
     given = GivenFacts({Subject("h"): facts or {}})
     live = LiveJudge(store, site(rule, signals), given, {})
     live.advance(seen_before(store, samples, int(at[0])))
-    live._statuses.clear()
+    live.forget([*live.statuses])
     every = points(samples)
     sent, states = -(10**18), []
     for e in at.tolist():
@@ -81,7 +81,7 @@ def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
             live = LiveJudge(store, site(rule, signals), given, live.statuses)
         live.advance(np.array([e], dtype=np.int64))
         key = ("r", "h", None)
-        states.append((live.state(key), live.state(key) == State.FIRING and np.isnan(live.value(key, e))))
+        states.append((live.state(key), live.state(key) == State.FIRING and np.isnan(live.value(key))))
     return states
 
 
@@ -192,3 +192,16 @@ def test_generated_case(case):
     later = [e for e in track.times.tolist() if sampling_interval(times[times <= e]) == declared]
     again = {later[at % len(later)] for at in restarts if later}
     assert stepped(InMemory(), samples, rule, signals, track.times, restarts=again) == in_columns(track)
+
+
+def test_windows_follow_the_sampling_interval():
+    given = {"id": "r", "signal": "s.x", "healthy": "< 50", "over": 30, "severity": "warning", "summary": "s"}
+    rule = Rule.model_validate({**given, "sources": [{"document": "d", "place": "p"}]})
+    times = np.concatenate((np.arange(0, 600, 10), np.arange(600, 2400, 60))) * SECOND
+    samples = {Series("h", "m", (), "x"): Samples(times, np.full(len(times), 10.0))}
+    at = np.arange(0, 2400, 10) * SECOND
+    found = stepped(InMemory(), samples, rule, SIGNALS, at)
+    without = [int(e) // SECOND for e, (state, _) in zip(at, found, strict=True) if state != State.OK]
+    # Until five steps have shown that it is another one.
+    assert without
+    assert max(without) < 960

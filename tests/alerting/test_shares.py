@@ -53,7 +53,7 @@ def test_a_host_with_very_many_disks_has_its_share_and_its_other_limits_are_judg
     write(store, [*HOST, *(named(one, "calm") for one in HOST), *disks("h", 500)], NOW)
     judge = LiveJudge(store, SITE, GivenFacts(), {})
     judge.advance(np.array([NOW], np.int64))
-    judged = judge.now(NOW)
+    judged = judge.now()
     of_host = [one for one in judged if one.subject.host == "h"]
     assert MOST_OF_HOST - 100 < len(of_host) <= MOST_OF_HOST
     calm = {one.rule.id for one in judged if one.subject.host == "calm"}
@@ -87,4 +87,4 @@ def test_whoever_adds_series_all_the_time_does_not_have_all_the_time(store, monk
         write(store, [named(one, f"h{step}") for one in DISKS], at)
         judge.advance(np.array([at], np.int64))
     assert plans == 2
-    assert {one.subject.host for one in judge.now(times[-1])} == {"h0", "h1", "h2"}
+    assert {one.subject.host for one in judge.now()} == {"h0", "h1", "h2"}

@@ -11,8 +11,8 @@ from plimsoll.alerting import planning
 from plimsoll.alerting.book.database import NAME, AlertsFile
 from plimsoll.alerting.book.record import details_of
 from plimsoll.alerting.book.rows import Begun, begin, count_firing, end
+from plimsoll.alerting.health import Progress
 from plimsoll.alerting.judged_now import JudgedNow
-from plimsoll.alerting.loop import Progress
 from plimsoll.hosts.settings import parse
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series

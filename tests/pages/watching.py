@@ -6,8 +6,8 @@ from math import nan
 
 from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.health import Progress
 from plimsoll.alerting.judged_now import JudgedNow
-from plimsoll.alerting.loop import Progress
 from plimsoll.alerting.planning import Site
 from plimsoll.alerting.roster import Roster, Seen
 from plimsoll.alerting.transitions import Transition

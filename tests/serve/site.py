@@ -12,8 +12,7 @@ import urllib3
 
 from plimsoll.alerting import planning
 from plimsoll.alerting.book.database import NAME, AlertsFile
-from plimsoll.alerting.health import Health
-from plimsoll.alerting.loop import Progress
+from plimsoll.alerting.health import Health, Progress
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
 from plimsoll.native.running import OnlyOne

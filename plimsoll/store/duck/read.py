@@ -1,6 +1,6 @@
 """Reads samples from the tables of the embedded store. A recorded value counts before a live one of the same time."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -89,14 +89,19 @@ def samples(asked: Range, *, live: bool = False) -> dict[int, Samples]:
 
     `live`: without recorded ones.
     """
-    found: dict[int, list[Samples]] = {}
+    parts: dict[int, list[Samples]] = {}
     for query in filter(None, ("" if live else asked.recorded(MEAN), asked.live(MEAN))):
         rows = asked.cursor.execute(query).fetchnumpy()
         # Parts are sorted, mostly: this is much faster than to have DuckDB sort all.
-        order = np.argsort(rows["series"], kind="stable")
-        for number, one in _by_series({name: np.asarray(column)[order] for name, column in rows.items()}):
-            found.setdefault(number, []).append(Samples(one["time"], one["value"]))
-    return {number: _one(parts) for number, parts in found.items()}
+        series = np.asarray(rows["series"])
+        order = np.argsort(series, kind="stable")
+        series, times, values = (np.asarray(column)[order] for column in (series, rows["time"], rows["value"]))
+        odd = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
+        unsorted = set(series[odd].tolist())
+        for number, some in _spans(series):
+            one = Samples(times[some], values[some])
+            parts.setdefault(number, []).append(joined([one]) if number in unsorted else one)
+    return {number: some[0] if len(some) == 1 else joined(some) for number, some in parts.items()}
 
 
 def drawn(asked: Range, buckets: int) -> dict[int, Drawn]:
@@ -128,8 +133,8 @@ def counts(asked: Range) -> dict[int, int]:
     return dict(asked.cursor.execute(query).fetchall())
 
 
-def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> list[int]:
-    """The numbers of the series with a sample in a range; `live`: without recorded ones."""
+def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> NDArray[np.int32]:
+    """The numbers of the series with a sample in a range, ascending; `live`: without recorded ones."""
     with file.reading() as cursor:
         within = f"time BETWEEN {int(start)} AND {int(end)}"
         parts = live_parts(cursor, start, end)
@@ -140,7 +145,7 @@ def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> list
         queries.append(f"SELECT series FROM held WHERE day BETWEEN {start // DAY} AND {end // DAY} AND ({surely})")
         if start // DAY == end // DAY:
             queries += [f"SELECT series FROM {part.rows} WHERE {within}" for part in parts if part.name not in tables]
-        return [number for (number,) in cursor.execute(" UNION ".join(queries)).fetchall()]
+        return np.sort(np.asarray(cursor.execute(" UNION ".join(queries)).fetchnumpy()["series"], np.int32))
 
 
 def _corners(columns: Mapping[str, NDArray[Any]]) -> Samples:
@@ -148,19 +153,18 @@ def _corners(columns: Mapping[str, NDArray[Any]]) -> Samples:
     return joined_corners(times, values)
 
 
-def _one(parts: Sequence[Samples]) -> Samples:
-    times = parts[0].times
-    return parts[0] if len(parts) == 1 and bool((times[1:] > times[:-1]).all()) else joined(parts)
-
-
 def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str, NDArray[Any]]]]:
     """The columns of each series, of an answer that is sorted by series."""
     series = np.asarray(columns["series"])
-    if not len(series):
-        return []
-    first = np.flatnonzero(np.diff(series, prepend=series[0] - 1))
-    ends = [*first[1:].tolist(), len(series)]
     return [
-        (int(series[at]), {name: np.asarray(column[at:end]) for name, column in columns.items()})
-        for at, end in zip(first.tolist(), ends, strict=True)
+        (number, {name: np.asarray(column[some]) for name, column in columns.items()})
+        for number, some in _spans(series)
     ]
+
+
+def _spans(series: NDArray[Any]) -> Iterator[tuple[int, slice]]:
+    """The rows of each series, of numbers that are sorted."""
+    first = np.flatnonzero(np.concatenate(([True], series[1:] != series[:-1]))) if len(series) else series
+    ends = [*first[1:].tolist(), len(series)]
+    for number, at, end in zip(series[first].tolist(), first.tolist(), ends, strict=False):
+        yield number, slice(at, end)

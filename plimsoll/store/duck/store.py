@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
@@ -32,6 +33,7 @@ DAYS = 400
 SIZE_LIMIT = 20 << 30
 MARGIN = 200 << 20
 _PAUSE_S = 0.01
+_MOST_LISTS = 4
 _NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 
 
@@ -43,6 +45,7 @@ class DuckStore(DuckRuns):
         self._names = Names(file)
         self._live = LiveWriter(file)
         self._tidying = Tidying(file, self._live, keeping)
+        self._lists: dict[bytes, list[Series]] = {}
 
     @classmethod
     def open(
@@ -142,10 +145,20 @@ class DuckStore(DuckRuns):
 
     def series(self, start: int, end: int, hosts: Sequence[str] = (), *, live: bool = False) -> FoundSeries:
         """The series with a sample in a range, sorted."""
-        found = [self._names.series[number] for number in duck_read.present(self._file, start, end, live=live)]
+        found = self._sorted(duck_read.present(self._file, start, end, live=live))
         asked = {host_key(host) for host in hosts}
-        chosen = [one for one in found if not hosts or host_key(one.host) in asked]
-        return FoundSeries(sorted(chosen, key=lambda one: one.key), 0)
+        return FoundSeries([one for one in found if not hosts or host_key(one.host) in asked], 0)
+
+    def _sorted(self, numbers: NDArray[np.int32]) -> list[Series]:
+        """The series of these numbers, sorted. Live ones are mostly those of the call before."""
+        key = numbers.tobytes()
+        found = self._lists.get(key)
+        if found is None:
+            found = sorted((self._names.series[number] for number in numbers.tolist()), key=lambda one: one.key)
+            if len(self._lists) >= _MOST_LISTS:
+                self._lists = {}
+            self._lists[key] = found
+        return found
 
     def read(
         self, series: Sequence[Series], start: int, end: int, *, live: bool = False, recorded: bool = False
