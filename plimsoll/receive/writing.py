@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from threading import Condition, Thread
@@ -15,6 +15,7 @@ from plimsoll.store.protocol import Store, WriteResult
 
 MOST_WAITING = 5_000_000
 MOST_OF_WRITER = 1_250_000  # whoever writes without end leaves room for others
+MOST_NAMES = 1_000  # of metrics that nothing reads
 _AT_ONCE = 1_000_000
 _MINUTE = 60.0
 
@@ -34,7 +35,8 @@ class WritingState:
     """What was written since the start: values in all and in the last minute.
 
     `problem` is why the last write failed; empty if it did not. `text` fields were left out because they hold text or
-    booleans, and `lines` because they could not be read or stored, the last one for the reason `why`.
+    booleans, and `lines` because they could not be read or stored, the last one for the reason `why`. So were `unread`
+    values of exporters, as nothing reads metrics of these `names`; no more than MOST_NAMES are kept.
     """
 
     values: int = 0
@@ -43,6 +45,8 @@ class WritingState:
     text: int = 0
     lines: int = 0
     why: str = ""
+    unread: int = 0
+    names: frozenset[str] = frozenset()
 
 
 class Writing:
@@ -99,6 +103,13 @@ class Writing:
         with self._changed:
             state = self._state
             self._state = replace(state, text=state.text + text, lines=state.lines + lines, why=why or state.why)
+
+    def unread(self, values: int, names: Collection[str]) -> None:
+        """Count what exporters sent and nothing reads."""
+        with self._changed:
+            state = self._state
+            new = [one for one in names if one not in state.names][: MOST_NAMES - len(state.names)]
+            self._state = replace(state, unread=state.unread + values, names=state.names.union(new))
 
     @property
     def state(self) -> WritingState:

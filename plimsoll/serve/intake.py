@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from typing import TypeAlias
@@ -91,6 +91,10 @@ class Intake:
         count = parsed.malformed.count + parsed.refused.count
         self._writing.left_out(parsed.text, count, faults[-1][2] if faults else "")
         return parsed, result
+
+    def unread(self, values: int, names: Collection[str]) -> None:
+        """Count values of exporters that nothing reads, and the names of their metrics."""
+        self._writing.unread(values, names)
 
     async def _parsed(self, body: bytearray, lines: Lines, unit: int, writer: str) -> Parsed:
         """A body, parsed in a thread; a long one in that for long ones. Raises what `lines` and the parser raise."""

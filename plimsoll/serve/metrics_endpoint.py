@@ -116,6 +116,7 @@ class MetricsEndpoint:
             return taken.lines
 
         parsed, result = await self._intake.take(request, lines)
+        self._intake.unread(found[0].unread, found[0].names)
         return found[0], _why(found[0], parsed, result)
 
 

@@ -6,9 +6,8 @@ from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.history import firing
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.clocks import wrong
-from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
+from plimsoll.alerting.health import Answer, Health, HostHealth, HostState, Progress
 from plimsoll.alerting.incidents import incidents
-from plimsoll.alerting.loop import Progress
 from plimsoll.alerting.roster import Host, hosts
 from plimsoll.alerting.shares import MOST, MOST_OF_HOST
 from plimsoll.alerting.troubles import (
@@ -26,7 +25,7 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.notify.targets import Notifier
-from plimsoll.receive.writing import WritingState
+from plimsoll.receive.writing import MOST_NAMES, WritingState
 
 _LATE = 60 * SECOND
 _MINUTE = 60 * SECOND
@@ -56,7 +55,8 @@ def troubles(
     if progress.problem:
         yield Trouble(NOT_JUDGED, f"Nothing is judged: {progress.problem}")
     elif since > _LATE:
-        yield Trouble(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}")
+        why = f": {_running(progress.begun, now)}" if progress.begun else ""
+        yield Trouble(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}{why}")
     if progress.left_out:
         yield Trouble(
             HOSTS_LEFT_OUT,
@@ -110,7 +110,7 @@ def health(
     fires = firing(file)
     alerts = [one for one in fires if one.severity != "info" and one.kind != "plimsoll"]
     found = [*_hosts(file, alerts, progress, now)]
-    answer, reason = _answer(found, alerts, mended, progress)
+    answer, reason = _answer(found, alerts, mended, progress, now)
     return Health(
         answer=answer,
         reason=reason,
@@ -125,6 +125,7 @@ def health(
         store_bytes=size,
         notes=[
             *([duty] if duty else []),
+            *_first(progress, now),
             *(f"{one.text}." for one in warned),
             *unscraped,
             *_lacking(progress),
@@ -134,7 +135,7 @@ def health(
 
 
 def _answer(
-    found: list[HostHealth], alerts: list[Alert], mended: list[Trouble], progress: Progress
+    found: list[HostHealth], alerts: list[Alert], mended: list[Trouble], progress: Progress, now: int
 ) -> tuple[Answer, str]:
     """Whether the hosts are healthy, as far as that is known, and why."""
     if alerts:
@@ -144,7 +145,8 @@ def _answer(
     if mended:
         return Answer.NOT_KNOWN, "Plimsoll itself needs attention"
     if not found or not sum(progress.judged.values()):
-        return Answer.NOT_KNOWN, "nothing has been judged yet"
+        why = f": {_running(progress.begun, now)}" if progress.begun else ""
+        return Answer.NOT_KNOWN, f"nothing has been judged yet{why}"
     if doubtful:
         all_ = "all " if all(one.casefold() in progress.impossible for one in doubtful) else ""
         return Answer.NOT_KNOWN, f"{listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not {all_}judged"
@@ -159,6 +161,17 @@ def _basis(progress: Progress) -> str:
     return f"{counted(judged, 'limit')} judged on {counted(len(progress.judged), 'host')}"
 
 
+def _running(begun: int, now: int) -> str:
+    length = duration_text(max(now - begun, SECOND) // SECOND * SECOND)
+    return f"the first evaluation since the start, or with new settings, has been running for {length}"
+
+
+def _first(progress: Progress, now: int) -> Iterator[str]:
+    if progress.begun:
+        shown = "what is shown is older" if progress.evaluated else "so hosts are not judged yet"
+        yield f"{_running(progress.begun, now).capitalize()}: {shown}."
+
+
 def _lacking(progress: Progress) -> Iterator[str]:
     facts = [f"{', '.join(sorted(names))} of {host}" for host, names in sorted(progress.lacking.items())]
     if facts:
@@ -171,6 +184,13 @@ def _left_out(written: WritingState) -> Iterator[str]:
         yield f"Since the start, {lines} that agents sent could not be stored; the last one: {written.why}"
     if written.text:
         yield f"Since the start, {counted(written.text, 'field')} with text or booleans were left out."
+    if written.unread:
+        least = "at least " if len(written.names) >= MOST_NAMES else ""
+        names = f"{least}{counted(len(written.names), 'metric')}"
+        yield (
+            f"Since the start, {counted(written.unread, 'value')} of {names} of exporters were left out, as nothing "
+            f"reads these: {listed(sorted(written.names), 3)}."
+        )
 
 
 def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) -> Iterator[HostHealth]:
@@ -204,6 +224,8 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
             note = f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
         elif host.host in progress.beyond:
             state, note = HostState.NOT_JUDGED, "not all judged: there are more limits than are judged"
+        elif progress.evaluated is None:
+            state, note = HostState.NOT_JUDGED, "not judged yet"
         elif not judged.get(host.host):
             state, note = HostState.NOT_JUDGED, "not judged: none of its counters has a limit"
         else:

@@ -108,6 +108,7 @@ def test_remote_write(headers, message, here):
     assert answer.status == 204, answer.data
     assert answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "6"
     assert here.stored() == STORED
+    assert (here.writing.state.unread, here.writing.state.names) == (1, {"go_goroutines"})
 
 
 def test_it_needs_the_token_of_agents_elsewhere(duckdb, tmp_path):
@@ -261,6 +262,7 @@ def test_otlp(kind, packed, here):
         ("app02", "used_percent"): pytest.approx(200 / 3),
         ("app02", "load1"): 1.5,
     }
+    assert (here.writing.state.unread, here.writing.state.names) == (1, {"process.runtime.go"})
 
 
 def test_otlp_without_a_host_says_what_to_do(here):

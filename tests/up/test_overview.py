@@ -13,9 +13,9 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.notify.targets import Notifier
-from plimsoll.receive.writing import WritingState
+from plimsoll.receive.writing import MOST_NAMES, WritingState
 from plimsoll.up.overview import health, troubles
-from tests.alerting.test_loop import MINUTE, World, run_behind
+from tests.alerting.test_loop import EVERY, MINUTE, World, run_behind
 
 
 @pytest.fixture
@@ -58,6 +58,34 @@ def test_counters_that_do_not_answer_are_said_and_nothing_is_healthy(world):
 
 def test_nothing_is_healthy_before_anything_was_judged(world):
     assert page(world).headline == "Not known: nothing has been judged yet"
+
+
+def test_the_first_evaluation_after_a_start_is_said_to_run(world, monkeypatch):
+    world.run(15 * MINUTE, {"web1": 60})
+    world.restart()
+    seen, series = [], world.store.series
+
+    def asked(*given, **how):
+        seen.append(page(world))
+        return series(*given, **how)
+
+    monkeypatch.setattr(world.store, "series", asked)
+    world.run(EVERY, {"web1": 60})
+    running = "the first evaluation since the start, or with new settings, has been running for 1 s"
+    assert seen[0].headline == f"Not known: nothing has been judged yet: {running}"
+    assert [one.note for one in seen[0].hosts] == ["not judged yet"]
+    assert page(world).headline == "Healthy: no limit is crossed"
+    assert page(world).notes == []
+
+
+def test_what_nothing_reads_is_counted(world):
+    names = frozenset(f"metric{at}" for at in range(MOST_NAMES))
+    written = WritingState(unread=5000, names=names)
+    (note,) = health(world.file, world.loop.progress, [], written, "store", None, world.now).notes
+    assert note == (
+        "Since the start, 5,000 values of at least 1,000 metrics of exporters were left out, as nothing reads these: "
+        "metric0, metric1, metric10 and 997 more."
+    )
 
 
 def test_healthy_says_how_much_was_judged_and_when(world):

@@ -79,7 +79,7 @@ def _metric(data: bytes, taken: Taken) -> Iterator[_Point]:
     is_delta = any(one.number == 2 and one.value == _DELTA for one in held)
     points = [one.bytes for one in held if one.number == 1]
     if is_delta or name not in taken.known:
-        taken.samples += len(points)
+        taken.leave_out(f"{name} (delta)" if is_delta else name, len(points))
         return
     for point in points:
         yield _point(name, point)
@@ -144,8 +144,9 @@ def _json_metric(metric: Mapping[str, Any], taken: Taken) -> Iterator[_Point]:
         taken.histograms += 1
         return
     points: Sequence[Any] = held.get("dataPoints", ())
-    if name not in taken.known or held.get("aggregationTemporality") in (_DELTA, _DELTA_TEXT):
-        taken.samples += len(points)
+    is_delta = held.get("aggregationTemporality") in (_DELTA, _DELTA_TEXT)
+    if is_delta or name not in taken.known:
+        taken.leave_out(f"{name} (delta)" if is_delta else name, len(points))
         return
     for point in points:
         value = point["asDouble"] if "asDouble" in point else point["asInt"]

@@ -35,19 +35,20 @@ def _read_first(message: bytes, taken: Taken) -> None:
                 samples.append(_sample(part.bytes))
             elif part.number == 4:
                 taken.histograms += 1
-        if not samples or not _may_be_known(labels, taken):
-            taken.samples += len(samples)
+        name = _name_first(labels)
+        if not samples or (name is not None and name not in taken.known):
+            taken.leave_out(name or "", len(samples))
             continue
         taken.add(b"".join(labels), lambda labels=labels: _series(map(_label, labels)), samples)
 
 
-def _may_be_known(labels: list[bytes], taken: Taken) -> bool:
-    """Whether the metric, if its name is the first label, is one that is known."""
+def _name_first(labels: list[bytes]) -> str | None:
+    """The name of a metric, if that is the first label."""
     first = labels[0] if labels else b""
     if not first.startswith(b"\x0a\x08__name__\x12"):
-        return True
+        return None
     name = first[12:] if len(first) < 140 else first[12 + (first[11] >= 0x80) :]
-    return name.decode("utf-8", "replace") in taken.known
+    return name.decode("utf-8", "replace")
 
 
 def _label(data: bytes) -> tuple[str, str]:
@@ -79,8 +80,9 @@ def _read_second(message: bytes, taken: Taken) -> None:
             raise NotProtobuf("a label is none of the symbols")
         told = [symbols[ref] for ref in refs]
         pairs = [*zip(told[::2], told[1::2], strict=True)]
-        if not samples or dict(pairs).get(_NAME) not in taken.known:
-            taken.samples += len(samples)
+        name = dict(pairs).get(_NAME, "")
+        if not samples or name not in taken.known:
+            taken.leave_out(name, len(samples))
             continue
         taken.add(tuple(told), lambda pairs=pairs: _series(pairs), samples)
 

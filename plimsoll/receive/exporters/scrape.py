@@ -173,6 +173,7 @@ class Scraper:
         except (TooManySamples, TooMany):
             raise _Failed("it has too many metrics") from None
         self._writing.put(parsed.points, target.url).result(_WRITTEN_WITHIN_S)
+        self._writing.unread(taken.unread, taken.names)
         if parsed.refused.first:
             raise _Failed(parsed.refused.first[0][2])
         if not taken.samples:
@@ -230,7 +231,7 @@ def read(text: bytes, target: Target, translator: Translator, at: int) -> Taken:
     taken = Taken(translator, at)
     for one in found:
         if one.name not in taken.known:
-            taken.samples += 1
+            taken.leave_out(one.name, 1)
             continue
         taken.add(
             (target.url, host, one.name, one.labels_text),

@@ -7,6 +7,7 @@ from plimsoll.receive.exporters.translate import Place, TooManyKept, Translator
 
 MOST_SAMPLES = 1_000_000
 _AT_ONCE = 50_000  # samples, some tenths of a second: other senders wait for no more than that
+_MOST_NAMES, _LONGEST_NAME = 1_000, 100  # of metrics that are left out
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
 
@@ -18,12 +19,13 @@ class Taken:
     """The samples of a message as line protocol, and how many it had.
 
     `histograms` were left out, `refused` samples as there is no room for what they need to be put together, `nameless`
-    as nothing says which host they are of.
+    as nothing says which host they are of, and `unread` as nothing reads metrics of these `names` (the first ones).
     """
 
     def __init__(self, translator: Translator, now: int) -> None:
         self.lines = b""
-        self.samples = self.histograms = self.refused = self.nameless = 0
+        self.samples = self.histograms = self.refused = self.nameless = self.unread = 0
+        self.names: set[str] = set()
         self.known = translator.known
         self._translator = translator
         self._now = now
@@ -47,9 +49,20 @@ class Taken:
             return
         if place is None:
             name, _, host = series()
-            self.nameless += len(samples) if not host and name in self.known else 0
+            if name not in self.known:
+                self.samples -= len(samples)
+                self.leave_out(name, len(samples))
+            elif not host:
+                self.nameless += len(samples)
             return
         self._found += [(place, at, value) for at, value in samples if _FIRST < at < _LAST]
+
+    def leave_out(self, name: str, samples: int) -> None:
+        """Count samples of a metric that nothing reads."""
+        self.samples += samples
+        self.unread += samples
+        if samples and len(self.names) < _MOST_NAMES:
+            self.names.add(name[:_LONGEST_NAME])
 
     def finish(self) -> None:
         """Make the lines of what was added."""
