@@ -49,15 +49,21 @@ def metric_of(text: bytes) -> dict[str, str]:
 def _series(lines: list[bytes]) -> Iterator[Exported]:
     """The series of some lines; their numbers are read at once, and times that are the same only once."""
     parts = [_parts(line) for line in lines]
-    values = _floats([value for _, value, _ in parts])
-    clocks: dict[bytes, Times] = {}
-    for (metric, _, written), found in zip(parts, values, strict=True):
-        times = clocks.get(written)
-        if times is None:
-            times = clocks[written] = np.array(json.loads(b"[" + written + b"]"), np.int64) * _MS
+    numbers, ends = _floats([value for _, value, _ in parts])
+    are_finite = bool(np.isfinite(numbers).all())
+    begin = 0
+    clocks: dict[bytes, tuple[Times, bool]] = {}
+    for (metric, _, written), end in zip(parts, ends, strict=True):
+        found, begin = numbers[begin:end], end
+        clock = clocks.get(written)
+        if clock is None:
+            times = np.array(json.loads(b"[" + written + b"]"), np.int64) * _MS
+            clock = clocks[written] = times, bool((times[1:] > times[:-1]).all())
+        times, ascend = clock
         if len(times) != len(found):
             raise ValueError("has more times than values, or fewer")
-        yield _clean(metric, times, found)
+        is_clean = ascend and (are_finite or bool(np.isfinite(found).all()))
+        yield Exported(metric, times, found) if is_clean else _clean(metric, times, found)
 
 
 def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
@@ -70,7 +76,8 @@ def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
     return line[len(_BEGIN) : first + 1], line[first + len(_VALUES) : middle], end[middle + len(_TIMES) : -len(_END)]
 
 
-def _floats(texts: list[bytes]) -> list[Values]:
+def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
+    """The numbers of all texts, and where those of each end."""
     lengths = [text.count(b",") + 1 if text else 0 for text in texts]
     every: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
     try:
@@ -79,13 +86,11 @@ def _floats(texts: list[bytes]) -> list[Values]:
         numbers = np.array([one if isinstance(one, float | int) else np.nan for one in every], np.float64)
     if len(numbers) != sum(lengths):
         raise ValueError("has values that are no numbers")
-    return np.split(numbers, np.cumsum(lengths)[:-1])
+    return numbers, np.cumsum(lengths).tolist()
 
 
 def _clean(metric: bytes, times: Times, values: Values) -> Exported:
     """The finite samples in order; of several at the same time, the highest, as VictoriaMetrics itself chooses."""
-    if np.isfinite(values).all() and (len(times) < 2 or bool((times[1:] > times[:-1]).all())):
-        return Exported(metric, times, values)
     finite = np.isfinite(values)
     times, values = times[finite], values[finite]
     order = np.lexsort((values, times))
