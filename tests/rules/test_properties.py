@@ -18,7 +18,7 @@ from plimsoll.rules.grid import grid
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, Status, Truth, run, step
+from plimsoll.rules.states import State, Status, Truth, run, settled, step
 
 SERIES = Series("h", "m", (), "x")
 SIGNALS = {
@@ -160,3 +160,21 @@ def test_the_mean_of_equal_values_is_that_value(number, count):
     one = track(rule, samples)
     assert (one.values[~np.isnan(one.values)] == number).all()
     assert (one.states == State.FIRING).all()
+
+
+def test_a_step_changes_nothing_where_all_is_settled():
+    at, hold = 1000, 300
+    statuses = [
+        Status(State.OK),
+        *(Status(state, at - age) for state in (State.PENDING, State.FIRING) for age in (299, 300)),
+    ]
+    cases = [(one, enter, stay) for one in statuses for enter in Truth for stay in Truth]
+    columns = [[int(one.state) for one, *_ in cases], *([int(each[at]) for each in cases] for at in (1, 2))]
+    states, enter, stay = (np.array(column, np.int8) for column in columns)
+    since = np.array([one.since or 0 for one, *_ in cases])
+    found = settled(states, since, at, enter, stay, hold).tolist()
+    active = (State.PENDING, State.FIRING)
+    for (before, entered, stayed), same in zip(cases, found, strict=True):
+        after = step(before, at, entered, stayed, hold)
+        is_same = after == before or (before.state not in active and after.state not in active)
+        assert same == is_same, (before, entered, stayed, after)
