@@ -38,20 +38,39 @@ class FirstScreen:
 
 def first_screen(found: Insights) -> FirstScreen:
     """What to say first of a review: of a healthy one how near it came to its limits, of others what caused it."""
+    is_healthy, found = found.review.verdict == Verdict.HEALTHY, _of_one_system(found)
     review = found.review
-    crossed = _one_per_signal([one for one in review.of(*CROSSED) if one.severe])
+    crossed = _one_per_signal(_severe(review))
     shown = crossed or _one_per_signal((*sorted(review.of(Outcome.TOO_SHORT), key=nearness), *_nearest(review)))
     return FirstScreen(
-        cause=_cause(found, crossed),
+        cause="" if is_healthy else _cause(found, crossed),
         evidence=tuple(_evidence(one) for one in shown[:_MOST]),
         next=_next(found, crossed),
     )
 
 
+def _of_one_system(found: Insights) -> Insights:
+    """Of hosts that are no system, what is known of the one with the worst crossing, or that an insight names: what
+    one of them does is no evidence of what another suffers from.
+    """
+    review = found.review
+    if not review.is_apart or review.verdict == Verdict.HEALTHY:
+        return found
+    hosts = [one.subject.host for one in _severe(review) if one.subject] or [host for _, host in _short(found)]
+    return Insights(review.only(hosts[0])) if hosts else found
+
+
+def _severe(review: Review) -> list[Finding]:
+    return [one for one in review.of(*CROSSED) if one.severe]
+
+
+def _short(found: Insights) -> list[tuple[str, str]]:
+    """The resources that insights name as the cause, and their hosts."""
+    return [named for one in insights() if one.short and (named := one.short(found.of(one)))]
+
+
 def _cause(found: Insights, crossed: Sequence[Finding]) -> str:
     """What caused it; where no insight tells, what the rule of the worst crossing says of it."""
-    if found.review.verdict == Verdict.HEALTHY:
-        return ""
     return " ".join(_causes(found)) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
 
 
@@ -91,12 +110,7 @@ def _next(found: Insights, crossed: Sequence[Finding]) -> str:
 
 def _of_the_cause(found: Insights, crossed: Sequence[Finding]) -> list[Finding]:
     """The crossings of limits on the resource that an insight names as the cause."""
-    causes = {
-        (resource, host_key(host))
-        for one in insights()
-        if one.short and (named := one.short(found.of(one)))
-        for resource, host in (named,)
-    }
+    causes = {(resource, host_key(host)) for resource, host in _short(found)}
     return [one for one in crossed if one.subject and (_resource(one), host_key(one.subject.host)) in causes]
 
 

@@ -2,10 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.insights.insights import Insights
+from plimsoll.model.run import Run
 from plimsoll.report.first_screen import first_screen
+from plimsoll.review.findings import Question
+from plimsoll.review.review import review
+from plimsoll.rules.load import load_packs, load_signals
+from tests.simulated import a_log
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -18,3 +26,22 @@ def test_what_to_look_at_is_of_the_cause_before_it_is_of_the_worst_crossing():
     assert first.cause.startswith("Too little memory on web01 limits")
     assert first.next.startswith("Pages swapped out, ")
     assert "Free space in bytes" in first.next
+
+
+def test_of_hosts_that_are_no_system_the_cause_and_the_evidence_are_of_one():
+    rows = 360
+    free, busy = r"\LogicalDisk(C:)\% Free Space", r"\Processor(_Total)\% Processor Time"
+    queue = r"\System\Processor Queue Length"
+    full = a_log({free: np.full(rows, 1.0), busy: np.full(rows, 5.0)}, host="files")
+    short = a_log({busy: np.full(rows, 99.0), queue: np.full(rows, 40.0), free: np.full(rows, 60.0)}, host="web")
+
+    def screen(*, apart):
+        question = Question(load_packs(), load_signals(), apart=apart)
+        return first_screen(Insights(review([full, short], Run(), question, Facts(GivenFacts(), {}))))
+
+    together, each = screen(apart=False), screen(apart=True)
+    assert {host for host in ("files", "web") if host in str(together)} == {"files", "web"}
+    named = {host for host in ("files", "web") if host in str(each)}
+    assert len(named) == 1, each
+    assert each.cause
+    assert each.evidence

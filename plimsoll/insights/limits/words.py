@@ -63,8 +63,8 @@ def caused(limit: Limit | None) -> str:
 
 
 def short(limit: Limit | None) -> tuple[str, str] | None:
-    """The resource that limits, and its host."""
-    return (limit.kind, limit.limiting.host) if limit is not None and limit.limiting is not None else None
+    """The resource that limits, or the queue that does, and its host."""
+    return (limit.kind, limit.host) if limit is not None and limit.host else None
 
 
 def sentences(limit: Limit) -> tuple[Sentence, ...]:

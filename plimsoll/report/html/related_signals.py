@@ -48,7 +48,8 @@ def related_signals(
 ) -> RelatedSignals | None:
     """The signals to look at for a breached finding; None if its rule names none.
 
-    A signal of another kind of host, such as the database behind a front end, is taken from any hosts that have it.
+    A signal of another kind of host, such as the database behind a front end, is taken from any hosts that have it,
+    where the hosts are one system.
     """
     if finding.subject is None or not finding.rule.look_at:
         return None
@@ -58,7 +59,7 @@ def related_signals(
     for name in finding.rule.look_at:
         signal = review.question.signals.get(name)
         recorded = signals.on(name, finding.subject.host)
-        if not recorded and not name.startswith(_OF_EVERY_HOST):
+        if not recorded and not review.is_apart and not name.startswith(_OF_EVERY_HOST):
             recorded = signals.of(name)
         if signal is None or not recorded:
             missing.append(signal.title if signal else name)
