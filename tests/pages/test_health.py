@@ -86,6 +86,16 @@ def test_hosts_are_listed_worst_first_and_say_how_they_are(watching, served, chr
         assert "1 host silent" in one.page.locator(".basis").inner_text()
 
 
+def test_a_row_says_what_is_wrong_without_repeating_its_host(watching, served):
+    watching.sees("web1", "web2")
+    watching.judges(FREE, "web1", 3, State.FIRING, 45 * MINUTE, instance="C:")
+    watching.judges(CPU, "web2", 85, State.PENDING, 2 * MINUTE)
+    watching.steps()
+    page = served.request("GET", "/").data.decode()
+    assert 'class="state" title="C: is running out of space"' in page
+    assert 'class="state" title="Processor time crossed"' in page
+
+
 def test_no_alert_is_hidden_however_many_there_are(watching, served, chromium):
     watching.sees("web1")
     for rule in WITHOUT_COLUMN:

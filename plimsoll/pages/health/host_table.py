@@ -12,6 +12,7 @@ from plimsoll.alerting.incidents import incidents
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import shortly
 from plimsoll.model.host_key import HostKey, host_key
+from plimsoll.model.remark import listed
 from plimsoll.pages.health.choice import Choice
 from plimsoll.pages.health.host_cells import CROSSED, Cell
 from plimsoll.pages.health.judged_hosts import JudgedHosts
@@ -191,7 +192,7 @@ def _causes(alerts: Iterable[Alert]) -> Mapping[HostKey, str]:
         host = one.worst.host
         if host and one.worst.kind != "host-silent":
             text = cause(one.worst).removeprefix(host).removeprefix(":").strip()
-            found.setdefault(host_key(host), text)
+            found.setdefault(host_key(host), text.replace(f" of {host} ", " "))
     return found
 
 
@@ -218,6 +219,9 @@ def _signals(chosen: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogu
 def _row(host: HostHealth, why: str, own: Mapping[str, Cell], signals: Sequence[str], grade: Grade) -> Row:
     others = [cell for signal, cell in own.items() if signal not in signals and cell.standing in CROSSED]
     others.sort(key=lambda cell: cell.place)
+    pending = sorted((cell for cell in own.values() if cell.standing == "pending"), key=lambda cell: cell.place)
+    if grade == "pending" and pending:
+        why = f"{listed([cell.title for cell in pending], 1)} crossed"
     return Row(
         name=host.name,
         grade=grade,
@@ -227,7 +231,7 @@ def _row(host: HostHealth, why: str, own: Mapping[str, Cell], signals: Sequence[
         others=others[:_MOST_OTHERS],
         more=len(others[_MOST_OTHERS:]),
         is_blank=grade == "silent" and not any(signal in own for signal in signals),
-        pending=_gravest(cell.severity for cell in own.values() if cell.standing == "pending"),
+        pending=_gravest(cell.severity for cell in pending),
     )
 
 

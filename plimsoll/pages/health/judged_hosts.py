@@ -1,6 +1,7 @@
 """What an evaluation found on each host. Its cells are made when somebody looks at them, as most are not shown."""
 
 from collections.abc import Collection, Iterable, Mapping
+from math import isnan
 
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.judged_now import JudgedNow
@@ -9,7 +10,7 @@ from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.pages.health.host_cells import Cell, cells
 from plimsoll.report.html.gauge import level_of
 from plimsoll.rules.load import Catalogue
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.healthy import Healthy, Operator
 from plimsoll.rules.states import State
 
 _CROSSED = (State.PENDING, State.FIRING)
@@ -73,10 +74,14 @@ class JudgedHosts:
         return found
 
     def _level(self) -> float | None:
-        fires = [one for own in self._alerts.values() for one in own if one.healthy]
-        levels = [level_of(one.last, Healthy.parse(one.healthy)) for one in fires]
+        limits: dict[tuple[Operator, float], list[float]] = {}
         for one in self._severe:
             # A value that is crossed only together with another one, or by its change, says nothing by itself.
             if one.state in _CROSSED or not (one.rule.and_ or one.rule.reduce == "increase"):
-                levels.append(level_of(one.value, one.healthy))
+                limits.setdefault((one.healthy.operator, one.healthy.limit), []).append(one.value)
+        fires = [one for own in self._alerts.values() for one in own if one.healthy]
+        levels = [level_of(one.last, Healthy.parse(one.healthy)) for one in fires]
+        for limit, values in limits.items():
+            if there := [one for one in values if not isnan(one)]:
+                levels += [level_of(one, Healthy(*limit)) for one in (min(there), max(there))]
         return max((one for one in levels if one is not None), default=None)
