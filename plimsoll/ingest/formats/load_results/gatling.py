@@ -8,11 +8,10 @@ import re
 
 import numpy as np
 import polars as pl
-from polars.exceptions import PanicException, PolarsError
 
 from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.load_results.requests import Requests, log_of
-from plimsoll.ingest.formats.load_results.tables import epoch, not_whole, whole_rows
+from plimsoll.ingest.formats.load_results.tables import cells, epoch, whole_rows
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
@@ -38,20 +37,14 @@ def read(text: Text, how: Reading) -> Log:
     state = _state(text.data)
     if state is None:
         raise Unusable(f"{text.path}: holds no request that is done; is it the file of a run that sent some?")
-    try:
-        rows = pl.read_csv(
-            text.source,
-            has_header=False,
-            separator="\t",
-            quote_char=None,
-            schema={f"c{at}": pl.String for at in range(max(state + 1, _FEWEST_COLUMNS))},
-            truncate_ragged_lines=True,
-            missing_columns="insert",
-            encoding="utf8-lossy",
-            glob=False,
-        )
-    except (PolarsError, PanicException, ValueError) as error:
-        raise not_whole(text, error) from None
+    rows = cells(
+        text,
+        has_header=False,
+        separator="\t",
+        quote_char=None,
+        schema={f"c{at}": pl.String for at in range(max(state + 1, _FEWEST_COLUMNS))},
+        missing_columns="insert",
+    )
     done = rows.lazy().filter(pl.col("c0") == "REQUEST")
     done = done.select(
         operation=pl.col(f"c{state - 3}"),

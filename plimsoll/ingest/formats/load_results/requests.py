@@ -95,8 +95,11 @@ def _edge(times: Times, edges: Times) -> Times:
 
 def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str]]:
     """A number for the operation of each request, and the operations; the rarest of many together."""
-    counts = names.value_counts(sort=True)
-    every = counts[names.name].to_list()
+    coded = names.cast(pl.Categorical)  # a number for each name, which are faster than names
+    numbers, distinct = coded.to_physical().to_numpy(), coded.unique()
+    counts = np.bincount(numbers)
+    number = dict(zip(distinct.cast(pl.String).to_list(), distinct.to_physical().to_list(), strict=True))
+    every = sorted(number, key=lambda name: (-counts[number[name]], name))
     kept = every if len(every) <= _MOST_OPERATIONS else every[: _MOST_OPERATIONS - 1]
     kept = sorted(kept)
     if len(kept) < len(every):
@@ -105,8 +108,9 @@ def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str
             f"{counted(len(every), 'operation')}: the {len(kept)} with most requests are kept apart, the others are "
             f'one, "{OTHER}"; give requests whose addresses differ one name in the script',
         )
-    codes = names.replace_strict(kept, range(len(kept)), default=len(kept), return_dtype=pl.Int64)
-    return codes, kept if len(kept) == len(every) else [*kept, OTHER]
+    code = np.full(len(counts), len(kept))
+    code[[number[name] for name in kept]] = range(len(kept))
+    return pl.Series(code[numbers]), kept if len(kept) == len(every) else [*kept, OTHER]
 
 
 def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFrame, edges: Times) -> None:
