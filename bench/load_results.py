@@ -17,8 +17,10 @@ from random import Random
 
 _START_MS = 1_767_610_800_000
 _OPERATIONS = ("GET /", "GET /search", "GET /item/{id}", "POST /basket", "POST /checkout")
-_METRICS = ("http_reqs", "http_req_duration", "http_req_blocked", "http_req_connecting", "http_req_tls_handshaking")
-_METRICS += ("http_req_sending", "http_req_waiting", "http_req_receiving", "http_req_failed")
+_METRICS = (
+    "http_reqs", "http_req_duration", "http_req_blocked", "http_req_connecting", "http_req_tls_handshaking",
+    "http_req_sending", "http_req_waiting", "http_req_receiving", "http_req_failed",
+)  # fmt: skip
 _BARE = """
 import sys, time, polars as pl
 taken = []

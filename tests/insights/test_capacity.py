@@ -8,8 +8,10 @@ import pytest
 from plimsoll.insights.capacity.find import ResourceCapacity, capacity
 from plimsoll.insights.capacity.json import document
 from plimsoll.insights.capacity.saturation import Saturation
+from plimsoll.insights.capacity.tables import resources_table
 from plimsoll.insights.capacity.words import answer, sentences
 from plimsoll.model.errors import Unusable
+from plimsoll.model.value_text import number
 from tests.insights import open_load
 from tests.insights.loaded import STEP_S, System, run_of, simulate
 from tests.simulated import a_log, ar1, reviewed
@@ -138,3 +140,28 @@ def test_a_use_that_hardly_follows_the_load_is_not_projected():
     use = 40 + 0.2 * load + ar1(np.random.default_rng(1), 120, 0.9, 12)
     found = capacity([reviewed(a_log({REQUESTS: load, CPU: use}, "WEB01", 15))])
     assert all(one.load.value <= found.highest for one in found.reached)
+
+
+def test_a_use_that_does_not_go_with_the_load_is_told_as_it_was_measured():
+    """The front end of the demo is busy when its database is not; the mean of all of the run is no use under load."""
+    load = np.repeat([40.0, 60, 70, 100], 30)
+    rng = np.random.default_rng(1)
+    use = np.repeat([20.0, 20, 20, 6.3], 30) + rng.normal(0, 0.3, 120)
+    found = capacity([reviewed(a_log({REQUESTS: load, CPU: use}, "WEB01", 15))])
+    [one] = found.resources
+    assert one.use.value == pytest.approx(6.3, abs=0.3)
+    assert found.reached == ()
+    assert "no recorded resource" not in answer(found)
+    assert "Not known beyond: processor time of WEB01" in answer(found)
+    said = document(found)["resources"][0]
+    assert (said["without_load"], said["demands"], said["bend"]) == (None, [], None)
+    assert resources_table(found)[1][0][2:5] == ["not known", f"{number(one.use.value)} %", "not known"]
+
+
+def test_what_may_be_reached_within_what_is_projected_is_told():
+    load = np.repeat([50.0, 60, 80, 100], 30)
+    use = 3 + 0.495 * load + ar1(np.random.default_rng(2), 120, 0.7, 3)
+    found = capacity([reviewed(a_log({REQUESTS: load, CPU: use}, "WEB01", 15))])
+    assert found.reached == ()
+    assert found.highest < found.resources[0].load.low < found.projected
+    assert "or more before processor time of WEB01 reaches 80 % (projected" in answer(found)

@@ -8,6 +8,7 @@ import numpy as np
 from plimsoll.insights.capacity.find import Capacity, Range, ResourceCapacity
 from plimsoll.model.errors import Unusable
 
+_UNKNOWN = Range(float("nan"), float("nan"), float("nan"))
 _FULL = 97.0  # %: with more, there is no steady response time
 
 
@@ -28,7 +29,8 @@ class Asked:
         users: The users, with the peak factor.
         load: The operations a second they do.
         beyond: Whether that is beyond what is projected: then uses and response times are not known.
-        uses: The use (%) of each resource of `Capacity.resources`; empty beyond what is projected.
+        uses: The use (%) of each resource of `Capacity.resources`, NaN where it does not go with the load; empty
+            beyond what is projected.
         response: The response time (s); None if it is not known.
         hosts: For each host that cannot carry it alone, how many are needed.
     """
@@ -57,10 +59,10 @@ def asked(found: Capacity, users: float, peak_factor: float = 1.0) -> Asked:
     if not np.isfinite(load) or load > found.projected:
         return Asked(wanted, load, beyond=True, uses=(), response=None, hosts=hosts)
     at = load * found.mix[None, :]
-    uses = tuple(Range.of(one.demand.use(at)[:, 0]) for one in found.resources)
+    uses = tuple(Range.of(one.demand.use(at)[:, 0]) if one.follows else _UNKNOWN for one in found.resources)
     seconds = float(found.response.at(np.array([load]))[0]) if found.response else float("nan")
     stop = found.saturation
-    possible = all(one.value < _FULL for one in uses) and (stop is None or load < stop.load)
+    possible = not any(one.value >= _FULL for one in uses) and (stop is None or load < stop.load)
     known = np.isfinite(seconds) and possible
     return Asked(wanted, load, beyond=False, uses=uses, response=seconds if known else None, hosts=hosts)
 

@@ -1,6 +1,7 @@
 """What a number of users needs, in sentences and as JSON."""
 
 from datetime import date
+from math import isnan
 from typing import Any
 
 from plimsoll.insights.capacity.asked import Asked, HostsNeeded
@@ -27,12 +28,11 @@ def asked_sentences(found: Capacity, asked: Asked) -> tuple[str, ...]:
         return (f"{users}: not known, as they are {far}; measure a higher load.", *hosts)
     projected = " (projected beyond what was measured)" if asked.load > found.highest else ""
     uses = [
-        f"{resource_text(one.resource)} {number(use.value)} % ({number(use.low)} to {number(use.high)}), "
-        f"{_against(use, one.resource.limit)}"
+        f"{resource_text(one.resource)} {_against(use, one.resource.limit)}"
         for one, use in zip(found.resources, asked.uses, strict=True)
     ]
     done = f"{rounded(asked.load)} {found.observed.title}/s{projected}"
-    possible = all(use.value < 100 for use in asked.uses)
+    possible = not any(use.value >= 100 for use in asked.uses)
     said = [f"{users} {'do' if possible else 'cannot be served: they ask for'} {done}: {'; '.join(uses[:_MOST])}."]
     if asked.response is not None and found.response is not None:
         said.append(f"{found.response.response.signal.title} then: about {quantity(asked.response, 's')}{projected}.")
@@ -40,9 +40,10 @@ def asked_sentences(found: Capacity, asked: Asked) -> tuple[str, ...]:
 
 
 def _against(use: Range, limit: float) -> str:
-    if use.value > limit:
-        return f"beyond {percent(limit / 100)}"
-    return f"within {percent(limit / 100)}" if use.high <= limit else f"perhaps beyond {percent(limit / 100)}"
+    if isnan(use.value):
+        return "not known"
+    where = "beyond" if use.value > limit else "within" if use.high <= limit else "perhaps beyond"
+    return f"{number(use.value)} % ({number(use.low)} to {number(use.high)}), {where} {percent(limit / 100)}"
 
 
 def _hosts(one: HostsNeeded) -> str:
@@ -62,7 +63,7 @@ def asked_json(found: Capacity, asked: Asked) -> dict[str, Any]:
                 "signal": one.resource.signal,
                 "host": one.resource.subject.host,
                 "instance": one.resource.subject.instance,
-                **vars(use),
+                **{name: None if isnan(value) else value for name, value in vars(use).items()},
             }
             for one, use in zip(found.resources, asked.uses, strict=False)
         ],

@@ -4,7 +4,7 @@ The method of Site Server's capacity studies (1998, 1999), with what they lacked
 check of the model against the highest load. Nothing is projected beyond 1.5 times the highest measured load.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,8 +19,9 @@ from plimsoll.insights.capacity.mix import Mix, mix_of
 from plimsoll.insights.capacity.observed import MEAN, Observed, observed
 from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.resources import Resource
-from plimsoll.insights.capacity.response import ResponseCurve, Station, longest_load, response_curve
+from plimsoll.insights.capacity.response import ResponseCurve, Station, longest_load, mean_response, response_curve
 from plimsoll.insights.capacity.saturation import Saturation, queues_inside, saturation
+from plimsoll.insights.capacity.verification import Check, check_of
 from plimsoll.insights.limits import find as limits_found
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
@@ -28,10 +29,8 @@ from plimsoll.review.review import Review
 
 BEYOND = 1.5  # times the highest measured load: nothing is projected further
 _POINTS = 601
-_LOWER, _UPPER = 0.85, 0.9  # of the highest load: what is above is predicted from what is below
 _WIDE = 1.5  # our choice: times its low end, which the high end of the interval of a projected load may be
 _THINKING = 0.7  # our choice: of the users under little load, who wait for an answer; more of them hardly think
-_POOR = 0.25  # our choice: of what was measured at the highest load; a prediction that is off by more projects nothing
 
 
 @dataclass(frozen=True)
@@ -50,20 +49,6 @@ class Range:
         return cls(value, min(low, value), max(high, value))
 
 
-@dataclass(frozen=True)
-class Check:
-    """The use (%) at the highest load, as measured and as predicted from lower loads."""
-
-    load: float
-    measured: float
-    predicted: float
-
-    @property
-    def off(self) -> float:
-        """By which share of what was measured the prediction is off."""
-        return self.predicted / self.measured - 1 if self.measured > 0 else 0.0
-
-
 @dataclass(frozen=True, eq=False)
 class ResourceCapacity:
     """A resource and the load it can carry.
@@ -71,10 +56,11 @@ class ResourceCapacity:
     Attributes:
         rates: The measured rates that its demand was estimated from, by group of operations.
         load: The operations a second with which it reaches its limit.
-        use: Its use (%) at the highest measured load.
+        use: Its use (%) at the highest measured load; as it was measured where it does not go with the load.
         idle: Its use (%) without load.
         check: How well lower loads predict the highest one; None where there were too few.
         why_not: Why it is not projected; empty if it is.
+        follows: Whether its use goes with the load at all: else what operations demand is not known.
     """
 
     resource: Resource
@@ -84,6 +70,7 @@ class ResourceCapacity:
     idle: Range
     check: Check | None
     why_not: str = ""
+    follows: bool = True
 
 
 @dataclass(frozen=True)
@@ -188,7 +175,7 @@ def capacity(
     stop = (saturation(seen, steps) or queues_inside(limits, seen.highest)) if mix.as_measured else None
     after = changed(seen.resources, demands, changes or Changes())
     most = after.reach * mix.highest
-    checks = {one.key: _check(seen, one, rates) for one in seen.resources if one.key in demands}
+    checks = {one.key: check_of(seen, one, rates) for one in seen.resources if one.key in demands}
     every = [
         _resource(one, after.demands[one.key], checks[one.key], mix.shares, most)
         for one in after.resources
@@ -205,6 +192,7 @@ def capacity(
         for one in curves
         if (found := longest_load(one, steps, stop, BEYOND * mix.highest)) is not None
     ]
+    mean = mean_response(seen, steps, curves)
     return Capacity(
         seen,
         groups,
@@ -214,7 +202,7 @@ def capacity(
         tuple(goals),
         curves[0] if curves else None,
         stop,
-        users_of(steps, seen.users_unit) if profile is None else _profile_users(profile, curves),
+        users_of(steps, seen.users_unit, mean) if profile is None else _profile_users(profile, mean),
         steps,
         contradictions(seen, steps),
         limits,
@@ -232,14 +220,15 @@ def _resource(one: Resource, found: Demand, check: Check | None, mix: Values, mo
     loads = np.linspace(0, BEYOND * most, _POINTS)
     curves = np.maximum.accumulate(found.use(loads[:, None] * mix[None, :]), axis=1)
     crossed = np.array([_reaches(curve, loads, one.limit) for curve in curves])
-    why = ""
-    if check is not None and abs(check.off) > _POOR and crossed[0] > most and check.measured > 0.1 * one.limit:
-        crossed[:], why = np.inf, "lower loads do not predict its use at the highest one"
+    why, at = "", Range.of(found.use(most * mix[None, :])[:, 0])
+    poor = check if check is not None and check.poor(one.limit) and crossed[0] > most else None
+    if poor:
+        crossed[:], why = np.inf, "lower loads do not predict the use at the highest one"
+        at = Range(poor.measured, poor.measured, poor.measured)
     load = Range.of(crossed)
     if most < load.value < np.inf and min(load.high, BEYOND * most) > _WIDE * load.low:
-        load, why = Range(np.inf, np.inf, np.inf), "its use does not follow the load closely enough"
-    at = found.use(most * mix[None, :])[:, 0]
-    return ResourceCapacity(one, found, load, Range.of(at), Range.of(found.idle), check, why)
+        load, why = Range(np.inf, np.inf, np.inf), "the use does not follow the load closely enough"
+    return ResourceCapacity(one, found, load, at, Range.of(found.idle), check, why, follows=poor is None)
 
 
 def _reaches(curve: Values, loads: Values, limit: float) -> float:
@@ -250,23 +239,7 @@ def _reaches(curve: Values, loads: Values, limit: float) -> float:
     return float(np.interp(limit, curve[at - 1 : at + 1], loads[at - 1 : at + 1])) if at else 0.0
 
 
-def _check(seen: Observed, one: Resource, rates: Values) -> Check | None:
-    known = np.isfinite(seen.use[one.key])
-    rates, use = rates[known], seen.use[one.key][known]
-    load = rates.sum(axis=1)
-    upper, lower = load >= _UPPER * seen.highest, load < _LOWER * seen.highest
-    if upper.sum() < 3 or lower.sum() < FEWEST or load[lower].max() < 1.5 * max(float(load[lower].min()), 1e-9):
-        return None
-    predicted = demand(rates[lower], use[lower], replicates=0).use(rates[upper])[0]
-    return Check(float(load[upper].mean()), float(use[upper].mean()), float(predicted.mean()))
-
-
-def _profile_users(profile: Profile, curves: Sequence[ResponseCurve]) -> Users:
-    mean = next((one for one in curves if one.response.name == MEAN), None)
-
-    def response(load: float) -> float:
-        return float(mean.at(np.array([load]))[0]) if mean else 0.0
-
+def _profile_users(profile: Profile, response: Callable[[float], float]) -> Users:
     return ProfileUsers(sum(profile.each_second.values()) or None, profile.think_time or 0.0, response)
 
 

@@ -85,7 +85,7 @@ def _limit(found: Capacity, limit: Limit) -> dict[str, Any]:
 def _resource(found: Capacity, one: ResourceCapacity) -> dict[str, Any]:
     known = one.resource
     demands: list[dict[str, Any]] = []
-    for at, group in enumerate(found.groups):
+    for at, group in enumerate(found.groups if one.follows else ()):
         each, unit = in_amounts(known, one.demand.each[:, at])
         names = [found.observed.names[number] for number in group]
         ppem = {"ppem": float(each[0] * known.clock_mhz)} if unit == "s" and known.clock_mhz else {}
@@ -97,10 +97,10 @@ def _resource(found: Capacity, one: ResourceCapacity) -> dict[str, Any]:
         "instance": known.subject.instance,
         "limit": known.limit,
         "document": known.document,
-        "without_load": _range(one.idle),
+        "without_load": _range(one.idle) if one.follows else None,
         "at_highest_load": _range(one.use),
         "demands": demands,
-        "bend": float(one.demand.bend[0]),
+        "bend": float(one.demand.bend[0]) if one.follows else None,
         "load": _range(one.load),
         "users": _users(found, one.load),
         "not_known": one.why_not or None,

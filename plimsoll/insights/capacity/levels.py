@@ -65,6 +65,12 @@ class Users:
         return float(np.interp(users, np.maximum.accumulate(each[known]), loads[known]))
 
 
+def at_once(load: float) -> float:
+    """The response time where none was recorded."""
+    del load
+    return 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class ProfileUsers(Users):
     """The users of a profile: each does `each` operations a second, or thinks for `think_s` before each.
@@ -83,12 +89,17 @@ class ProfileUsers(Users):
 
 @dataclass(frozen=True, eq=False)
 class MeasuredUsers(Users):
-    """Users that were at work at levels of the load, and beyond them in proportion, if they were up to there."""
+    """Users that were at work at levels of the load, and beyond them in proportion, if they were up to there.
+
+    They wait longer then: by Little's law, for one more second of the response time (`response`, s, over the load) as
+    many more are at work as requests are done in a second.
+    """
 
     loads: Values
     users: Values
     proportional: bool
     unit: str = "users"
+    response: Callable[[float], float] = at_once
 
     @property
     def highest(self) -> float:
@@ -101,10 +112,13 @@ class MeasuredUsers(Users):
             return float("nan")
         if load <= self.loads[-1]:
             return float(np.interp(load, np.append(0, self.loads), np.append(0, self.users)))
-        return float(self.users[-1] / self.loads[-1] * load) if self.proportional else float("nan")
+        if not self.proportional:
+            return float("nan")
+        last = float(self.loads[-1])
+        return float(self.users[-1] / last * load) + load * max(0.0, self.response(load) - self.response(last))
 
 
-def users_of(found: Sequence[Level], unit: str) -> MeasuredUsers | None:
+def users_of(found: Sequence[Level], unit: str, response: Callable[[float], float] = at_once) -> MeasuredUsers | None:
     """How many users a load is; None if they were not recorded or do not go with the load."""
     known = sorted((one.load, one.users, len(one.rows)) for one in found if one.users and one.load > 0)
     if len(known) < 3 or known[-1][0] < 1.2 * known[0][0]:
@@ -114,7 +128,8 @@ def users_of(found: Sequence[Level], unit: str) -> MeasuredUsers | None:
         return None
     per_load = users / loads
     lower, upper = float(np.median(per_load[: len(loads) // 2 + 1])), float(per_load[-1])
-    return MeasuredUsers(loads, isotonic(users, counts), max(lower, upper) <= _SAME_USERS * min(lower, upper), unit)
+    alike = max(lower, upper) <= _SAME_USERS * min(lower, upper)
+    return MeasuredUsers(loads, isotonic(users, counts), alike, unit, response)
 
 
 def _varies(values: Values) -> bool:

@@ -44,8 +44,10 @@ def mix_of(
     if profile is None:
         return Mix(measured, seen.highest)
     shares = np.zeros(len(seen.names))
+    # A driver's file of a single operation is read as all requests, without its name.
+    only = seen.of_driver and len(seen.names) == len(profile.shares) == 1
     for name, share in profile.shares.items():
-        shares[_place(seen, name)] += share
+        shares[0 if only else _place(seen, name)] += share
     for group in groups:
         _refuse_other_shares(seen, group, shares)
     wanted = together(shares[None, :], tuple(groups))[0]

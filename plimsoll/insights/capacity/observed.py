@@ -8,6 +8,7 @@ import numpy as np
 
 from plimsoll.analysis.equal_parts import EqualParts
 from plimsoll.insights.capacity.operations import Operations, operations
+from plimsoll.insights.capacity.requests import are_requests
 from plimsoll.insights.capacity.resources import Resource, resources
 from plimsoll.insights.response_times import response_times
 from plimsoll.model.errors import Unusable
@@ -157,6 +158,8 @@ class _Run:
         flight = next(iter(self._review.signals.of("client.in_flight").values()), None)
         in_flight = self._means(flight, driver=True) if flight else None
         responses = tuple(self._responses())
+        if users is not None and in_flight is not None and are_requests(users, in_flight):
+            users = None
         kept = np.isfinite(rates).all(axis=1)
         return Observed(
             done.title,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from plimsoll.analysis.capacity.queueing import isotonic, rising, stretch, stretch_of_users
 from plimsoll.insights.capacity.levels import Level, means
-from plimsoll.insights.capacity.observed import Response
+from plimsoll.insights.capacity.observed import MEAN, Observed, Response
 from plimsoll.insights.capacity.saturation import Saturation
 from plimsoll.model.log import Values
 
@@ -92,6 +92,25 @@ def response_curve(
 ) -> ResponseCurve | None:
     """The response time over the load; None if too few levels have it."""
     return _curve(response, levels, means(levels, response.times), stations, limit)
+
+
+def mean_response(
+    observed: Observed, levels: Sequence[Level], curves: Sequence[ResponseCurve]
+) -> Callable[[float], float]:
+    """How long an answer takes on average (s) at a load: by its curve, else the least that was measured.
+
+    For another mix or after a change there is no curve; users wait then for at least as long as that.
+    """
+    curve = next((one for one in curves if one.response.name == MEAN), None)
+    recorded = next((one for one in observed.responses if one.name == MEAN), None)
+    times = means(levels, recorded.times) if recorded else np.empty(0)
+    least = float(min(times[np.isfinite(times)], default=0.0))
+
+    def at(load: float) -> float:
+        projected = float(curve.at(np.array([load]))[0]) if curve else float("nan")
+        return projected if np.isfinite(projected) else least
+
+    return at
 
 
 def longest_load(

@@ -38,10 +38,13 @@ def resources_table(found: Capacity) -> tuple[list[str], list[list[str]]]:
     for one in found.resources[:_MOST]:
         at = "not known" if one.why_not else _load_range(found, one.load)
         check = f"{number(one.check.predicted)} for {number(one.check.measured)} %" if one.check else ""
-        use = f"{number(one.use.value)} % ({number(one.use.low)} to {number(one.use.high)})"
+        use = f"{number(one.use.value)} %"
+        if one.follows:
+            use += f" ({number(one.use.low)} to {number(one.use.high)})"
+        idle = f"{number(max(one.idle.value, 0))} %" if one.follows else "not known"
         limit = percent(one.resource.limit / 100)
         name = resource_text(one.resource)
-        rows.append([name[:1].upper() + name[1:], limit, f"{number(max(one.idle.value, 0))} %", use, at, check])
+        rows.append([name[:1].upper() + name[1:], limit, idle, use, at, check])
     return heads, rows
 
 
@@ -56,7 +59,7 @@ def demands_table(found: Capacity) -> tuple[list[str], list[list[str]]]:
     heads = ["One operation demands", *(resource_text(one.resource) for one in found.resources[:4])]
     rows: list[list[str]] = []
     for at in range(min(len(found.groups), _MOST)):
-        each = [demand_text(one, one.demand.each[:, at]) for one in found.resources[:4]]
+        each = [demand_text(one, one.demand.each[:, at]) if one.follows else "not known" for one in found.resources[:4]]
         rows.append([group_text(found, at), *each])
     return heads, rows
 

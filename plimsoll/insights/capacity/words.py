@@ -33,8 +33,10 @@ def _carries(found: Capacity) -> str:
     if not limits:
         if unknown := _not_projected(found):
             most = load_text(found, Range(found.highest, found.highest, found.highest))
-            return f"At least {most}, the most that was measured. More is not known, as {unknown} is not."
+            return f"At least {most}, the most that was measured. Not known beyond: {unknown}."
         most, far = (load_text(found, Range(one, one, one)) for one in (found.highest, found.projected))
+        if early := _earliest(found):
+            return f"{load_text(found, early.load)} or more before {what_text(found, early)}{_measured(found, early)}."
         return (
             f"At least {most}, the most that was measured: no recorded resource reaches its limit up to {far}, "
             f"{BEYOND:g} times that. More is not projected; measure a higher load."
@@ -44,8 +46,15 @@ def _carries(found: Capacity) -> str:
         return f"None: {what_text(found, first)} without any load."
     then = f"; then {_then(found, others[0])}" if others else ""
     if (unknown := _not_projected(found)) and first.load.value > found.highest:
-        then = f"; not known is {unknown} beyond what was measured{then}"
+        then = f"; not known beyond what was measured: {unknown}{then}"
     return f"About {with_range(found, first)} before {what_text(found, first)}{_measured(found, first)}{then}."
+
+
+def _earliest(found: Capacity) -> Limit | None:
+    """What may be reached up to what is projected though it is not expected to, from the load on at which it may."""
+    every = [*found.resources, *found.objectives]
+    low, what = min(((one.load.low, one) for one in every), key=lambda one: one[0])
+    return Limit(Range(low, low, low), what) if np.isfinite(low) else None
 
 
 def _not_projected(found: Capacity) -> str:
@@ -206,9 +215,9 @@ def _unknown(found: Capacity) -> Iterator[str]:
     for limit in found.limits:
         if limit.kind != _MEMORY and (limit.limiting is not None or limit.kind == "queue"):
             yield f"By all counters of the run: {summary(limit)}"
-    for one in found.resources:
-        if one.why_not:
-            yield f"Not known for {resource_text(one.resource)}, as {one.why_not}."
+    for why in dict.fromkeys(one.why_not for one in found.resources if one.why_not):
+        names = ", ".join(resource_text(one.resource) for one in found.resources if one.why_not == why)
+        yield f"Not known beyond what was measured, as {why}: {names}."
     if found.saturation is None and found.observed.users is None and found.observed.in_flight is None:
         yield "A limit inside the software would not show: neither users nor requests in flight were recorded."
 

@@ -59,7 +59,7 @@ def use_curve(found: Capacity, one: ResourceCapacity) -> Curve:
     uses = one.demand.use(loads[:, None] * found.mix[None, :])
     low, high = np.quantile(uses[1:], [0.025, 0.975], axis=0)
     top = 100.0
-    drawn = np.where(uses[0] <= top, uses[0], np.nan)  # more than all of it cannot be used
+    drawn = np.where((uses[0] <= top) & one.follows, uses[0], np.nan)  # more than all of it cannot be used
     as_measured = found.asked_mix.as_measured and not found.changed
     measured = means(found.levels, found.observed.use[one.resource.key]) if as_measured else np.empty(0)
     name = resource_text(one.resource)
@@ -72,7 +72,7 @@ def use_curve(found: Capacity, one: ResourceCapacity) -> Curve:
         f"{text}; limit {percent(one.resource.limit / 100)}.",
         _points([level.load for level in found.levels], measured, most, top, "%"),
         *_lines(loads, drawn, found.highest, most, top),
-        _band(loads[low <= top], low[low <= top], high[low <= top], most, top),
+        _band(loads[low <= top], low[low <= top], high[low <= top], most, top) if one.follows else "",
         Mark(0, _y(one.resource.limit, top), f"limit {percent(one.resource.limit / 100)}"),
         reached,
         *_axes(most, top, "%"),
