@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.model.log import Values
 
@@ -10,6 +11,7 @@ from plimsoll.model.log import Values
 _EXPLAINED = 0.8  # of the variation, at the best lag: below, the one does not drive the other
 _AS_GOOD = 1.5  # times the squares left at the best lag: such lags are possible, too
 _LEAST_ROWS = 30
+_NEAR, _AROUND = 1, 6  # rows: a lag of none is one that fits best of those around it
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,20 @@ def lag(cause: Values, effect: Values, most: int) -> Lag | None:
     at = int(np.nanargmin(left))
     if left[at] > 1 - _EXPLAINED or at in (0, len(lags) - 1):
         return None
+    if abs(int(lags[at])) > _AROUND and _fits_without(lags, left):
+        return None  # stairs of equal steps fit nearly as well a step later, and better by chance
     possible = lags[known & (left <= _AS_GOOD * max(float(left[at]), 1e-6))]
     if np.any(np.diff(possible) > 1):  # what repeats itself fits at several lags
         return None
     return Lag(int(lags[at]), int(possible[0]), int(possible[-1]))
+
+
+def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
+    """Whether without a lag the fit is a good one, and better than with a short one."""
+    near, around = np.abs(lags) <= _NEAR, np.abs(lags) <= _AROUND
+    least = float(np.min(left[near], initial=np.inf, where=np.isfinite(left[near])))
+    others = left[around & ~near]
+    return least <= 1 - _EXPLAINED and least <= float(np.min(others, initial=np.inf, where=np.isfinite(others)))
 
 
 def _left(cause: Values, effect: Values, by: int) -> float:

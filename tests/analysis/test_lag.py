@@ -1,0 +1,16 @@
+"""How far one series lies behind another."""
+
+import numpy as np
+
+from plimsoll.analysis.lag import lag
+
+
+def test_stairs_of_equal_steps_have_no_lag_of_a_step():
+    """A load test whose mix varies: a step later the line happens to fit better."""
+    rng = np.random.default_rng(1)
+    load = np.repeat([1.0, 2, 3, 4, 5, 6], 24)
+    use = np.repeat([1.5, 1, 2, 3, 4, 5], 24) + rng.normal(0, 0.05, 144)
+    assert lag(load, use, 40) is None
+    later = lag(load, np.append(np.full(10, 0.5), load[:-10]) + rng.normal(0, 0.05, 144), 48)
+    assert later
+    assert later.best == 10
