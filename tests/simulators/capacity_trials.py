@@ -104,7 +104,7 @@ def _row(told: list[dict[str, Any]]) -> list[str]:
         name: [] for name in ("limit", "near", "covers", "use", "uses", "cover", "response")
     }
     for one in told:
-        said = one["said"] or {"limits": [], "saturation": None, "load": {}}
+        said: dict[str, Any] = one["said"] or {"limits": [], "load": {}}
         first = next(iter(said["limits"]), None)
         if one["kind"] in SOFTWARE:
             checks["limit"].append(first is not None and first["kind"] == "throughput")
@@ -126,7 +126,7 @@ def _of_resource(
     if found and true:
         checks["near"].append(abs(found["value"] / true - 1) <= 0.1)
         checks["covers"].append(found["low"] <= true and (found["high"] is None or true <= found["high"]))
-    needs = said.get("asked") or {"uses": [], "response_s": None}
+    needs: dict[str, Any] = said.get("asked") or {"uses": [], "response_s": None}
     for use in needs["uses"]:
         station = f"{use['host']} {'cpu' if use['signal'] == 'cpu.busy' else 'disk'}"
         within = 100 * one["true_uses"][station]

@@ -7,6 +7,7 @@ import numpy as np
 
 from plimsoll.insights.capacity.find import Capacity, Range, ResourceCapacity
 from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Values
 
 _UNKNOWN = Range(float("nan"), float("nan"), float("nan"))
 _FULL = 97.0  # %: with more, there is no steady response time
@@ -59,12 +60,20 @@ def asked(found: Capacity, users: float, peak_factor: float = 1.0) -> Asked:
     if not np.isfinite(load) or load > found.projected:
         return Asked(wanted, load, beyond=True, uses=(), response=None, hosts=hosts)
     at = load * found.mix[None, :]
-    uses = tuple(Range.of(one.demand.use(at)[:, 0]) if one.follows else _UNKNOWN for one in found.resources)
+    uses = tuple(_use(one, at, found.users.spread) if one.follows else _UNKNOWN for one in found.resources)
     seconds = float(found.response.at(np.array([load]))[0]) if found.response else float("nan")
     stop = found.saturation
     possible = not any(one.value >= _FULL for one in uses) and (stop is None or load < stop.load)
     known = np.isfinite(seconds) and possible
     return Asked(wanted, load, beyond=False, uses=uses, response=seconds if known else None, hosts=hosts)
+
+
+def _use(one: ResourceCapacity, at: Values, spread: float) -> Range:
+    """The use at a load, which itself is only known but for `spread` (a share of it)."""
+    use = Range.of(one.demand.use(at)[:, 0])
+    less, more = (abs(float(one.demand.use(at * far)[0, 0]) - use.value) for far in (1 - spread, 1 + spread))
+    low, high = float(np.hypot(use.value - use.low, less)), float(np.hypot(use.high - use.value, more))
+    return Range(use.value, use.value - low, use.value + high)
 
 
 def _hosts(found: Capacity, load: float) -> list[HostsNeeded]:

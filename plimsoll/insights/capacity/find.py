@@ -202,7 +202,7 @@ def capacity(
         tuple(goals),
         curves[0] if curves else None,
         stop,
-        users_of(steps, seen.users_unit, mean) if profile is None else _profile_users(profile, mean),
+        users_of(seen, steps, mean) if profile is None else _profile_users(profile, mean),
         steps,
         contradictions(seen, steps),
         limits,
@@ -245,7 +245,7 @@ def _profile_users(profile: Profile, response: Callable[[float], float]) -> User
 
 def _waiting_users(seen: Observed, steps: Sequence[Level]) -> MeasuredUsers | None:
     """The users, if they wait for answers and think between: else requests come whatever waits."""
-    users = users_of(steps, seen.users_unit) if seen.of_driver else None
+    users = users_of(seen, steps) if seen.of_driver else None
     mean = next((one for one in seen.responses if one.name == MEAN), None)
     if users is None or mean is None:
         return None

@@ -69,11 +69,11 @@ def forecast(found: Capacity, growth: Growth, users: float, today: date) -> Fore
     if users >= most:
         raise Unusable(f"no date: {users:,.0f} users are at the limit already, which is about {most:,.0f}")
 
-    def day(load: float) -> date | None:
-        then = found.users.at(load) if found.users and np.isfinite(load) else float("inf")
+    def day(then: float) -> date | None:
         days = growth.days_from(users, then) if then > 0 and np.isfinite(then) else float("inf")
         return today + timedelta(days=max(days, 0)) if days <= _FURTHEST else None
 
     if first is None:
-        return Forecast(growth, users, day(found.projected), None, None, at_least=True)
-    return Forecast(growth, users, day(first.value), day(first.low), day(first.high))
+        return Forecast(growth, users, day(most), None, None, at_least=True)
+    low, high = found.users.between(first.value, first.low, first.high)
+    return Forecast(growth, users, day(most), day(low), day(high))

@@ -113,8 +113,7 @@ def _resource(found: Capacity, one: ResourceCapacity) -> dict[str, Any]:
 def _users(found: Capacity, load: Range) -> dict[str, float | None] | None:
     if found.users is None or not np.isfinite(load.value):
         return None
-    at = found.users.at
-    return _range(Range(at(load.value), at(load.low), at(load.high)))
+    return _range(Range(found.users.at(load.value), *found.users.between(load.value, load.low, load.high)))
 
 
 def _range(one: Range) -> dict[str, float | None] | None:

@@ -12,6 +12,7 @@ from plimsoll.model.log import Values
 
 _LEVELS = 12
 _FEWEST = 3  # rows of a level
+_WITHIN = 1.96  # standard deviations
 _SAME_USERS = 1.15  # our choice: users for one operation a second may differ by less from level to level
 
 
@@ -45,14 +46,25 @@ def means(levels: Sequence[Level], values: Values) -> Values:
 
 
 class Users:
-    """How many users a load is. `proportional`: whether they are in proportion to it."""
+    """How many users a load is.
+
+    `proportional`: whether they are in proportion to it. `spread`: by which share of them a load may be more or fewer
+    (95 %).
+    """
 
     unit: str = "users"
     proportional: bool = True
+    spread: float = 0.0
 
     def at(self, load: float) -> float:
         """The users of a load; NaN where that is not known."""
         raise NotImplementedError
+
+    def between(self, load: float, low: float, high: float) -> tuple[float, float]:
+        """The interval of the users of a load, of which `low` and `high` are the interval; infinite or NaN as `at`."""
+        users = self.at(load)
+        less, more = (abs(self.at(end) - users) if np.isfinite(end) else end for end in (low, high))
+        return users - float(np.hypot(less, self.spread * users)), users + float(np.hypot(more, self.spread * users))
 
     def load_of(self, users: float, most: float) -> float:
         """The load of so many users; infinite beyond `most`, unless they are in proportion."""
@@ -100,6 +112,7 @@ class MeasuredUsers(Users):
     proportional: bool
     unit: str = "users"
     response: Callable[[float], float] = at_once
+    spread: float = 0.0
 
     @property
     def highest(self) -> float:
@@ -118,7 +131,9 @@ class MeasuredUsers(Users):
         return float(self.users[-1] / last * load) + load * max(0.0, self.response(load) - self.response(last))
 
 
-def users_of(found: Sequence[Level], unit: str, response: Callable[[float], float] = at_once) -> MeasuredUsers | None:
+def users_of(
+    observed: Observed, found: Sequence[Level], response: Callable[[float], float] = at_once
+) -> MeasuredUsers | None:
     """How many users a load is; None if they were not recorded or do not go with the load."""
     known = sorted((one.load, one.users, len(one.rows)) for one in found if one.users and one.load > 0)
     if len(known) < 3 or known[-1][0] < 1.2 * known[0][0]:
@@ -129,7 +144,17 @@ def users_of(found: Sequence[Level], unit: str, response: Callable[[float], floa
     per_load = users / loads
     lower, upper = float(np.median(per_load[: len(loads) // 2 + 1])), float(per_load[-1])
     alike = max(lower, upper) <= _SAME_USERS * min(lower, upper)
-    return MeasuredUsers(loads, isotonic(users, counts), alike, unit, response)
+    spread = _spread(observed, max(found, key=lambda one: one.load))
+    return MeasuredUsers(loads, isotonic(users, counts), alike, observed.users_unit, response, spread)
+
+
+def _spread(observed: Observed, level: Level) -> float:
+    """By which share the users for one operation a second, of the highest level, may be off (95 %)."""
+    users = observed.users
+    assert users is not None
+    each = observed.load[level.rows] / users[level.rows]
+    each = each[np.isfinite(each)]
+    return _WITHIN * float(each.std(ddof=1) / each.mean()) / len(each) ** 0.5
 
 
 def _varies(values: Values) -> bool:

@@ -102,11 +102,12 @@ def load_text(found: Capacity, load: Range) -> str:
 def with_range(found: Capacity, limit: Limit) -> str:
     """A load with the range it lies in: `1,480 users (1,390 to 1,560)`."""
     load = limit.load
-    low, _ = _in_users(found, load.low)
-    high, _ = _in_users(found, load.high)
     text = load_text(found, load)
     if load.low == load.high:
         return text
+    low, high = load.low, load.high
+    if found.users and _in_users(found, load.value)[0] == found.users.at(load.value):
+        low, high = found.users.between(load.value, low, high)
     upper = f"to {rounded(high)}" if np.isfinite(high) else "or more"
     return f"{text} ({rounded(low)} {upper})"
 
