@@ -75,6 +75,7 @@ def call(command: list[str], output: "IO[bytes] | None" = None) -> int:
     """
     env = dict(os.environ, VIRTUAL_ENV=str(VENV), PATH=os.pathsep.join([str(SCRIPTS), os.environ.get("PATH", "")]))
     env.pop("PYTHONHOME", None)
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # else each of many processes would compile the same modules anew
     command = [tool(command[0]), *command[1:]]
     stderr = subprocess.STDOUT if output else None
     with subprocess.Popen(command, cwd=ROOT, env=env, stdout=output, stderr=stderr) as process:

@@ -179,7 +179,7 @@ RATES = {
 
 
 @given(cases())
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_generated_case(case):
     rule, samples, restarts, is_rate = case
     signals = RATES if is_rate else SIGNALS

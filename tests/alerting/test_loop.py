@@ -69,12 +69,20 @@ class World:
         self.open()
 
     def points(self, host, times, idle):
+        return self.points_of({host: idle}, times)
+
+    def points_of(self, idle, times):
+        """The same times of several hosts, in one batch."""
         fields = ("usage_idle", "usage_iowait", "usage_steal")
-        new = [Series(host, "cpu", (("cpu", "cpu-total"),), field) for field in fields]
-        series = self.series.setdefault(host, new)
+        series = [
+            self.series.setdefault((host, field), Series(host, "cpu", (("cpu", "cpu-total"),), field))
+            for host in idle
+            for field in fields
+        ]
         times = np.asarray(times, np.int64)
-        which = np.repeat(np.arange(3, dtype=np.int32), len(times))
-        return Points(series, which, np.tile(times, 3), np.repeat([float(idle), 0.0, 0.0], len(times)))
+        which = np.repeat(np.arange(len(series), dtype=np.int32), len(times))
+        values = [value for one in idle.values() for value in (float(one), 0.0, 0.0)]
+        return Points(series, which, np.tile(times, len(series)), np.repeat(values, len(times)))
 
     def send(self, points):
         self.store.write_points(points)
@@ -83,11 +91,11 @@ class World:
     def run(self, length, idle):
         """Let time pass: each host sends every 10 s, and the loop performs what is due."""
         end = self.now + length
+        sending = {host: value for host, value in idle.items() if value is not None}
         while self.now < end:
             self.now += EVERY
-            for host, value in idle.items():
-                if value is not None:
-                    self.send(self.points(host, [self.now], value))
+            if sending:
+                self.send(self.points_of(sending, [self.now]))
             self.loop.perform(self.now)
 
     def close(self):
@@ -111,7 +119,7 @@ def rules_of(world):
 
 
 def test_an_alert_fires_and_recovers_at_the_evaluations_of_the_replay(world):
-    world.run(20 * MINUTE, {"web1": 60})
+    world.run(5 * MINUTE, {"web1": 60})
     assert alerts(world) == []
     world.run(15 * MINUTE, {"web1": 2})
     assert CPU in {one.rule for one in firing(world.file)}
@@ -145,10 +153,10 @@ def replayed(world, start=START):
     return sorted((one.key, one.since, one.fired_at, one.ended_at) for one in found)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_history_is_that_of_the_replay_whatever_restarts_and_pauses_there_are(world, seed):
     chance = random.Random(seed)
-    for _ in range(25):
+    for _ in range(16):
         idle = {host: chance.choice([60, 60, 12, 2, None]) for host in ("web1", "db1")}
         world.run(chance.randrange(1, 40) * EVERY, idle)
         if chance.random() < 0.4:
@@ -166,11 +174,11 @@ def test_history_is_that_of_the_replay_whatever_restarts_and_pauses_there_are(wo
 
 
 def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
-    world.run(20 * MINUTE, {"web1": 60})
+    world.run(11 * MINUTE, {"web1": 60})
     silent = world.now
-    world.run(20 * MINUTE, {"web1": None})
-    world.send(world.points("web1", range(silent + EVERY, silent + 18 * MINUTE, EVERY), 2))
-    world.run(15 * MINUTE, {"web1": 60})
+    world.run(16 * MINUTE, {"web1": None})
+    world.send(world.points("web1", range(silent + EVERY, silent + 14 * MINUTE, EVERY), 2))
+    world.run(10 * MINUTE, {"web1": 60})
     late = [one for one in history(world.file, 0, 2**62) if one.kind == "rule"]
     assert CPU in {one.rule for one in late}
     assert all(one.late and one.hush for one in late)
@@ -202,10 +210,10 @@ def test_what_samples_of_an_agent_that_writes_every_five_minutes_show_to_be_true
 
 
 def test_samples_of_long_ago_fire_nothing_now(world):
-    world.run(20 * MINUTE, {"web1": 60})
+    world.run(11 * MINUTE, {"web1": 60})
     silent = world.now
-    world.run(40 * MINUTE, {"web1": None})
-    world.send(world.points("web1", range(silent + EVERY, silent + 20 * MINUTE, EVERY), 2))
+    world.run(30 * MINUTE, {"web1": None})
+    world.send(world.points("web1", range(silent + EVERY, silent + 15 * MINUTE, EVERY), 2))
     world.run(3 * MINUTE, {"web1": None})
     assert [one for one in firing(world.file) if one.kind == "rule"] == []
 
@@ -214,14 +222,14 @@ def test_late_samples_of_very_many_series_do_not_hold_up_the_judging(world, monk
     monkeypatch.setattr("plimsoll.alerting.loop._AMEND_S", 0.0)
     world.run(MINUTE, {"web1": 60})
     world.send(world.points("web1", np.arange(START - 60 * MINUTE, START, EVERY), 2))
-    world.run(20 * MINUTE, {"web1": 2})
+    world.run(14 * MINUTE, {"web1": 2})
     assert world.loop.progress.problem == ""
     assert CPU in {one.rule for one in firing(world.file)}
     assert "web1: its history is not amended" in caplog.text
 
 
 def test_a_store_that_does_not_answer_is_caught_up_with(world, monkeypatch):
-    world.run(20 * MINUTE, {"web1": 60})
+    world.run(5 * MINUTE, {"web1": 60})
 
     def away(*_, **__):
         raise Unreachable("the store: does not answer")
@@ -239,11 +247,11 @@ def test_a_store_that_does_not_answer_is_caught_up_with(world, monkeypatch):
 
 def test_one_silent_host_of_ten_is_one_alert_and_its_own_rules_stay_as_they_were(world):
     hosts = [f"web{number}" for number in range(10)]
-    world.run(20 * MINUTE, dict.fromkeys(hosts, 60.0))
-    world.run(10 * MINUTE, {**dict.fromkeys(hosts, 60.0), "web3": None})
+    world.run(11 * MINUTE, dict.fromkeys(hosts, 60.0))
+    world.run(6 * MINUTE, {**dict.fromkeys(hosts, 60.0), "web3": None})
     assert alerts(world, "host-silent") == [("host-silent", "web3", True)]
     assert alerts(world) == []
-    world.run(5 * MINUTE, dict.fromkeys(hosts, 60.0))
+    world.run(2 * MINUTE, dict.fromkeys(hosts, 60.0))
     assert alerts(world, "host-silent") == [("host-silent", "web3", False)]
 
 
@@ -260,13 +268,13 @@ def test_a_rule_that_is_switched_off_ends_its_alerts(world):
 
 
 def test_what_fires_goes_on_under_settings_that_were_read_anew(world, tmp_path):
-    world.run(35 * MINUTE, {"web1": 2, "web2": 2})
+    world.run(15 * MINUTE, {"web1": 2, "web2": 2})
     before = {one.host: one.id for one in firing(world.file) if one.rule == CPU}
     assert set(before) == {"web1", "web2"}
     told = parse('[hosts.web2.rules.cpu-busy]\noff = true\nreason = "known"\n', tmp_path / "plimsoll.toml")
     overrides = told.overrides(tmp_path / "plimsoll.toml", SITE.catalogue.rules, SITE.catalogue.signals)
     world.loop.judge_by(replace(SITE, overrides=overrides), GivenFacts())
-    world.run(5 * MINUTE, {"web1": 2, "web2": 2})
+    world.run(2 * MINUTE, {"web1": 2, "web2": 2})
     assert {one.host: one.id for one in firing(world.file) if one.rule == CPU} == {"web1": before["web1"]}
 
 
@@ -332,13 +340,13 @@ def run_behind(world, length, lag, every=EVERY, host="web1"):
 
 
 def test_samples_that_are_up_to_a_minute_late_are_judged(world):
-    run_behind(world, 25 * MINUTE, 50 * SECOND)
+    run_behind(world, 14 * MINUTE, 50 * SECOND)
     assert ("web1", CPU) in {(one.host, one.rule) for one in firing(world.file)}
     assert alerts(world, "host-silent") == []
 
 
 def test_a_host_whose_clock_is_minutes_behind_is_silent(world):
-    run_behind(world, 20 * MINUTE, 5 * MINUTE)
+    run_behind(world, 14 * MINUTE, 5 * MINUTE)
     assert alerts(world, "host-silent") == [("host-silent", "web1", True)]
     run_behind(world, 5 * MINUTE, 0)
     assert alerts(world, "host-silent") == [("host-silent", "web1", False)]
@@ -381,7 +389,7 @@ def test_a_run_that_is_loaded_changes_no_alert_whatever_its_time(world):
     times = recorded.times[recorded.which == 0]
     log = Log(Path("run"), "run", times, tuple(fields), tuple(recorded.series), Zone.parse("UTC"), sha256="")
     assert sum(one.values for one in world.store.write([log])) == 3 * len(times)
-    world.run(30 * MINUTE, {"web1": 2})
+    world.run(14 * MINUTE, {"web1": 2})
     assert CPU in {one.rule for one in firing(world.file)}
     assert {one.last for one in firing(world.file) if one.rule == CPU} == {98.0}
     assert kept(world) == replayed(world)
@@ -408,17 +416,19 @@ def test_a_restart_judges_the_hosts_that_were_there_first(world):
     assert set(world.loop.progress.judged) == {"web1", "web2"}
 
 
-@pytest.mark.parametrize("name", ["9" * 5000, "9" * 5000 + ",0", "0," + "9" * 5000, "9" * 5000 + " C:"])
-def test_no_name_of_an_instance_ends_the_judging(name, world):
+def test_no_name_of_an_instance_ends_the_judging(world):
     """A number of more than 4,300 digits was an error of Python, at each evaluation, for all hosts."""
-    tags = (("instance", name), ("objectname", "Processor Information"), ("source", "x"))
-    odd = [Series("x", "win_cpu", tags, field) for field in ("Percent_Processor_Time", "%_Processor_Time")]
-    tags = (("instance", name), ("objectname", "PhysicalDisk"), ("source", "x"))
-    odd += [Series("x", "win_diskio", tags, field) for field in ("%_Idle_Time", "Current_Disk_Queue_Length")]
-    tags = (("instance", "1"), ("objectname", "Processor"), ("source", "x"))
-    odd += [Series("x", "win_cpu", tags, field) for field in ("Percent_Processor_Time", "%_Processor_Time")]
-    world.send(Points(odd, np.arange(6, dtype=np.int32), np.full(6, world.now), np.full(6, 50.0)))
-    world.run(20 * MINUTE, {"web1": 2})
+    long, odd = "9" * 5000, []
+    for host, name in {"a": long, "b": f"{long},0", "c": f"0,{long}", "d": f"{long} C:"}.items():
+        tags = (("instance", name), ("objectname", "Processor Information"), ("source", host))
+        odd += [Series(host, "win_cpu", tags, field) for field in ("Percent_Processor_Time", "%_Processor_Time")]
+        tags = (("instance", name), ("objectname", "PhysicalDisk"), ("source", host))
+        odd += [Series(host, "win_diskio", tags, field) for field in ("%_Idle_Time", "Current_Disk_Queue_Length")]
+        tags = (("instance", "1"), ("objectname", "Processor"), ("source", host))
+        odd += [Series(host, "win_cpu", tags, field) for field in ("Percent_Processor_Time", "%_Processor_Time")]
+    count = len(odd)
+    world.send(Points(odd, np.arange(count, dtype=np.int32), np.full(count, world.now), np.full(count, 50.0)))
+    world.run(14 * MINUTE, {"web1": 2})
     assert world.loop.progress.problem == ""
     assert CPU in rules_of(world)
 

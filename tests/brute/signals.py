@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from . import pdh
@@ -25,6 +26,11 @@ class Leaf:
     offset: float = 0.0
     rate: bool = False
     most: float = math.inf
+
+    @cached_property
+    def values(self) -> list[float]:
+        """What its samples become."""
+        return [min(self.scale * value + self.offset, self.most) for value in self.column.values]
 
 
 @dataclass
@@ -68,7 +74,7 @@ class PerRequest:
     rate: Leaf | Made | None
     least: float
 
-    @property
+    @cached_property
     def is_together(self) -> bool:
         """Whether the two were ever recorded at the same time."""
         assert self.rate is not None

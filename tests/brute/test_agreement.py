@@ -116,7 +116,7 @@ def test_the_runs_of_the_demo(plimsoll, tmp_path):
         assert differences(said(plimsoll, folder, tmp_path / "r.json"), review(folder)) == ""
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(12))
 def test_a_generated_log(plimsoll, tmp_path, seed):
     folder = tmp_path / "run"
     folder.mkdir()
@@ -124,7 +124,7 @@ def test_a_generated_log(plimsoll, tmp_path, seed):
     assert differences(said(plimsoll, folder, tmp_path / "r.json"), review(folder)) == ""
 
 
-@pytest.mark.parametrize("seed", range(100, 106))
+@pytest.mark.parametrize("seed", range(100, 104))
 def test_a_generated_log_under_rules_that_no_pack_has(plimsoll, tmp_path, seed):
     folder = tmp_path / "run"
     folder.mkdir()
@@ -133,7 +133,7 @@ def test_a_generated_log_under_rules_that_no_pack_has(plimsoll, tmp_path, seed):
     assert differences(done, review(folder, [pack(EXTRA)])) == ""
 
 
-@pytest.mark.parametrize("seed", range(400, 403))
+@pytest.mark.parametrize("seed", range(400, 402))
 def test_a_generated_log_under_the_shipped_packs_and_one_more(plimsoll, tmp_path, seed):
     folder = tmp_path / "run"
     folder.mkdir()
@@ -174,7 +174,7 @@ reason = "r"
 
 
 @pytest.mark.parametrize("settings", [RAID, SHARES], ids=["raid", "shares-of-time"])
-@pytest.mark.parametrize("seed", range(300, 303))
+@pytest.mark.parametrize("seed", range(300, 302))
 def test_a_generated_log_with_settings(plimsoll, tmp_path, seed, settings):
     folder = tmp_path / "run"
     folder.mkdir()
@@ -182,7 +182,7 @@ def test_a_generated_log_with_settings(plimsoll, tmp_path, seed, settings):
     assert differences(said(plimsoll, folder, tmp_path / "r.json"), review(folder)) == ""
 
 
-@pytest.mark.parametrize("seed", [201, 202, 203])
+@pytest.mark.parametrize("seed", [201, 202])
 def test_a_part_of_a_generated_log(plimsoll, tmp_path, seed):
     """What --from and --to leave out is not evaluated; windows look back into it all the same."""
     folder = tmp_path / "run"

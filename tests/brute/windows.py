@@ -86,9 +86,7 @@ def width(signal: Signal, over: int) -> int:
 def _leaf(leaf: Leaf, back: int, at: int) -> dict[int, float]:
     """The samples of the window by their times; of a growing count what it gains per second up to each of them."""
     first, end = bisect_left(leaf.column.times, at - back), bisect_right(leaf.column.times, at)
-    times = leaf.column.times[first:end]
-    values = [min(leaf.scale * value + leaf.offset, leaf.most) for value in leaf.column.values[first:end]]
-    pairs = list(zip(times, values, strict=True))
+    pairs = list(zip(leaf.column.times[first:end], leaf.values[first:end], strict=True))
     if not leaf.rate:
         return dict(pairs)
     return {

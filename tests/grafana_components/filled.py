@@ -1,14 +1,10 @@
 """An InfluxDB with live hosts, and with each log of examples/ loaded as a run."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Generator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -21,6 +17,7 @@ from plimsoll.store.influx.server import Address, Server
 from plimsoll.store.influx.store import InfluxStore
 from tests.conftest import Bucket
 from tests.grafana_components import live
+from tests.stored_runs import store_run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RUNS = [
@@ -40,13 +37,12 @@ class Filled:
 
 
 def fill(bucket: Bucket) -> Filled:
-    """Write the live hosts' last half hour, and load the runs as users do."""
+    """Write the live hosts' last half hour, and load the runs."""
     store = InfluxStore(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
     end = time.time_ns() // SECOND // 10 * 10
-    with ThreadPoolExecutor(2) as pool:
-        loading = pool.map(lambda name: _load(bucket, name), RUNS)
-        assert sum(written.refused for written in store.write(live.logs((end - _LIVE_S) * SECOND, end * SECOND))) == 0
-        list(loading)
+    assert sum(written.refused for written in store.write(live.logs((end - _LIVE_S) * SECOND, end * SECOND))) == 0
+    for name in RUNS:
+        _load(store, name)
     ranges = {LIVE: ((end - _LIVE_S) * 1_000, end * 1_000)}
     for name in RUNS:
         run = store.run(name)
@@ -55,19 +51,10 @@ def fill(bucket: Bucket) -> Filled:
     return Filled(bucket, ranges)
 
 
-def _load(bucket: Bucket, name: str) -> None:
-    environment = {
-        **os.environ,
-        "INFLUX_URL": bucket.url,
-        "INFLUX_ORG": bucket.org,
-        "INFLUX_BUCKET": bucket.bucket,
-        "INFLUX_TOKEN": bucket.token,
-    }
-    command = [sys.executable, "-m", "plimsoll", "ingest", ".", "--run", name]
+def _load(store: InfluxStore, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         _copy(EXAMPLES / name, Path(folder), days_earlier=1 if name.endswith("healthy") else 0)
-        done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, cwd=folder)
-    assert done.returncode == 0, done.stderr
+        store_run(store, Path(folder), name)
 
 
 def _copy(source: Path, target: Path, days_earlier: int) -> None:

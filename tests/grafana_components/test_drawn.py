@@ -1,7 +1,7 @@
 """Every panel of every dashboard, drawn with Grafana's own components from a real InfluxDB.
 
-What is asserted is what the components report. The pictures are in build/grafana, or in the folder that
-PLIMSOLL_PICTURES names.
+What is asserted is what the components report. Pictures are saved in the folder that PLIMSOLL_PICTURES
+names, if it is set.
 """
 
 from copy import deepcopy

@@ -115,8 +115,7 @@ def test_no_alert_is_hidden_however_many_there_are(watching, served, chromium):
         assert shown + int(row.locator(".rest").inner_text().split()[0]) == len(WITHOUT_COLUMN)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
 def test_the_cause_its_evidence_and_what_to_look_at_stand_on_the_first_screen(
     width, scheme, watching, served, chromium
 ):
@@ -338,8 +337,7 @@ def test_all_cells_are_reached_by_keyboard_and_lead_to_their_cause(watching, ser
         assert "/dashboards/disk?host=calm#panel-63" in reached
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [WIDE, 1000, NARROW])
+@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (1000, "light"), (NARROW, "dark"), (NARROW, "light")])
 def test_it_fits_and_everyone_can_read_it(width, scheme, watching, served, chromium):
     of_all_kinds(watching)
     watching.troubles.append(Trouble("x", "The disk is full"))

@@ -28,9 +28,10 @@ from tests.each import each
 from tests.pages.alerting import HOSTILE, MINUTE
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.charting import cpu, write
-from tests.pages.test_runs import EXAMPLES, store_run
+from tests.pages.test_runs import EXAMPLES
 from tests.serve.site import EVERYWHERE, site
 from tests.serve.test_access import basic
+from tests.stored_runs import store_run
 
 ROOT = "/api/v1"
 JSON = {"Content-Type": "application/json"}

@@ -3,14 +3,11 @@
 import json
 import re
 import time
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from plimsoll.cli.demo_runs import load_demo_runs
-from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.files.find_logs import find_logs
 from plimsoll.ingest.read_files import read_files
 from plimsoll.ingest.reading import Reading
@@ -23,21 +20,10 @@ from plimsoll.store.influx.server import Server
 from plimsoll.store.influx.store import InfluxStore
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
+from tests.stored_runs import store_run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HOSTILE = "<script>alert(1)</script>\"'&"
-
-
-def store_run(store, folder, name, labels=None, host=None):
-    """Load the logs in a folder as a run; `host` renames their host."""
-    found = read_files(find_logs([folder]), Reading(), whole=True)
-    logs = [replace(log, series=tuple(map(partial(_of, host), log.series))) if host else log for log in found.logs]
-    found = found._replace(logs=logs)
-    load(store, run_to_store(found, name, labels or {}), logs)
-
-
-def _of(host, series):
-    return replace(series, host=host, tags=tuple((name, host if name == "source" else it) for name, it in series.tags))
 
 
 def reviewed(here, count):
@@ -97,8 +83,7 @@ def test_the_report_is_a_page_with_its_script_and_nothing_else_allowed(demo, chr
         assert one.complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (NARROW, "light")])
 def test_everybody_can_read_the_pages(demo, chromium, scheme, width):
     paths = ("/runs", run_path("demo 4GB"), "/runs/compare?a=demo+8GB&b=demo+4GB", "/runs/delete?run=demo+4GB")
     compared(demo, paths[2])

@@ -10,9 +10,9 @@ from plimsoll.model.times import SECOND
 from plimsoll.pages.reviewing.kept_means import KeptMean, KeptMeans
 from plimsoll.pages.reviewing.kept_reviews import KeptReview, KeptReviews, Made, review_id
 from tests.pages.browsing import NARROW, WIDE, opened
-from tests.pages.test_runs import store_run
 from tests.serve.site import site
 from tests.simulated import START, ar1
+from tests.stored_runs import store_run
 
 HOST, CPU, SEARCHES, MEMORY = "DC01", "cpu.busy", "ad.ldap_searches", "memory.available"
 RUNS, CHANGED = 12, 8

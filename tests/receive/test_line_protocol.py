@@ -396,7 +396,7 @@ LINES = st.tuples(HEADS, SEPARATORS, FIELDS, SEPARATORS, TIMES, st.sampled_from(
 
 @given(st.lists(LINES, max_size=6).map(b"".join), st.sampled_from([1, 1000, SECOND]))
 @example(b'cpu a="x,\ny=\\"" 1\nb b=1', 1)
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=100)
 def test_the_fast_way_reads_what_the_careful_one_reads(body, unit):
     parser = Parser()
     parser.parse(body, unit=unit, now=NOW)  # makes the names known, without which nothing is fast

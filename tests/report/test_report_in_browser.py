@@ -123,8 +123,7 @@ def opened(chromium, report):
     assert complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 768, 1440])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (768, "light"), (1440, "dark")])
 def test_nothing_reaches_beyond_the_window(opened, width, scheme):
     page = opened(width, scheme)
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")

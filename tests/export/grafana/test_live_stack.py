@@ -1,9 +1,6 @@
 """The dashboards with the stack as users start it: live data of this host, and loaded logs."""
 
-import os
 import re
-import subprocess
-import sys
 import time
 from collections import defaultdict
 from itertools import combinations, product
@@ -23,6 +20,7 @@ from plimsoll.store.influx.store import InfluxStore
 from tests.conftest import built, free_port
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.conftest import Influx
+from tests.stored_runs import store_run
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 # The healthy run of an example has the same counters as its run in trouble.
@@ -44,14 +42,7 @@ class Watched:
         self._grafana = Influx(*(self._made[name] for name in (*names[:3], settings.TOKEN_GRAFANA)))
 
     def load(self, name):
-        names = (settings.URL, settings.ORG, settings.BUCKET)
-        environment = {
-            **os.environ,
-            **{name: self._made[name] for name in names},
-            "INFLUX_TOKEN": self._made[settings.TOKEN_INGEST],
-        }
-        command = [sys.executable, "-m", "plimsoll", "ingest", EXAMPLES / name, "--run", name, "--merge"]
-        subprocess.run(command, env=environment, check=True, capture_output=True)
+        store_run(self.store, EXAMPLES / name, name, merge=True)
 
     def span(self, name):
         """Return the range that a run's link opens, or that of the live host."""
@@ -66,18 +57,20 @@ class Watched:
     def stop(self):
         self._stack.stop()
 
-    def ask(self, query):
-        """Return the tags of each series in the answer that has a value."""
-        (found,) = self._grafana.ask([query])
-        return [one.tags for one in found if any(value is not None for row in one.rows for value in row[1:])]
+    def ask(self, queries):
+        """Return for each query the tags of each series in the answer that has a value."""
+        return [
+            [one.tags for one in found if any(value is not None for row in one.rows for value in row[1:])]
+            for found in self._grafana.ask(queries)
+        ]
 
     def filled(self, uid, start, end, **variables):
         """Return the panels of a dashboard that are not empty in a range."""
         answers = defaultdict(dict)
-        for question in questions(dashboards()[uid]):
-            if question.target:
-                tags = self.ask(question.asked(start // 1_000_000, end // 1_000_000, variables))
-                answers[question.panel["id"]][question.target["refId"]] = tags
+        asked = [question for question in questions(dashboards()[uid]) if question.target]
+        queries = [question.asked(start // 1_000_000, end // 1_000_000, variables) for question in asked]
+        for question, tags in zip(asked, self.ask(queries), strict=True):
+            answers[question.panel["id"]][question.target["refId"]] = tags
         shown = set()
         for panel in panels(dashboards()[uid]):
             for target in panel.get("targets", ()):

@@ -1,0 +1,22 @@
+"""Logs of a folder loaded into a store as a run, as `plimsoll ingest` does."""
+
+from dataclasses import replace
+from functools import partial
+
+from plimsoll.hosts.run_to_store import run_to_store
+from plimsoll.ingest.files.find_logs import find_logs
+from plimsoll.ingest.read_files import read_files
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.runs.load import load
+
+
+def store_run(store, folder, name, labels=None, host=None, *, merge=False):
+    """Load the logs in a folder as a run; `host` renames their host."""
+    found = read_files(find_logs([folder]), Reading(), whole=True)
+    logs = [replace(log, series=tuple(map(partial(_of, host), log.series))) if host else log for log in found.logs]
+    found = found._replace(logs=logs)
+    load(store, run_to_store(found, name, labels or {}), logs, merge=merge)
+
+
+def _of(host, series):
+    return replace(series, host=host, tags=tuple((name, host if name == "source" else it) for name, it in series.tags))
