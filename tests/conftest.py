@@ -22,6 +22,7 @@ from hypothesis import settings as hypothesis_settings
 from plimsoll.cli import cli
 from plimsoll.native import influx_api, programs, settings
 from plimsoll.native.influx import InfluxDB
+from plimsoll.serve import passwords
 from plimsoll.store.influx import store as influx
 from tests.telegraf import wine
 
@@ -30,6 +31,8 @@ REAL_LOGS = Path(__file__).parents[2] / "shared" / "logs"
 # Of processes that run these tests side by side (pytest-xdist), each has ports of its own.
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+COST_OF_A_PASSWORD = passwords._COST
+_TESTS = itertools.count(1)
 _PORTS = iter(random.sample(ports := range(20_000 + _WORKER, 32_000, _WORKERS), len(ports)))
 
 
@@ -49,20 +52,32 @@ class Outcome(NamedTuple):
     err: str
 
 
-# These take minutes, most of them waiting: begun among the last, they would be waited for when all else is done.
-_LONGEST = {
-    "test_up.py",
-    "test_live_stack.py",
-    "test_pipeline_packs.py",
-    "test_drawn.py",
-    "test_live.py",
-    "test_run_life.py",
-    "test_runs.py",
-}
+# What takes longest, the longest first: begun among the last, these would be waited for when all else is done.
+_LONGEST = (
+    *(
+        "test_up.py",
+        "test_live_stack.py",
+        "test_pipeline_packs.py",
+        "test_drawn.py",
+        "test_live.py",
+        "test_run_life.py",
+    ),
+    *("test_runs.py", "test_stack.py", "test_health.py", "test_load.py", "test_loop.py", "test_uploads.py"),
+    *("test_dashboard_queries.py", "test_duck.py", "test_pipeline_generated.py", "test_ldap_probe.py"),
+    *("test_openldap.py", "test_agreement.py", "test_hosts_at_large.py", "test_http_api.py", "test_impostor.py"),
+    *("test_service.py", "test_start.py", "test_wheel.py", "test_zip_application.py", "test_planning.py"),
+)
+_TURN = {name: turn for turn, name in enumerate(_LONGEST)}
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: item.path.name not in _LONGEST)
+    items.sort(key=lambda item: _TURN.get(item.path.name, len(_TURN)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def passwords_are_hashed_at_little_cost():
+    """A server of a test would take a sixth of a second for it; test_people.py hashes at the cost of users."""
+    passwords._COST = (1 << 4, 8, 1)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -72,9 +87,10 @@ def loads_do_not_wait():
 
 
 @pytest.fixture(autouse=True)
-def no_data_of_the_user(tmp_path, monkeypatch):
-    """The data folder of plimsoll up is that of the test."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
+def no_data_of_the_user(tmp_path_factory, monkeypatch):
+    """The data folder of plimsoll up is that of the test. It is made by whoever writes there: few tests do."""
+    folder = tmp_path_factory.getbasetemp() / "user-data" / str(next(_TESTS))
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
 
 
 @pytest.fixture

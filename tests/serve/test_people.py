@@ -16,6 +16,7 @@ from plimsoll.serve import passwords, users
 from plimsoll.serve.credentials import Use, end_password, make_missing, new_password, new_token
 from plimsoll.serve.people import Role, RolesOf, needed
 from plimsoll.serve.proxy import TrustedProxy
+from tests.conftest import COST_OF_A_PASSWORD
 from tests.each import each
 from tests.serve.site import EVERYWHERE, site, watched
 
@@ -226,8 +227,10 @@ def test_the_file_of_users_is_the_owners_alone_and_has_no_password(tmp_path):
         users.listed(folder)
 
 
-def test_hashes_are_of_their_password_alone():
+def test_hashes_are_of_their_password_alone_and_cost_time_and_memory(monkeypatch):
+    monkeypatch.setattr(passwords, "_COST", COST_OF_A_PASSWORD)
     made = passwords.hashed(WORD)
+    assert made.startswith("scrypt 16384 8 5 ")
     assert made != passwords.hashed(WORD)
     assert passwords.is_right(WORD, made)
     for wrong in (WORD + " ", "", WORD[:-1]):
