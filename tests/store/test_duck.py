@@ -164,7 +164,7 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
     store, random, expected = opened(), np.random.default_rng(20), {}
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(7)]
     now = MONDAY + 3 * DAY
-    for _ in range(120):
+    for _ in range(70):
         which = random.integers(0, 7, 40).astype(np.int32)
         times = MONDAY + random.integers(0, 3 * 144, 40) * 600 * SECOND
         values = random.random(40)
@@ -272,7 +272,7 @@ def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
             wrong.append(counts)
 
     with repeatedly(look, threads=2):
-        for number in range(25):
+        for number in range(14):
             store.write_points(day(number))
             tidy(store, MONDAY + (number + 1) * DAY)
     assert not wrong
@@ -340,7 +340,7 @@ while True:
 
 def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
     random, at = np.random.default_rng(7), 0
-    for _ in range(4):
+    for _ in range(3):
         writer = subprocess.Popen([sys.executable, "-c", _WRITER, path, str(at)], stdout=subprocess.PIPE, text=True)
         assert writer.stdout
         for _ in range(int(random.integers(1, 400))):
