@@ -426,7 +426,7 @@ def test_a_server_that_stops_midway_is_waited_for(tmp_path, monkeypatch):
     built("influxd")
     database = InfluxDB(tmp_path / "influx")
     monkeypatch.setenv("INFLUX_ORG", "plimsoll")
-    log = pdh(tmp_path / "a.csv", rows=2000, columns=200)
+    log = pdh(tmp_path / "a.csv", rows=1000, columns=200)
     with database as made:
         its = {**os.environ, "INFLUX_URL": made["INFLUX_URL"], "INFLUX_TOKEN": made["INFLUX_TOKEN_INGEST"]}
         address = Address(made["INFLUX_URL"], made["INFLUX_ORG"], made["INFLUX_BUCKET"], made["INFLUX_TOKEN_INGEST"])
