@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from plimsoll.model.run import Recording, Run, StoredRun
+from plimsoll.model.times import SECOND
 from plimsoll.serve.credentials import owner_token
+from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.folders.store import RunFolders
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.store import InfluxStore
@@ -28,6 +30,27 @@ def influx(bucket):
     server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield server
     server.close()
+
+
+class ClosedAtOnce(DuckStore):
+    """An embedded store whose live samples are in files as soon as they are written."""
+
+    day = 40_000 * 86_400 * SECOND
+
+    def write_points(self, points):
+        written = super().write_points(points)
+        self.day += 86_400 * SECOND
+        while self.tidy(self.day):
+            pass
+        return written
+
+
+@pytest.fixture
+def closed(tmp_path):
+    """An embedded store of closed days."""
+    store = ClosedAtOnce.open(tmp_path / "plimsoll.duckdb", raw_days=10**5, days=10**5)
+    yield store
+    store.close()
 
 
 @pytest.fixture
@@ -101,7 +124,7 @@ def folders(tmp_path):
     return EachARun.open(tmp_path / "runs", make=True)
 
 
-@pytest.fixture(params=["influx", "duckdb", "remote", "victoria", "folders"])
+@pytest.fixture(params=["influx", "duckdb", "closed", "remote", "victoria", "folders"])
 def store(request):
     """An empty store."""
     found = request.getfixturevalue(request.param)

@@ -1,6 +1,8 @@
 """What only the embedded store does: its file, its upkeep, full disks, killed processes, copies and safety."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,10 +21,12 @@ from plimsoll.model.points import Points
 from plimsoll.model.run import Recording
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
+from plimsoll.store.duck import closing as duck_closing
 from plimsoll.store.duck import file as duck_file
 from plimsoll.store.duck import live as duck_live
-from plimsoll.store.duck import tidy as duck_tidy
+from plimsoll.store.duck.days import Days
 from plimsoll.store.duck.file import pieces
+from plimsoll.store.duck.filed import day_files
 from plimsoll.store.duck.open import connect
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.protocol import StoreFull
@@ -80,6 +84,17 @@ def tidy(store, now):
 def tables(store):
     with store._file.reading() as cursor:
         return sorted(kind for (kind,) in cursor.execute("SELECT kind FROM part").fetchall())
+
+
+def days(store):
+    """The kinds of files of each day, as they are in the folder; all of them are listed."""
+    with store._file.reading() as cursor:
+        listed = {one.name for one in day_files(cursor)}
+    found = {}
+    for one in store._file.days.folder.rglob("*.parquet"):
+        assert f"{one.parent.name}/{one.name}" in listed
+        found.setdefault(one.parent.name, set()).add(one.name.partition("-")[0])
+    return dict(sorted(found.items()))
 
 
 @contextmanager
@@ -145,13 +160,13 @@ def test_a_later_version_is_refused_and_an_earlier_one_upgraded_after_a_copy(pat
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        connect(path, {1: fail}, 2)
-    connect(path, {1: add_colour}, 2).close()
-    with pytest.raises(Unusable, match=r"is of version 2 .*update Plimsoll"):
+        connect(path, {2: fail}, 3)
+    connect(path, {2: add_colour}, 3).close()
+    with pytest.raises(Unusable, match=r"is of version 3 .*update Plimsoll"):
         DuckStore.open(path)
     with duckdb.connect(path) as upgraded:
         assert upgraded.execute("SELECT colour FROM series").fetchall() == [("red",)]
-    copy = path.with_name("plimsoll.duckdb.version-1")
+    copy = path.with_name("plimsoll.duckdb.version-2")
     earlier = DuckStore.open(copy)
     assert list(read(earlier, CPU).values()) == [1, 2]
     earlier.close()
@@ -160,7 +175,7 @@ def test_a_later_version_is_refused_and_an_earlier_one_upgraded_after_a_copy(pat
 def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
     """Late and repeated samples, days before and after each other, closed between any two of them."""
     monkeypatch.setattr(duck_live, "ROWS_A_PART", 500)
-    monkeypatch.setattr(duck_tidy, "_ROWS_A_PIECE", 300)
+    monkeypatch.setattr(duck_closing, "_ROWS_A_FILE", 300)
     store, random, expected = opened(), np.random.default_rng(20), {}
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(7)]
     now = MONDAY + 3 * DAY
@@ -174,7 +189,6 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
         if not random.integers(0, 10):
             store.close()
             store = opened()
-    assert "raw" in tables(store)
     for restart in (False, True):
         if restart:
             store.close()
@@ -186,7 +200,8 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
         assert store.series(*EVER).series == series
         assert store.series(MONDAY, MONDAY).series == [one for at, one in enumerate(series) if (at, MONDAY) in expected]
         tidy(store, now + DAY)
-        assert tables(store) == ["open", "raw", "raw", "raw"]
+        assert tables(store) == ["open"]
+        assert days(store) == {day: {"values"} for day in ("2024-10-04", "2024-10-05", "2024-10-06")}
 
 
 def test_days_are_thinned_to_minutes_and_then_dropped(opened):
@@ -215,6 +230,85 @@ def test_days_are_thinned_to_minutes_and_then_dropped(opened):
     tidy(store, MONDAY + 6 * DAY)
     assert read(store, CPU) == {}
     assert store.series(*EVER).series == [MEM]
+
+
+def test_what_comes_late_for_a_day_in_files_counts_and_is_folded_in(opened):
+    store = opened()
+    store.write_points(live(CPU, MONDAY, [1.0, 2.0, 3.0]))
+    store.write_points(live(MEM, MONDAY, [4.0]))
+    tidy(store, MONDAY + DAY + 2 * 3600 * SECOND)
+    assert days(store) == {"2024-10-04": {"values"}}
+    (before,) = store._file.days.folder.rglob("*.parquet")
+    other = Series("db", "m", (), "cpu")
+    for series, at, value in ((CPU, 10, 7.0), (CPU, 25, 8.0), (other, 0, 9.0)):
+        store.write_points(live(series, MONDAY + at * SECOND, [value]))
+    expected = {MONDAY: 1, MONDAY + 10 * SECOND: 7, MONDAY + 20 * SECOND: 3, MONDAY + 25 * SECOND: 8}
+    for now in (MONDAY + DAY + 4 * 3600 * SECOND, MONDAY + 2 * DAY + 3 * 3600 * SECOND):
+        assert read(store, CPU) == expected
+        assert store.counts([CPU, MEM, other], *EVER) == [4, 1, 1]
+        assert store.buckets([CPU], *EVER, DAY)[0].mean.tolist() == [19 / 4]
+        assert store.drawn([CPU], MONDAY, MONDAY + DAY - 1, 1)[0].samples.values.tolist() == [1, 8]
+        assert store.series(MONDAY, MONDAY + SECOND).series == [other, CPU, MEM]
+        assert before.exists()
+        tidy(store, now)
+        assert before.exists() == (now < MONDAY + 2 * DAY)
+    assert read(store, CPU) == expected
+    assert tables(store) == ["open"]
+    assert len([*store._file.days.folder.rglob("*.parquet")]) == 2
+
+
+def test_other_programs_read_a_day(opened):
+    store = opened(raw_days=2)
+    odd = Series("WEB'1", "win_cpu", (("instance", "0,_Total"), ("objectname", "Ünï code")), "a b")
+    store.write_points(live(odd, MONDAY + 5, [1 / 3, 5e-324]))
+    store.write_points(live(CPU, MONDAY, [2.0]))
+    tidy(store, MONDAY + 2 * DAY)
+    found = pl.read_parquet(store._file.days.folder / "2024-10-04" / "values-*.parquet").sort("host", "time")
+    assert found.columns == ["time", "host", "measurement", "tags", "field", "value", "series"]
+    assert found["time"].dt.epoch("ns").to_list() == [MONDAY + 5, MONDAY + 5 + 10 * SECOND, MONDAY]
+    assert found["host"].to_list() == ["WEB'1", "WEB'1", "web"]
+    assert json.loads(found["tags"][0]) == dict(odd.tags)
+    assert found["value"].to_list() == [1 / 3, 5e-324, 2.0]
+    tidy(store, MONDAY + 3 * DAY)
+    place = store._file.days.folder / "2024-10-04" / "minutes-*.parquet"
+    minutes = duckdb.execute(f"FROM read_parquet('{place}') ORDER BY series").fetchall()
+    assert [row[5:9] for row in minutes] == [(5e-324, 1 / 3, 1 / 6, 2), (2.0, 2.0, 2.0, 1)]
+
+
+@pytest.mark.parametrize("step", ["name", "keep", "list"])
+def test_a_day_that_is_cut_off_while_it_is_written_is_neither_lost_nor_doubled(
+    step, opened, path, tmp_path, monkeypatch
+):
+    store = opened()
+    store.write_points(live(CPU, MONDAY, [1.0, 2.0, 3.0]))
+    tidy(store, MONDAY + DAY + 2 * 3600 * SECOND)
+    store.write_points(live(CPU, MONDAY, [4.0]))
+    copies = []
+
+    def copied(call):
+        def first(*given):
+            if not copies:
+                copies.append(tmp_path / "copy" / path.name)
+                for one in (path, Path(f"{path}.wal"), Path(f"{path}.days")):
+                    to = copies[0].with_name(one.name)
+                    to.parent.mkdir(exist_ok=True)
+                    (shutil.copytree if one.is_dir() else shutil.copyfile)(one, to)
+            return call(*given)
+
+        return first
+
+    place, name = {"name": (Days, "name"), "keep": (Days, "keep"), "list": (duck_closing, "list_file")}[step]
+    monkeypatch.setattr(place, name, copied(getattr(place, name)))
+    tidy(store, MONDAY + 2 * DAY + 2 * 3600 * SECOND)
+    left = DuckStore.open(copies[0], margin=0)
+    try:
+        for now in (0, MONDAY + 2 * DAY + 2 * 3600 * SECOND):
+            tidy(left, now)
+            assert [*read(left, CPU).values()] == [4, 2, 3]
+            assert len(days(left)["2024-10-04"]) == 1
+            assert not [*left._file.days.folder.glob("*/.*")]
+    finally:
+        left.close()
 
 
 def test_recorded_values_are_kept_whatever_becomes_of_live_ones(opened):
@@ -253,7 +347,7 @@ def test_the_oldest_days_are_dropped_while_the_file_is_too_large(opened):
 
 
 def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
-    monkeypatch.setattr(duck_tidy, "_ROWS_A_PIECE", 700)
+    monkeypatch.setattr(duck_closing, "_ROWS_A_FILE", 1500)
     store, wrong = opened(raw_days=2, days=8), []
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(20)]
     which = np.repeat(np.arange(20, dtype=np.int32), 144)
@@ -275,8 +369,11 @@ def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
         for number in range(14):
             store.write_points(day(number))
             tidy(store, MONDAY + (number + 1) * DAY)
+        tidy(store, MONDAY + 14 * DAY + 3600 * SECOND)
     assert not wrong
-    assert set(tables(store)) == {"open", "raw", "thin"}
+    assert set(tables(store)) == {"open"}
+    kinds = [*days(store).values()]
+    assert (len(kinds), kinds[0], kinds[-1]) == (8, {"minutes"}, {"values"})
 
 
 def slowly(pieces):
@@ -313,7 +410,9 @@ def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
     assert len(read(store, CPU)) == 5000 * acknowledged[0]
     with pytest.raises(Unusable, match="exists already"):
         store.backup(tmp_path / "copies" / "0.duckdb")
-    assert sorted(one.name for one in (tmp_path / "copies").iterdir()) == ["0.duckdb", "1.duckdb", "2.duckdb"]
+    assert sorted(one.name for one in (tmp_path / "copies").iterdir()) == [
+        name for at in range(3) for name in (f"{at}.duckdb", f"{at}.duckdb.days")
+    ]
 
 
 _WRITER = """
@@ -328,13 +427,13 @@ series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(100)
 which = np.arange(100, dtype=np.int32)
 at = int(sys.argv[2])
 while True:
-    time = at * 1_000_000_000
+    time = at * 1800_000_000_000
     store.write_points(Points(series, which, np.full(100, time), np.full(100, at + 0.5)))
     print(at, flush=True)
     at += 1
-    if at % 50 == 0:
-        store.tidy(time)
-        store._tidying._closed = 0
+    if at % 5 == 0:
+        while store.tidy(time):
+            pass
 """
 
 
@@ -356,9 +455,14 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
         store.close()
         assert len(series) == 100
         assert len(counts) == 1
+        assert [*held] == [number * 1800 * SECOND for number in range(len(held))]
         assert [*held.values()][:at] == [number + 0.5 for number in range(at)]
         assert len(held) in {at, at + 1}
         at = len(held)
+    store = DuckStore.open(path)
+    tidy(store, at * 1800 * SECOND)
+    assert set(map(tuple, days(store).values())) == {("values",)}
+    store.close()
 
 
 @pytest.fixture
@@ -437,7 +541,7 @@ def test_nothing_is_written_while_the_disk_has_less_than_the_margin(opened):
     store.remove(Recording.of(log(CPU, MONDAY, [2.0]), "ab"))
 
 
-def test_sql_reaches_no_other_file(opened, tmp_path):
+def test_sql_reaches_no_other_file(opened, path, tmp_path):
     store = opened()
     outside = tmp_path / "outside.csv"
     outside.write_text("a,b\n1,2\n")
@@ -450,6 +554,9 @@ def test_sql_reaches_no_other_file(opened, tmp_path):
             "SELECT * FROM glob('/*')",
             f"ATTACH '{tmp_path / 'another.duckdb'}' AS another",
             f"COPY series TO '{tmp_path / 'copy.csv'}'",
+            f"FROM read_text('{path}.days/../outside.csv')",
+            f"COPY series TO '{path}.days/../copy.csv'",
+            "SET allowed_directories = ['/']",
             f"EXPORT DATABASE '{tmp_path / 'export'}'",
             "INSTALL httpfs",
             "LOAD httpfs",
@@ -464,7 +571,7 @@ def test_sql_reaches_no_other_file(opened, tmp_path):
 
 
 def test_a_write_waits_for_few_pieces_of_upkeep(opened, monkeypatch):
-    monkeypatch.setattr(duck_tidy, "_ROWS_A_PIECE", 2000)
+    monkeypatch.setattr(duck_closing, "_ROWS_A_FILE", 2000)
     store, order = opened(), []
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(100)]
     which = np.repeat(np.arange(100, dtype=np.int32), 1000)

@@ -1,10 +1,11 @@
 """A store that was written by the first version of its format opens in this one, with all that was in it.
 
-`python -m tests.store.test_duck_upgrade` writes kept/store-N.duckdb.gz anew, for a new version N of the format; the
-ones of earlier versions stay.
+`python -m tests.store.test_duck_upgrade` writes kept/store-N.tar.gz anew, for a new version N of the format; the ones
+of earlier versions stay. Version 1 was a single file.
 """
 
 import gzip
+import tarfile
 import tomllib
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def values_of(day):
 
 
 def make(path):
-    """A store in which a day is thinned, one sorted, one not, and one still open; and a run."""
+    """A store in which a day is thinned, two are in files as they came, and one is still open; and a run."""
     store = DuckStore.open(path, margin=0, raw_days=2)
     for day in range(DAYS):
         times = (FIRST + day) * DAY + np.arange(0, DAY, EVERY, dtype=np.int64)
@@ -47,7 +48,7 @@ def make(path):
             which = np.zeros(len(times), np.int32)
             store.write_points(Points([one], which, times, values_of(day) + at))
         if day < DAYS - 1:
-            while store.tidy((FIRST + day + 1) * DAY):
+            while store.tidy((FIRST + day + 1) * DAY + 3600 * SECOND):
                 pass
     log = Log(
         Path("night.csv"),
@@ -63,10 +64,15 @@ def make(path):
     store.close()
 
 
-@pytest.mark.parametrize("kept", sorted(KEPT.glob("store-*.duckdb.gz")), ids=lambda path: path.name)
+@pytest.mark.parametrize("kept", sorted(KEPT.iterdir()), ids=lambda path: path.name)
 def test_a_kept_store_opens_with_all_that_was_in_it(kept, tmp_path):
     path = tmp_path / "plimsoll.duckdb"
-    path.write_bytes(gzip.decompress(kept.read_bytes()))
+    if kept.suffixes[0] == ".tar":
+        with tarfile.open(kept) as archive:
+            archive.extractall(tmp_path, filter="data")
+        assert len([*tmp_path.glob("plimsoll.duckdb.days/*/*.parquet")]) == 3
+    else:
+        path.write_bytes(gzip.decompress(kept.read_bytes()))
     store = DuckStore.open(path, margin=0)
     try:
         for at, found in enumerate(store.read(SERIES, *EVER)):
@@ -78,12 +84,17 @@ def test_a_kept_store_opens_with_all_that_was_in_it(kept, tmp_path):
         while store.tidy((FIRST + 30) * DAY):
             pass
         assert sum(store.counts(SERIES, *EVER)) == len(SERIES) * DAYS * DAY // EVERY
+        files = sorted(tmp_path.glob("plimsoll.duckdb.days/*/*.parquet"))
+        assert [one.name.partition("-")[0] for one in files] == ["minutes", *["values"] * (DAYS - 1)]
     finally:
         store.close()
 
 
 def test_there_is_a_kept_store_of_each_version():
-    assert {path.name for path in KEPT.iterdir()} == {f"store-{version}.duckdb.gz" for version in range(1, VERSION + 1)}
+    assert {path.name for path in KEPT.iterdir()} == {
+        "store-1.duckdb.gz",
+        *(f"store-{version}.tar.gz" for version in range(2, VERSION + 1)),
+    }
 
 
 def test_the_least_duckdb_that_is_asked_for_reads_what_this_one_writes(tmp_path):
@@ -103,6 +114,7 @@ if __name__ == "__main__":
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "plimsoll.duckdb"
-        make(made)
-        KEPT.joinpath(f"store-{VERSION}.duckdb.gz").write_bytes(gzip.compress(made.read_bytes(), 9, mtime=0))
+        make(Path(folder) / "plimsoll.duckdb")
+        with tarfile.open(KEPT / f"store-{VERSION}.tar.gz", "w:gz") as archive:
+            for one in sorted(Path(folder).iterdir()):
+                archive.add(one, one.name)

@@ -12,6 +12,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.native import data_folder
 from plimsoll.notify.settings.file import FILE_NAME
 from plimsoll.serve import users
+from plimsoll.store.duck.days import folder_of
 
 _OTHERS = {
     FILE_NAME: "the settings, with their passwords",
@@ -33,6 +34,9 @@ def run(to: Path, data: Path | None) -> None:
     with open_embedded(folder) as store:
         store.backup(to.absolute())
     print_line(f"{to}: a copy of the store, {to.stat().st_size / 1e6:,.1f} MB")
+    if (days := folder_of(to)).exists():
+        size = sum(one.stat().st_size for one in days.rglob("*.parquet"))
+        print_line(f"{days}: a copy of the days that are over, {size / 1e6:,.1f} MB")
     if (folder / NAME).exists():
         file = AlertsFile.existing(folder)
         try:

@@ -6,6 +6,7 @@ from pathlib import Path
 import duckdb
 
 from plimsoll.model.errors import Unusable
+from plimsoll.store.duck.days import NAME, WORDS, date_of
 from plimsoll.store.duck.parts import COLUMNS, Cursor, Kind
 
 _PART = re.compile(rf"({'|'.join(Kind)})_\d+")
@@ -36,9 +37,25 @@ def check(cursor: Cursor, path: Path, schema: str) -> None:
         columns = _made(f"CREATE TABLE {name} ({COLUMNS[Kind(kind)]})")[name]
         if tables.get(name) != columns:
             raise _changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
+    if "file" in expected:
+        _check_files(cursor, path)
     more = tables.keys() - expected.keys() - {name for name, _, _ in parts}
     if more:
         raise _changed(path, f"it has the table {min(more)!r}")
+
+
+def _check_files(cursor: Cursor, path: Path) -> None:
+    """Raise Unusable unless all files that are listed can be files of days: their names go into queries."""
+    rows = cursor.execute("FROM file").fetchall()
+    for name, kind, day, first, last, *_ in rows:
+        found = NAME.fullmatch(str(name))
+        if not found or found[1] != date_of(day or 0) or found[2] != WORDS.get(kind) or None in (first, last):
+            raise _changed(path, f"a file of a day is named {name!r}")
+    if len({name for name, *_ in rows}) < len(rows):
+        raise _changed(path, "it has a file of a day twice")
+    for (name,) in cursor.execute("FROM gone").fetchall():
+        if not NAME.fullmatch(str(name)):
+            raise _changed(path, f"a file of a day is named {name!r}")
 
 
 def _made(schema: str) -> dict[str, str]:

@@ -5,8 +5,8 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 
@@ -15,6 +15,8 @@ import duckdb
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.store.duck.check import damaged
+from plimsoll.store.duck.days import Days, folder_of, make_folder
+from plimsoll.store.duck.filed import day_files, gone
 from plimsoll.store.duck.open import connect, write_ahead_log
 from plimsoll.store.duck.parts import Cursor
 from plimsoll.store.protocol import StoreFull
@@ -22,6 +24,7 @@ from plimsoll.store.protocol import StoreFull
 _CHECKPOINT_BYTES = 64 << 20
 _PATIENCE_S = 60.0
 _COPY_BYTES = 1 << 20
+_DAY_FILE_BYTES = 64 << 20
 _FULL = ("No space left", "not enough space", "Disk quota", "File too large")
 _REFUSED = (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException)
 
@@ -42,15 +45,17 @@ class DuckFile:
         self._backups = 0
         if path.resolve() in self._here:
             raise Unusable(f"{path}: this process has it open already")
+        self.days = Days(path)
         self._connection: Cursor | None = connect(path)
         path.chmod(stat.S_IRUSR | stat.S_IWUSR)
         self._is_closed = False
         self._here.add(path.resolve())
+        self.days.clean()
 
     @contextmanager
     def reading(self) -> Generator[Cursor]:
-        """A cursor that sees what is committed now, whatever is written meanwhile."""
-        with self._cursor() as cursor:
+        """A cursor that sees what is committed now, whatever is written meanwhile; the files of days stay as well."""
+        with self.days.in_use(), self._cursor() as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             yield cursor
 
@@ -91,15 +96,36 @@ class DuckFile:
 
     @property
     def used(self) -> int:
-        """How many bytes of the file are in use. It does not shrink; what was dropped is used again."""
+        """How many bytes are in use, in the file and in those of days.
+
+        The file hardly shrinks; what was dropped is used again.
+        """
         with self.reading() as cursor:
             row = cursor.execute("SELECT used_blocks * block_size FROM pragma_database_size()").fetchone()
-        return (row[0] if row else 0) + self._unwritten
+            files = cursor.execute("SELECT coalesce(sum(size), 0)::BIGINT FROM file").fetchone()
+        return sum(one[0] for one in (row, files) if one) + self._unwritten
+
+    @property
+    def has_room(self) -> bool:
+        """Whether there is room for a file of a day. It is written below the margin, too: the days before it may go."""
+        return self._free > _DAY_FILE_BYTES
+
+    def sweep(self) -> None:
+        """Remove the files of days that are not listed any more, but those that are being read."""
+        with self.reading() as cursor:
+            names = gone(cursor)
+        if removed := self.days.remove(names):
+            with self.writing() as cursor:
+                cursor.executemany("DELETE FROM gone WHERE name = ?", [[one] for one in removed])
 
     def backup(self, to: Path) -> None:
-        """Copy what is committed now to a new file, while writing goes on into the write-ahead log."""
-        if os.path.lexists(to):
-            raise Unusable(f"{to}: exists already; name a new file")
+        """Copy what is committed now to a new file, while writing goes on into the write-ahead log.
+
+        The files of days are copied to a folder beside it.
+        """
+        for one in (to, folder_of(to)):
+            if os.path.lexists(one):
+                raise Unusable(f"{one}: exists already; name a new file")
         with self.lock:
             until = time.monotonic() + _PATIENCE_S
             while not self.checkpoint():
@@ -108,16 +134,46 @@ class DuckFile:
                         f"{self.path}: cannot be copied now: it is being read or copied, or its disk is full"
                     )
                 time.sleep(0.05)
-            self._backups += 1
+            with self.reading() as cursor:
+                names = [one.name for one in day_files(cursor)]
             size = self.path.stat().st_size
+            held = self._held()
+        with held, self._copied(names, folder_of(to)), atomic_write(to) as copy:
+            self._copy(size, copy)
+
+    def _held(self) -> ExitStack:
+        """While this lasts, the file is only appended to, and the files of days that are listed now stay."""
+        with ExitStack() as held:
+            held.enter_context(self.days.in_use())
+            self._backups += 1
+            held.callback(self._copy_ended)
+            return held.pop_all()
+
+    def _copy_ended(self) -> None:
+        self._backups -= 1
+
+    @contextmanager
+    def _copied(self, names: Sequence[str], to: Path) -> Generator[None]:
+        """The files of days are in another folder, unless an error occurs. What is lost is not copied either."""
         try:
-            with atomic_write(to) as copy, self.path.open("rb") as source, copy.open("wb") as target:
-                copy.chmod(stat.S_IRUSR | stat.S_IWUSR)
-                # What is written meanwhile may be appended, and is not part of the copy.
-                for piece in pieces(source, size):
-                    target.write(piece)
-        finally:
-            self._backups -= 1
+            for name in self.days.readable(names):
+                place = to / name
+                make_folder(place.parent)
+                shutil.copyfile(self.days.place(name), place)
+                place.chmod(stat.S_IRUSR | stat.S_IWUSR)
+            yield
+        except BaseException as error:
+            shutil.rmtree(to, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise Unusable(f"{to}: cannot be written: {error.strerror or error}") from None
+            raise
+
+    def _copy(self, size: int, to: Path) -> None:
+        to.chmod(stat.S_IRUSR | stat.S_IWUSR)
+        with self.path.open("rb") as source, to.open("wb") as target:
+            # What is written meanwhile may be appended, and is not part of the copy.
+            for piece in pieces(source, size):
+                target.write(piece)
 
     def close(self) -> None:
         """Close the file, after what is being written."""

@@ -21,16 +21,17 @@ class Names:
     def __init__(self, file: DuckFile) -> None:
         self._file = file
         with file.reading() as cursor:
-            rows = cursor.execute("SELECT host, measurement, tags, field FROM series ORDER BY id").fetchall()
+            rows = cursor.execute("SELECT id, host, measurement, tags, field FROM series ORDER BY id").fetchall()
         try:
-            self.series = [
-                Series(host, measurement, tuple((name, value) for name, value in json.loads(tags)), field)
-                for host, measurement, tags, field in rows
-            ]
+            # By number: a store that was salvaged may lack some.
+            self.series = {
+                int(number): Series(host, measurement, tuple((name, value) for name, value in json.loads(tags)), field)
+                for number, host, measurement, tags, field in rows
+            }
         except (ValueError, TypeError) as error:
             raise damaged(file.path, error) from None
-        self._numbers = {one.key: at for at, one in enumerate(self.series)}
-        self._own = {id(one): at for at, one in enumerate(self.series)}
+        self._numbers = {one.key: at for at, one in self.series.items()}
+        self._own = {id(one): at for at, one in self.series.items()}
         # By identity: agents send the same Series objects again and again, and keys take long to make.
         self._recent: dict[int, tuple[Series, int]] = {}
 
@@ -53,11 +54,12 @@ class Names:
         stored = [as_stored(one) for one in series]
         new = {one.key: one for one in reversed(stored) if one.key not in self._numbers}
         if new:
+            first = next(reversed(self.series), -1) + 1
             with self._file.writing(needs_room=True) as cursor:
-                _save(cursor, list(new.values()), len(self.series))
-            for key, one in new.items():
-                self._numbers[key] = self._own[id(one)] = len(self.series)
-                self.series.append(one)
+                _save(cursor, list(new.values()), first)
+            for number, (key, one) in enumerate(new.items(), first):
+                self._numbers[key] = self._own[id(one)] = number
+                self.series[number] = one
         numbers = [self._numbers[one.key] for one in stored]
         if len(self._recent) > _MOST_RECENT:
             self._recent = {}

@@ -13,19 +13,28 @@ from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.store.duck.check import check, damaged
+from plimsoll.store.duck.days import folder_of
+from plimsoll.store.duck.filed import quoted
 from plimsoll.store.duck.parts import Cursor
 
 Upgrade: TypeAlias = Callable[[Cursor], object]
+Setting: TypeAlias = str | bool | int | float | list[str]
 
-VERSION = 1
+VERSION = 2
+_FILES = """
+    CREATE TABLE file (
+        name VARCHAR, kind VARCHAR, day INTEGER, first INTEGER, last INTEGER, samples BIGINT, size BIGINT
+    );
+    CREATE TABLE gone (name VARCHAR);
+"""
 # What makes a file of each earlier version one of the next.
-UPGRADES: Mapping[int, Upgrade] = {}
+UPGRADES: Mapping[int, Upgrade] = {1: lambda cursor: cursor.execute(f"ALTER TABLE part DROP COLUMN ordered; {_FILES}")}
 
-_SCHEMA = """
+_TABLES = """
     CREATE TABLE plimsoll (version INTEGER);
     CREATE TABLE series (id INTEGER, host VARCHAR, measurement VARCHAR, tags VARCHAR, field VARCHAR);
     CREATE SEQUENCE part_number;
-    CREATE TABLE part (number BIGINT, name VARCHAR, kind VARCHAR, day INTEGER, above BIGINT, ordered BOOLEAN);
+    CREATE TABLE part (number BIGINT, name VARCHAR, kind VARCHAR, day INTEGER, above BIGINT);
     CREATE TABLE held (day INTEGER, series INTEGER, first BIGINT, last BIGINT);
     CREATE TABLE recorded (series INTEGER, time BIGINT, value DOUBLE);
     CREATE TABLE run (
@@ -34,17 +43,17 @@ _SCHEMA = """
     );
     CREATE TABLE claim (run VARCHAR, holder VARCHAR, work VARCHAR, who VARCHAR, since BIGINT, heard BIGINT);
 """
-_SETTINGS = {
+_SCHEMAS = {1: _TABLES.replace("above BIGINT", "above BIGINT, ordered BOOLEAN"), 2: _TABLES + _FILES}
+_SETTINGS: dict[str, Setting] = {
     "allow_community_extensions": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "checkpoint_threshold": "1TB",  # checkpoints are made by DuckFile, which can hold them back
-    "enable_external_access": "false",
-    "lock_configuration": "true",
     "memory_limit": "192MB",
     "python_enable_replacements": "false",
     "threads": "2",
 }
+_LOCKED_UP: dict[str, Setting] = {"enable_external_access": "false", "lock_configuration": "true"}
 _LOCKED = re.compile(r"\(PID (\d+)\)")
 _OTHER_FILE = "not a valid DuckDB"
 _NEWER_DUCKDB = "database file with version number"
@@ -56,7 +65,7 @@ def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int
     A file of an earlier version is upgraded, after a copy beside it: `plimsoll.duckdb.version-1`. Unusable if the file
     cannot be opened.
     """
-    if _check_place(path) and not upgrades and version == VERSION:
+    if _check_place(path) and version == VERSION:
         _check_content(path)
     connection = _connect(path)
     try:
@@ -101,8 +110,9 @@ def _check_content(path: Path) -> None:
     try:
         tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
         views = connection.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchone()
-        if (tables or views != (0,)) and _version(connection, path, VERSION) == VERSION:
-            check(connection, path, _SCHEMA)
+        schema = _SCHEMAS.get(_version(connection, path, VERSION)) if tables or views != (0,) else None
+        if schema:
+            check(connection, path, schema)
     except duckdb.Error as error:
         raise damaged(path, error) from None
     finally:
@@ -128,7 +138,9 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
     # Windows it would come after enable_external_access.
     temporary = f"{path}.tmp"
     try:
-        connection = duckdb.connect(path, read_only=read_only, config={**_SETTINGS})
+        connection = duckdb.connect(path, read_only=read_only, config=_SETTINGS | (_LOCKED_UP if read_only else {}))
+        if not read_only:
+            _lock_up(connection, folder_of(path))
     except duckdb.Error as error:
         text = str(error)
     else:
@@ -147,11 +159,19 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
     raise damaged(path, duckdb.Error(text))
 
 
+def _lock_up(connection: Cursor, days: Path) -> None:
+    """Let DuckDB reach the files of days besides its own. Where they are is refused among the settings of a new one."""
+    connection.execute("SET parquet_metadata_cache = true")
+    connection.execute(f"SET allowed_directories = [{quoted(str(days.absolute()))}]")
+    for name, value in _LOCKED_UP.items():
+        connection.execute(f"SET {name} = {value}")
+
+
 def _version(connection: Cursor, path: Path, version: int) -> int:
     """The version of a file; a new one gets the tables of this version."""
     tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     if not tables:
-        connection.execute(f"BEGIN; {_SCHEMA}; INSERT INTO plimsoll VALUES ({version}); COMMIT")
+        connection.execute(f"BEGIN; {_SCHEMAS[VERSION]}; INSERT INTO plimsoll VALUES ({version}); COMMIT")
         return version
     row = connection.execute("SELECT version FROM plimsoll").fetchone() if "plimsoll" in tables else None
     if row is None or not isinstance(row[0], int):

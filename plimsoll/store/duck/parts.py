@@ -1,10 +1,14 @@
 """The tables that hold live samples in the embedded store.
 
 New samples are appended to an *open* part, in the order in which they come. When it is full or an hour old it is
-closed, and its samples are moved to the *raw* part of their day. A day that is over is sorted by series and time, so
-that a series is read from a few blocks. After some days its samples are replaced by minimum, maximum, mean and count of
-each minute, in a *thin* part. `duck.tidy` does all this, some series at a time. In all open and raw parts
-together, no series has two samples at one time.
+closed, and its samples are moved to the *raw* part of their day. A day that is over is written to files
+(`duck.days`), sorted by series and time, so that a series is read from a few places; what comes late for it lies in
+parts until it is written to the files as well. After some days its samples are replaced by minimum, maximum, mean and
+count of each minute. `duck.tidy` does all this, some series at a time. *Thin* parts have the minutes of days that an
+earlier version kept.
+
+In all open and raw parts together, no series has two samples at one time. A sample in a part counts before one in a
+file.
 """
 
 from enum import StrEnum
@@ -37,14 +41,13 @@ COLUMNS = {
 class Part(NamedTuple):
     """A table. `day` counts from 1970 (UTC), and is not used for an open part.
 
-    The samples of series below `above` were moved to another part. `ordered`: sorted as a whole.
+    The samples of series below `above` were moved to a file.
     """
 
     name: str
     kind: Kind
     day: int
     above: int
-    ordered: bool
 
     @property
     def rows(self) -> str:
@@ -56,19 +59,30 @@ def live_parts(cursor: Cursor, start: int | None = None, end: int | None = None)
     """The parts that may hold samples of a range, or all; in the order in which they were made."""
     first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
     rows = cursor.execute(
-        "SELECT name, kind, day, above, ordered FROM part WHERE kind = ? OR day BETWEEN ? AND ? ORDER BY number",
+        "SELECT name, kind, day, above FROM part WHERE kind = ? OR day BETWEEN ? AND ? ORDER BY number",
         [Kind.OPEN, first, last],
     ).fetchall()
     return [Part(name, Kind(kind), *rest) for name, kind, *rest in rows]
 
 
-def add_part(cursor: Cursor, kind: Kind, day: int = 0, *, ordered: bool = False) -> Part:
+def parts_of_day(cursor: Cursor, day: int) -> list[Part]:
+    """The closed parts of a day."""
+    return [part for part in live_parts(cursor, day * DAY, day * DAY) if part.kind is not Kind.OPEN]
+
+
+def add_part(cursor: Cursor, kind: Kind, day: int = 0) -> Part:
     """A new, empty part."""
-    (number,) = cursor.execute("SELECT nextval('part_number')").fetchone() or (0,)
-    part = Part(f"{kind}_{number}", kind, day, 0, ordered)
+    number = next_number(cursor)
+    part = Part(f"{kind}_{number}", kind, day, 0)
     cursor.execute(f"CREATE TABLE {part.name} ({COLUMNS[kind]})")
-    cursor.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", [number, part.name, kind, day, 0, ordered])
+    cursor.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", [number, part.name, kind, day, 0])
     return part
+
+
+def next_number(cursor: Cursor) -> int:
+    """A number that no part and no file had."""
+    (number,) = cursor.execute("SELECT nextval('part_number')").fetchone() or (0,)
+    return number
 
 
 def drop_part(cursor: Cursor, part: Part) -> None:

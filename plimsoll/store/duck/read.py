@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.samples import Samples, joined
+from plimsoll.store.duck.days import Days
 from plimsoll.store.duck.file import DuckFile
-from plimsoll.store.duck.parts import DAY, MINUTE, Cursor, Kind, floor, live_parts
+from plimsoll.store.duck.filed import DayFile, day_files, rows_of
+from plimsoll.store.duck.parts import DAY, MINUTE, Cursor, Kind, Part, floor, live_parts
 from plimsoll.store.duck.recorded import RECORDED
 from plimsoll.store.m4 import Drawn, bucket_width, joined_corners
 from plimsoll.store.protocol import Buckets
@@ -44,12 +46,19 @@ _WEIGHED = Columns(
 
 
 class Range(NamedTuple):
-    """Some series in a range of time, both ends included, as a cursor sees them."""
+    """Some series in a range of time, both ends included, as a cursor sees them. `named` is the SQL of the series."""
 
     cursor: Cursor
-    where: str
+    days: Days
+    numbers: NDArray[np.int32]
+    named: str
     start: int
     end: int
+
+    @property
+    def where(self) -> str:
+        """The SQL of the series and the range."""
+        return f"{self.named} AND time BETWEEN {self.start} AND {self.end}"
 
     def recorded(self, columns: Columns) -> str:
         """The query for recorded samples."""
@@ -60,10 +69,36 @@ class Range(NamedTuple):
         parts = sorted(
             live_parts(self.cursor, self.start, self.end), key=lambda part: (part.kind is Kind.OPEN, part.day)
         )
-        return " UNION ALL ".join(
+        queries = [
             f"SELECT {columns.thin if part.kind is Kind.THIN else columns.raw} FROM {part.rows} WHERE {self.where}"
             for part in parts
+        ]
+        return " UNION ALL ".join([*self._filed(columns, parts), *queries])
+
+    def _filed(self, columns: Columns, parts: Sequence[Part]) -> Iterator[str]:
+        """The queries for the samples in files, those of earlier days first."""
+        files = day_files(self.cursor, self.start, self.end)
+        before = np.searchsorted(self.numbers, [one.first for one in files])
+        until = np.searchsorted(self.numbers, [one.last for one in files], side="right")
+        files = _readable(self.days, [one for one, has in zip(files, before < until, strict=True) if has])
+        thin, raw = ([one for one in files if one.kind is kind] for kind in (Kind.THIN, Kind.RAW))
+        if thin:
+            rows = rows_of(self.days, thin, self.start, self.end)
+            yield f"SELECT {columns.thin} FROM {rows} WHERE {self.named}"
+        if raw:
+            rows = f"(FROM {rows_of(self.days, raw, self.start, self.end)} WHERE {self.named})"
+            if late := self._late((raw[-1].day + 1) * DAY, parts):
+                rows += f" ANTI JOIN ({late}) USING (series, time)"
+            yield f"SELECT {columns.raw} FROM {rows}"
+
+    def _late(self, end: int, parts: Sequence[Part]) -> str:
+        """The query for the samples that lie in parts and count before those in files; empty if there are none."""
+        query = " UNION ALL ".join(
+            f"SELECT series, time FROM {part.rows} WHERE {self.where} AND time < {end}"
+            for part in parts
+            if part.kind is not Kind.THIN
         )
+        return query if query and self.cursor.execute(f"{query} LIMIT 1").fetchall() else ""
 
     def all(self, columns: Columns) -> str:
         """The query for all samples that count."""
@@ -81,7 +116,7 @@ def ranging(file: DuckFile, numbers: Sequence[int], start: int, end: int) -> Gen
             cursor.register("asked", {"series": np.array(numbers, np.int32)})
         named = ", ".join(map(str, numbers)) if len(numbers) <= _MOST_IN_LIST else "SELECT series FROM asked"
         where = f"series IN ({named})" if named else "false"
-        yield Range(cursor, f"{where} AND time BETWEEN {int(start)} AND {int(end)}", start, end)
+        yield Range(cursor, file.days, np.sort(np.array(numbers, np.int32)), where, int(start), int(end))
 
 
 def samples(asked: Range, *, live: bool = False) -> dict[int, Samples]:
@@ -145,7 +180,16 @@ def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> NDAr
         queries.append(f"SELECT series FROM held WHERE day BETWEEN {start // DAY} AND {end // DAY} AND ({surely})")
         if start // DAY == end // DAY:
             queries += [f"SELECT series FROM {part.rows} WHERE {within}" for part in parts if part.name not in tables]
+            files = _readable(file.days, day_files(cursor, start, end))
+            for kind in (Kind.RAW, Kind.THIN):
+                if of_kind := [one for one in files if one.kind is kind]:
+                    queries.append(f"SELECT series FROM {rows_of(file.days, of_kind, int(start), int(end))}")
         return np.sort(np.asarray(cursor.execute(" UNION ".join(queries)).fetchnumpy()["series"], np.int32))
+
+
+def _readable(days: Days, files: Sequence[DayFile]) -> list[DayFile]:
+    sound = days.readable(one.name for one in files)
+    return [one for one in files if one.name in sound]
 
 
 def _corners(columns: Mapping[str, NDArray[Any]]) -> Samples:

@@ -1,11 +1,12 @@
 """Takes what can be read out of a damaged store into a new one.
 
 DuckDB keeps a checksum of each block: what can be read is what was written. A table is read a row group at a time, so
-that a damaged block costs its row group: of live samples, a part of a day.
+that a damaged block costs its row group: of live samples, a part of a day. The files of days that are over stay where
+they are (`duck.salvage_days`).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +21,11 @@ from plimsoll.model.times import SECOND
 from plimsoll.store.duck.file import pieces
 from plimsoll.store.duck.open import connect, connect_to_read, write_ahead_log
 from plimsoll.store.duck.parts import COLUMNS, Cursor, Kind, add_part
+from plimsoll.store.duck.salvage_days import set_in_order
 
 _DAMAGE = re.compile(r"entry at byte position (\d+)")  # of the write-ahead log
 _GROUP = 122_880  # rows that DuckDB keeps together
+_FILE = ["name", "kind", "day", "first", "last", "samples", "size"]
 _PART = {kind: [one.split()[0] for one in columns.split(", ")] for kind, columns in COLUMNS.items()}
 _SERIES = ["id", "host", "measurement", "tags", "field"]
 _RUN = [
@@ -44,12 +47,13 @@ _RECORDED = ["series", "time", "value"]
 
 @dataclass(slots=True)
 class Salvaged:
-    """Where the damaged file is now, and what the new one has.
+    """Where the store is, where the damaged file is now, and what the new one has.
 
     `lost` says what could not be read: of which day, or of which table. `older`: without what was written last, as the
     write-ahead log cannot be read to its end.
     """
 
+    path: Path
     aside: Path
     samples: int = 0
     runs: int = 0
@@ -62,7 +66,7 @@ def salvage(path: Path, now: int) -> Salvaged:
 
     Nobody else may have the file open. Unusable if it cannot be moved, or was moved in this second already.
     """
-    done = Salvaged(path.with_name(f"{path.name}.damaged-{now // SECOND}"))
+    done = Salvaged(path, path.with_name(f"{path.name}.damaged-{now // SECOND}"))
     if done.aside.exists():
         raise Unusable(f"{done.aside}: exists already; move it away first")
     try:
@@ -77,7 +81,13 @@ def salvage(path: Path, now: int) -> Salvaged:
         if source.tables:
             _take(source, fresh, done)
         else:
-            done.lost.append("everything: the beginning of the file, which says where the rest is, is damaged")
+            done.lost.append(
+                "everything but closed days: the beginning of the file, which says where the rest is, is damaged"
+            )
+            days = set_in_order(fresh, path, done.aside, None, [])
+            done.samples += days.samples
+            done.lost += days.lost
+            _merge_held(fresh)
         source.close()
         fresh.execute("CHECKPOINT")
     finally:
@@ -158,16 +168,21 @@ def _copy_beginning(of: Path, to: Path, size: int) -> None:
 
 
 def _take(source: _Source, fresh: Cursor, done: Salvaged) -> None:
-    numbers = _series(source, fresh, done)
-    for kind, name, day, above, ordered in _parts(source, done):
+    _series(source, fresh, done)
+    listed = [*source.read("file", _FILE)] if "file" in source.tables else [None]
+    rows = None if None in listed else [row for one in listed if one for row in _rows(one, _FILE)]
+    unlisted = [row[0] for one in source.read("gone", ["name"]) if one for row in _rows(one, ["name"])]
+    _take_days(fresh, done, rows, unlisted)
+    known = np.array([number for (number,) in fresh.execute("SELECT id FROM series").fetchall()], np.int32)
+    for kind, name, day, above in _parts(source, done):
         lost = 0
         fresh.execute("BEGIN TRANSACTION")
-        part = add_part(fresh, kind, day, ordered=ordered)
-        for rows in source.read(name, _PART[kind]):
-            if rows is None:
+        part = add_part(fresh, kind, day)
+        for found in source.read(name, _PART[kind]):
+            if found is None:
                 lost += 1
                 continue
-            done.samples += _insert(fresh, part.name, _PART[kind], _renumbered(rows, numbers, above))
+            done.samples += _insert(fresh, part.name, _PART[kind], _of_known(found, known, above))
         if kind is not Kind.OPEN:
             _hold(fresh, part.name, day)
         fresh.execute("COMMIT")
@@ -176,63 +191,58 @@ def _take(source: _Source, fresh: Cursor, done: Salvaged) -> None:
     _merge_held(fresh)
     for table, columns in (("recorded", _RECORDED), ("run", _RUN)):
         whole = True
-        for rows in source.read(table, columns) if table in source.tables else (None,):
-            if rows is None:
+        for found in source.read(table, columns) if table in source.tables else (None,):
+            if found is None:
                 whole = False
             elif table == "run":
-                done.runs += _insert(fresh, table, columns, rows)
+                done.runs += _insert(fresh, table, columns, found)
             else:
-                done.samples += _insert(fresh, table, columns, _renumbered(rows, numbers, 0))
+                done.samples += _insert(fresh, table, columns, _of_known(found, known, 0))
         if not whole:
             done.lost.append("some recorded runs" if table == "run" else "values of recorded runs")
 
 
-def _series(source: _Source, fresh: Cursor, done: Salvaged) -> NDArray[np.int32]:
-    """Take the series, which get numbers without gaps; the new number of each old one, -1 of those that are lost."""
+def _take_days(fresh: Cursor, done: Salvaged, rows: Sequence[Sequence[Any]] | None, unlisted: Sequence[str]) -> None:
+    days = set_in_order(fresh, done.path, done.aside, rows, unlisted)
+    done.samples += days.samples
+    done.lost += days.lost
+
+
+def _series(source: _Source, fresh: Cursor, done: Salvaged) -> None:
+    """Take the series, with the numbers that they have."""
     parts = [*source.read("series", _SERIES)] if "series" in source.tables else [None]
     if None in parts:
-        done.lost.append("names of series, and with them their samples")
-    rows = [one for one in parts if one is not None]
-    if not rows:
-        return np.empty(0, np.int32)
-    every = {name: np.concatenate([one[name] for one in rows]) for name in _SERIES}
-    numbers = np.full(int(every["id"].max(initial=-1)) + 1, -1, np.int32)
-    order = np.argsort(every["id"], kind="stable")
-    numbers[every["id"][order]] = np.arange(len(order), dtype=np.int32)
-    kept = {name: column[order] for name, column in every.items()}
-    _insert(fresh, "series", _SERIES, {**kept, "id": np.arange(len(order), dtype=np.int32)})
-    return numbers
+        done.lost.append("names of series, and with them their samples of the latest hours")
+    for one in parts:
+        if one is not None:
+            _insert(fresh, "series", _SERIES, one)
 
 
-def _parts(source: _Source, done: Salvaged) -> Iterator[tuple[Kind, str, int, int, bool]]:
+def _rows(columns: Mapping[str, NDArray[Any]], names: list[str]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(columns[name].tolist() for name in names), strict=True)
+
+
+def _parts(source: _Source, done: Salvaged) -> Iterator[tuple[Kind, str, int, int]]:
     """The parts that the store lists, in the order in which they were made."""
-    columns = ["number", "name", "kind", "day", "above", "ordered"]
+    columns = ["number", "name", "kind", "day", "above"]
     found = [*source.read("part", columns)]
     if None in found:
         done.lost.append("the list of days, and with it some of them")
-    rows = [
-        row
-        for one in found
-        if one is not None
-        for row in zip(
-            *(one[name].tolist() for name in ("number", "name", "kind", "day", "above", "ordered")), strict=True
-        )
-    ]
-    for _, name, kind, day, above, ordered in sorted(rows):
+    rows = [row for one in found if one is not None for row in _rows(one, columns)]
+    for _, name, kind, day, above in sorted(rows):
         # The name is taken into a query: it must be that of a table that such a part has.
         if kind in [*Kind] and str(name).startswith(f"{kind}_") and str(name)[len(kind) + 1 :].isdecimal():
             if name in source.tables:
-                yield Kind(kind), name, day, above, ordered
+                yield Kind(kind), name, day, above
             else:
                 done.lost.append(_when(Kind(kind), day))
 
 
-def _renumbered(rows: Mapping[str, NDArray[Any]], numbers: NDArray[np.int32], above: int) -> Mapping[str, NDArray[Any]]:
-    """The rows of series that are known, with their new numbers; without those that were moved to another part."""
-    old = np.asarray(rows["series"])
-    known = (old >= max(above, 0)) & (old < len(numbers))
-    known[known] = numbers[old[known]] >= 0
-    return {name: numbers[old[known]] if name == "series" else column[known] for name, column in rows.items()}
+def _of_known(rows: Mapping[str, NDArray[Any]], known: NDArray[np.int32], above: int) -> Mapping[str, NDArray[Any]]:
+    """The rows of series whose names are known; without those that were moved to a file."""
+    series = np.asarray(rows["series"])
+    chosen = (series >= above) & np.isin(series, known)
+    return {name: column[chosen] for name, column in rows.items()}
 
 
 def _insert(fresh: Cursor, table: str, columns: list[str], rows: Mapping[str, NDArray[Any]]) -> int:

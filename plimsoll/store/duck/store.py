@@ -1,4 +1,4 @@
-"""The embedded store: series and runs in one DuckDB file, which one process owns."""
+"""The embedded store: series and runs in one DuckDB file, and files of the days that are over; one process owns it."""
 
 import time
 from collections import deque
@@ -19,11 +19,12 @@ from plimsoll.model.series import Series, hosts_of
 from plimsoll.store.duck import read as duck_read
 from plimsoll.store.duck import recorded
 from plimsoll.store.duck.batch import Batch
+from plimsoll.store.duck.closing import Keeping
 from plimsoll.store.duck.file import DuckFile
 from plimsoll.store.duck.live import LiveWriter
 from plimsoll.store.duck.names import Names
 from plimsoll.store.duck.runs import DuckRuns
-from plimsoll.store.duck.tidy import Keeping, Tidying
+from plimsoll.store.duck.tidy import Tidying
 from plimsoll.store.m4 import Drawn
 from plimsoll.store.protocol import Buckets, FoundSeries, RunSummary, WriteResult
 
@@ -44,7 +45,7 @@ class DuckStore(DuckRuns):
         super().__init__(file)
         self._names = Names(file)
         self._live = LiveWriter(file)
-        self._tidying = Tidying(file, self._live, keeping)
+        self._tidying = Tidying(file, self._live, self._names, keeping)
         self._lists: dict[bytes, list[Series]] = {}
 
     @classmethod
@@ -75,11 +76,17 @@ class DuckStore(DuckRuns):
 
     def close(self) -> None:
         """Close the file, after what is being written."""
-        self._file.close()
+        with self._tidying.turn:
+            self._file.close()
 
     def size(self) -> int:
         """How many bytes are in use."""
         return self._file.used
+
+    @property
+    def damaged(self) -> dict[Path, str]:
+        """The files of days that cannot be read, and why. What was in them is missing in every answer."""
+        return {self._file.days.place(name): why for name, why in self._file.days.damaged.items()}
 
     def tidy(self, now: int) -> bool:
         """Do one piece of the work that keeps live samples sorted and within their limits; whether there was any.

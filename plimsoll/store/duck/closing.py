@@ -1,0 +1,239 @@
+"""Writes the days that are over to files, with what came late for them, and by the minute once they are old.
+
+That is done some series at a time. A file gets its name before it is listed: until then it is among those to be
+removed. The transaction that lists it also takes what is in it from the parts, and from the files that it replaces: a
+process that is killed leaves each sample in one place.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from plimsoll.model.errors import Unusable
+from plimsoll.store.duck.file import DuckFile
+from plimsoll.store.duck.filed import DayFile, day_files, list_file, quoted, rows_of, to_remove
+from plimsoll.store.duck.names import Names
+from plimsoll.store.duck.parts import (
+    DAY,
+    MINUTE,
+    Cursor,
+    Kind,
+    Part,
+    drop_part,
+    floor,
+    live_parts,
+    next_number,
+    parts_of_day,
+)
+
+HOUR = 3600 * 1_000_000_000
+_ROWS_A_FILE = 2_000_000
+_ALL = 2**31 - 1
+_FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE 30720, RETURN_STATS"
+_VALUES = {Kind.RAW: "value", Kind.THIN: "minimum, maximum, mean, amount"}
+_NAMES = ("host", "measurement", "tags", "field")
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How long live samples are kept.
+
+    For `raw_days` as they came, after that by the minute; days after `days` are dropped, and the oldest ones while
+    more than `size_limit` bytes are in use. Recorded samples count, but are never dropped, nor is the last day.
+    """
+
+    raw_days: int
+    days: int
+    size_limit: int
+
+
+class _Piece(NamedTuple):
+    """What is in parts and files of some series of a day, and as what it is to be in a file."""
+
+    day: int
+    kind: Kind
+    first: int
+    last: int
+    parts: Sequence[Part]
+    files: Sequence[DayFile]
+
+
+class _Made(NamedTuple):
+    """A file that has no name yet, and what is in it."""
+
+    partial: Path
+    samples: int
+    first: int
+    last: int
+
+
+class Closing:
+    """The days of a store that are to be written to files."""
+
+    def __init__(self, file: DuckFile, names: Names, keeping: Keeping) -> None:
+        self._file, self._names, self._keeping = file, names, keeping
+        self._closed: int | None = None
+
+    def piece(self, now: int) -> bool:
+        """Write a file; whether there was anything to write. Only one thread may call it, and move samples to parts.
+
+        It is done with a day when that is over by an hour. What comes later is left until the next day is over.
+        """
+        with self._file.reading() as cursor:
+            found = self._late(cursor, now) or self._old(cursor, now)
+        if found is None or not self._file.has_room:
+            return False
+        try:
+            partial = self._file.days.partial(found.day)
+            try:
+                self._listed(found, self._written(found, partial))
+            finally:
+                partial.unlink(missing_ok=True)
+        except OSError as error:
+            raise Unusable(f"{self._file.days.folder}: cannot be written: {error.strerror or error}") from None
+        return True
+
+    def _late(self, cursor: Cursor, now: int) -> _Piece | None:
+        """What lies in parts of a day that is over."""
+        today = (now - HOUR) // DAY
+        if self._closed == today:
+            return None
+        parts = [one for one in live_parts(cursor) if one.kind is not Kind.OPEN and one.day < today]
+        for day in sorted({one.day for one in parts}):
+            files = day_files(cursor, day * DAY, day * DAY)
+            if self._is_whole(files):
+                return self._next(cursor, now, day, [one for one in parts if one.day == day], files)
+        self._closed = today
+        return None
+
+    def _next(self, cursor: Cursor, now: int, day: int, parts: Sequence[Part], files: Sequence[DayFile]) -> _Piece:
+        """The first series that lie in parts; if these have a file already, all that are in it."""
+        rows = cursor.execute(f"SELECT min(series) FROM ({_union(parts, 'series')})").fetchone()
+        first = _ALL if rows is None or rows[0] is None else int(rows[0])
+        is_thin = self._is_old(day, now) or any(one.kind is Kind.THIN for one in (*parts, *files))
+        kind = Kind.THIN if is_thin else Kind.RAW
+        same = [one for one in files if one.first <= first <= one.last]
+        if same:
+            return _Piece(day, kind, same[0].first, same[0].last, parts, same)
+        before_next = min((one.first for one in files if one.first > first), default=_ALL + 1) - 1
+        return _Piece(day, kind, first, min(before_next, _last(cursor, day, first, parts)), parts, [])
+
+    def _old(self, cursor: Cursor, now: int) -> _Piece | None:
+        """A file of samples as they came, of a day of which minutes are enough."""
+        files = day_files(cursor)
+        for day in sorted({one.day for one in files if one.kind is Kind.RAW and self._is_old(one.day, now)}):
+            of_day = [one for one in files if one.day == day]
+            if self._is_whole(of_day):
+                file = next(one for one in of_day if one.kind is Kind.RAW)
+                return _Piece(day, Kind.THIN, file.first, file.last, [], [file])
+        return None
+
+    def _is_old(self, day: int, now: int) -> bool:
+        return day < (now - self._keeping.raw_days * DAY) // DAY
+
+    def _is_whole(self, files: Sequence[DayFile]) -> bool:
+        """Whether all can be read. Of a day that is damaged nothing is changed: somebody may mend it."""
+        return len(self._file.days.readable(one.name for one in files)) == len(files)
+
+    def _written(self, piece: _Piece, partial: Path) -> _Made:
+        rows, within = self._rows(piece), f"series BETWEEN {piece.first} AND {piece.last}"
+        with self._file.reading() as cursor:
+            numbers = cursor.execute(f"SELECT DISTINCT series FROM ({rows}) WHERE {within}").fetchall()
+            cursor.register("named", self._named([number for (number,) in numbers]))
+            names = ", ".join(_as_dictionary(cursor, name) for name in _NAMES)
+            (_, samples, _, _, columns, *_) = cursor.execute(
+                f"COPY (SELECT make_timestamp_ns(time) AS time, {names}, {_VALUES[piece.kind]}, series "
+                f"FROM ({rows}) JOIN named USING (series) WHERE {within} ORDER BY series, time) "
+                f"TO {quoted(str(partial))} ({_FORMAT})"
+            ).fetchone() or (None, 0, 0, 0, {})
+        series = columns['"series"'] if samples else {"min": 0, "max": 0}
+        return _Made(partial, samples, int(series["min"]), int(series["max"]))
+
+    def _rows(self, piece: _Piece) -> str:
+        """The query for what is to be in the file, of these series and of others."""
+        thin, raw = ([one for one in piece.files if one.kind is kind] for kind in (Kind.THIN, Kind.RAW))
+        late = _union([one for one in piece.parts if one.kind is Kind.RAW], "*")
+        values = [late] if late else []
+        if raw:
+            filed = f"SELECT series, time, value FROM {rows_of(self._file.days, raw)}"
+            values.append(f"SELECT * FROM ({filed}) ANTI JOIN ({late}) USING (series, time)" if late else filed)
+        if piece.kind is Kind.RAW:
+            return " UNION ALL ".join(values)
+        known = [one.rows for one in piece.parts if one.kind is Kind.THIN]
+        known += [rows_of(self._file.days, thin)] if thin else []
+        minutes = " UNION ALL ".join(f"SELECT series, time, {_VALUES[Kind.THIN]} FROM {one}" for one in known)
+        if not values:
+            return minutes
+        new = (
+            f"SELECT series, {floor('time', MINUTE)} AS time, min(value) AS minimum, max(value) AS maximum, "
+            f"avg(value) AS mean, count(*)::INTEGER AS amount FROM ({' UNION ALL '.join(values)}) GROUP BY ALL"
+        )
+        return f"{minutes} UNION ALL FROM ({new}) ANTI JOIN ({minutes}) USING (series, time)" if known else new
+
+    def _named(self, numbers: Sequence[int]) -> dict[str, object]:
+        series = [self._names.series[number] for number in numbers]
+        columns = {
+            "host": [one.host for one in series],
+            "measurement": [one.measurement for one in series],
+            "tags": [json.dumps(dict(one.tags), ensure_ascii=False) for one in series],
+            "field": [one.field for one in series],
+        }
+        texts = {name: np.array(column, dtype=object) for name, column in columns.items()}
+        return {"series": np.array(numbers, np.int32), **texts}
+
+    def _listed(self, piece: _Piece, made: _Made) -> None:
+        """List a file in place of what it was made from."""
+        new = self._placed(piece, made) if made.samples else None
+        with self._file.writing() as cursor:
+            if new:
+                list_file(cursor, new)
+            to_remove(cursor, [one.name for one in piece.files])
+            _leave(cursor, piece)
+
+    def _placed(self, piece: _Piece, made: _Made) -> DayFile:
+        days, size = self._file.days, made.partial.stat().st_size
+        with self._file.writing() as cursor:
+            name = days.name(made.partial, piece.kind, next_number(cursor))
+            to_remove(cursor, [name])
+        days.keep(made.partial, name)
+        return DayFile(name, piece.kind, piece.day, made.first, made.last, made.samples, size)
+
+
+def _as_dictionary(cursor: Cursor, name: str) -> str:
+    """The SQL of a name, of which Parquet then writes each only once; that is much faster, too."""
+    cursor.execute(f"CREATE TEMP TYPE {name}_of_day AS ENUM (SELECT DISTINCT {name} FROM named)")
+    return f"{name}::{name}_of_day AS {name}"
+
+
+def _union(parts: Sequence[Part], columns: str) -> str:
+    return " UNION ALL ".join(f"SELECT {columns} FROM {one.rows}" for one in parts)
+
+
+def _last(cursor: Cursor, day: int, first: int, parts: Sequence[Part]) -> int:
+    """The last series of those that fill a file."""
+    rows = cursor.execute(
+        "SELECT sum(estimated_size), (SELECT count(*) FROM held WHERE day = ?) FROM duckdb_tables() "
+        "WHERE list_contains(?, table_name)",
+        [day, [part.name for part in parts]],
+    ).fetchone()
+    amount, series = (int(one or 0) for one in rows or (0, 0))
+    step = max(1, series * _ROWS_A_FILE // max(1, amount))
+    found = cursor.execute(
+        "SELECT series FROM held WHERE day = ? AND series >= ? ORDER BY series LIMIT 1 OFFSET ?", [day, first, step - 1]
+    ).fetchone()
+    return found[0] if found else _ALL
+
+
+def _leave(cursor: Cursor, piece: _Piece) -> None:
+    """Save that the series of a piece were written; drop the parts in which no others are left."""
+    known = {one.name: one for one in parts_of_day(cursor, piece.day)}
+    for part in (known[one.name] for one in piece.parts):
+        left = cursor.execute(f"SELECT 1 FROM {part.name} WHERE series > {piece.last} LIMIT 1").fetchone()
+        if left is None:
+            drop_part(cursor, part)
+        else:
+            cursor.execute("UPDATE part SET above = ? WHERE name = ?", [max(part.above, piece.last + 1), part.name])

@@ -1,0 +1,167 @@
+"""The files of the days that are over: a folder beside the database, with a folder for each day.
+
+A file is written under another name, and never changed once it has its own. That ends in the checksum of what is in it,
+so that damage is found before a value is read from it. What reads files counts as a user of them: what is no longer
+listed stays until those that may still read it have ended.
+"""
+
+import hashlib
+import logging
+import os
+import re
+import stat
+import threading
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+
+import numpy as np
+
+from plimsoll.store.duck.parts import Kind
+
+WORDS = {Kind.RAW: "values", Kind.THIN: "minutes"}
+NAME = re.compile(rf"(\d{{4}}-\d\d-\d\d)/({'|'.join(WORDS.values())})-(\d+)-([0-9a-f]{{16}})\.parquet")
+_PARTIAL = ".partial"
+_log = logging.getLogger(__name__)
+
+
+def folder_of(database: Path) -> Path:
+    """Where the files of the days of a store are."""
+    return Path(f"{database}.days")
+
+
+def date_of(day: int) -> str:
+    """A day counted from 1970 as `2026-11-22`."""
+    return str(np.datetime64(day, "D"))
+
+
+class Days:
+    """The folder, what is known of the files in it, and who reads them. Names are relative to the folder."""
+
+    def __init__(self, database: Path) -> None:
+        self.folder = folder_of(database.absolute())
+        self._lock = threading.Lock()
+        self._users: set[int] = set()
+        self._count = 0
+        self._unlisted: dict[str, int] = {}
+        self._known: dict[str, tuple[tuple[int, int] | None, str]] = {}
+
+    def place(self, name: str) -> Path:
+        """Where a file is."""
+        return self.folder / name
+
+    @contextmanager
+    def in_use(self) -> Generator[None]:
+        """While this lasts, files that were listed at its beginning stay."""
+        with self._lock:
+            self._count += 1
+            number = self._count
+            self._users.add(number)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users.discard(number)
+
+    def partial(self, day: int) -> Path:
+        """A new name to write a file of a day under."""
+        folder = self.folder / date_of(day)
+        make_folder(folder)
+        return folder / f".{token_hex(4)}{_PARTIAL}"
+
+    def name(self, partial: Path, kind: Kind, number: int) -> str:
+        """The name of a file that was written, which is on the disk then."""
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())
+        partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
+        return f"{partial.parent.name}/{WORDS[kind]}-{number}-{_checksum(partial)}.parquet"
+
+    def keep(self, partial: Path, name: str) -> None:
+        """Give a file its name; it has it for good when this returns."""
+        place = self.place(name)
+        partial.replace(place)
+        _to_disk(place.parent)
+        found = place.stat()
+        self._known[name] = ((found.st_size, found.st_mtime_ns), "")
+
+    def readable(self, names: Iterable[str]) -> set[str]:
+        """Those that are as they were written; the others are `damaged`. What is known already is not read again."""
+        return {name for name in names if self._is_sound(name)}
+
+    def check(self, names: Iterable[str], most: int) -> None:
+        """Look whether files are as they were written; of those that were not looked at yet, about `most` bytes."""
+        for name in names:
+            if name in self._known or most > 0:
+                with suppress(OSError):
+                    most -= 0 if name in self._known else self.place(name).stat().st_size
+                self._is_sound(name)
+
+    @property
+    def damaged(self) -> dict[str, str]:
+        """The files that cannot be read, as far as they were looked at, and why."""
+        return {name: why for name, (_, why) in sorted(self._known.items()) if why}
+
+    def remove(self, names: Iterable[str]) -> list[str]:
+        """Remove files that are not listed any more, but those that somebody may read; which ones are gone."""
+        with self._lock:
+            marks = {name: self._unlisted.setdefault(name, self._count) for name in names}
+            oldest = min(self._users, default=self._count + 1)
+        return [name for name, mark in marks.items() if mark < oldest and self._is_removed(name)]
+
+    def clean(self) -> None:
+        """Remove what was never given its name, of a process that was killed."""
+        for one in self.folder.glob(f"*/.*{_PARTIAL}"):
+            with suppress(OSError):
+                one.unlink()
+
+    def _is_removed(self, name: str) -> bool:
+        place = self.place(name)
+        try:
+            place.unlink(missing_ok=True)
+        except OSError:  # on Windows, while another program reads it
+            return False
+        with suppress(OSError):  # other files are in it
+            place.parent.rmdir()
+        self._known.pop(name, None)
+        self._unlisted.pop(name, None)
+        return True
+
+    def _is_sound(self, name: str) -> bool:
+        known = self._known.get(name)
+        try:
+            found = self.place(name).stat()
+            mark = (found.st_size, found.st_mtime_ns)
+            if known is None or known[0] != mark:
+                why = "" if NAME.fullmatch(name)[4] == _checksum(self.place(name)) else "is damaged"  # pyright: ignore[reportOptionalSubscript]
+                self._known[name] = (mark, why)
+        except OSError as error:
+            self._known[name] = (None, f"cannot be read: {error.strerror or error}")
+        why = self._known[name][1]
+        if why and (known is None or known[1] != why):
+            _log.warning("%s: %s", self.place(name), why)
+        return not why
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a day, and the one that it is in, for their owner alone."""
+    for one in (folder.parent, folder):
+        if not one.exists():
+            one.mkdir(mode=stat.S_IRWXU, exist_ok=True, parents=True)
+            _to_disk(one.parent)
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
+
+
+def _to_disk(folder: Path) -> None:
+    """Have the names in a folder on the disk. Windows does so by itself."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
