@@ -1,6 +1,7 @@
 """What `plimsoll up` says of itself: hosts, alerts, what arrives, and what somebody has to mend."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.history import firing
@@ -12,6 +13,7 @@ from plimsoll.alerting.roster import Host, hosts
 from plimsoll.alerting.shares import MOST, MOST_OF_HOST
 from plimsoll.alerting.troubles import (
     CONNECTIONS,
+    DAYS_DAMAGED,
     HOSTS_LEFT_OUT,
     LIMITS_LEFT_OUT,
     NOT_CHECKED,
@@ -43,11 +45,13 @@ def troubles(
     connections: tuple[int, int] = (0, 1),
     unchecked: Mapping[str, str] | None = None,
     silent: Mapping[str, float] | None = None,
+    damaged: Mapping[Path, str] | None = None,
 ) -> Iterator[Trouble]:
     """What somebody has to mend.
 
     `connections` are how many are open, and how many may be; `unchecked` the checks that cannot be made, and why.
-    `silent`: the counters of this computer that have not answered for so many seconds.
+    `silent`: the counters of this computer that have not answered for so many seconds. `damaged`: the files of days
+    that cannot be read, and why.
     """
     if written.problem:
         yield Trouble(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
@@ -74,6 +78,16 @@ def troubles(
             CONNECTIONS,
             f"{_MANY:.0%} of the {connections[1]:,} connections that agents may have are open: agents beyond them are "
             "sent away",
+            "warning",
+        )
+    if damaged:
+        days = listed(sorted({one.parent.name for one in damaged}), 3)
+        place, why = next(iter(damaged.items()))
+        others = f" ({counted(len(damaged) - 1, 'other')} as well)" if len(damaged) > 1 else ""
+        yield Trouble(
+            DAYS_DAMAGED,
+            f"Values of {days} are missing: {place} {why}{others}; put a copy in its place, or have plimsoll salvage "
+            "begin anew without it",
             "warning",
         )
     for name, why in (unchecked or {}).items():

@@ -266,9 +266,9 @@ class Up:
     def _troubles(self) -> list[Trouble]:
         now = time.time_ns()
         written, open_ones = self._writing.state, self._servers[0].connections
-        progress, unchecked = self.loop.progress, self._checks.failing
-        silent = self._setup.silent()
-        return [*overview.troubles(progress, written, self._notifier, now, self._started, open_ones, unchecked, silent)]
+        unchecked, silent, own = self._checks.failing, self._setup.silent(), embedded(self._store)
+        known = (self._started, open_ones, unchecked, silent, own.damaged if own else {})
+        return [*overview.troubles(self.loop.progress, written, self._notifier, now, *known)]
 
     def _all_watched(self) -> Watched:
         return Watched(

@@ -1,13 +1,14 @@
 """The first sentence of the page: whether the hosts are healthy, and never more than is known."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from plimsoll.alerting.book.history import history
 from plimsoll.alerting.clocks import Clocks
-from plimsoll.alerting.troubles import CONNECTIONS, Trouble
+from plimsoll.alerting.troubles import CONNECTIONS, DAYS_DAMAGED, Trouble
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -54,6 +55,18 @@ def test_counters_that_do_not_answer_are_said_and_nothing_is_healthy(world):
     )
     assert "PhysicalDisk of this computer have not answered for 1 min 5 s" in found.text
     assert not page(world, found).headline.startswith("Healthy")
+
+
+def test_a_day_that_cannot_be_read_is_told_where_it_is(world):
+    nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
+    damaged = {
+        Path("plimsoll.duckdb.days") / day / "values-1-00.parquet": "is damaged" for day in ("2026-01-02", "2026-01-03")
+    }
+    world.run(5 * MINUTE, {"web1": 60})
+    found = troubles(world.loop.progress, WritingState(), nobody, world.now, world.now, damaged=damaged)
+    ((id_, said, severity),) = [(one.id, one.text, one.severity) for one in found]
+    assert (id_, severity) == (DAYS_DAMAGED, "warning")
+    assert said.startswith(f"Values of 2026-01-02, 2026-01-03 are missing: {next(iter(damaged))} is damaged (1 other")
 
 
 def test_nothing_is_healthy_before_anything_was_judged(world):
