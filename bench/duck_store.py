@@ -1,11 +1,13 @@
 """How fast the embedded store takes and answers samples, what it needs, and what is left after it was killed.
 
     python bench/duck_store.py [--hosts 50] [--days 1] [--query-days 30] [--kills 10] [--rows 5000] [--columns 1000]
+        [--only live|query|ingest|kill]
 
 1. Live samples of `--hosts` hosts of 200 series at 10 s, for `--days`, as fast as they go, in batches of one sample of
    each series, with upkeep at every minute of theirs: values a second, memory, the longest time that a write took, the
    bytes that each value takes.
-2. One series of 30 days at 10 s among 1,000 (259 million values, which takes some minutes), in 1,000 buckets.
+2. 30 days of 20 hosts of 50 series at 10 s (259 million values, which takes some minutes): bytes on the disk, and the
+   time to open it, to read an hour of a host and of all, to draw 30 days of a series, and to write on.
 3. A log of 5 million values, loaded as `plimsoll ingest` does it, against reading it.
 4. A writer that is killed at random, again and again: every sample that was acknowledged is there.
 """
@@ -54,12 +56,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in {"hosts": 50, "days": 1, "query-days": 30, "kills": 10, "rows": 5000, "columns": 1000}.items():
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--only", choices=["live", "query", "ingest", "kill"])
     wanted = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        _live(Path(folder) / "live.duckdb", wanted.hosts * 200, wanted.days)
-        _query(Path(folder) / "query.duckdb", 1000, wanted.query_days)
-        _ingest(Path(folder), wanted.rows, wanted.columns)
-        _kill(Path(folder) / "killed.duckdb", wanted.kills)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        parts = {
+            "live": lambda: _live(folder / "live.duckdb", wanted.hosts * 200, wanted.days),
+            "query": lambda: _query(folder / "query.duckdb", 1000, wanted.query_days),
+            "ingest": lambda: _ingest(folder, wanted.rows, wanted.columns),
+            "kill": lambda: _kill(folder / "killed.duckdb", wanted.kills),
+        }
+        for part in [wanted.only] if wanted.only else parts:
+            parts[part]()
 
 
 def _series(count):
@@ -113,24 +121,53 @@ def _live(path, count, days):
 
 
 def _query(path, count, days):
-    print(f"one series of {days} days at 10 s among {count:,}")
+    print(f"{days} days of {count:,} series of {count // 50} hosts at 10 s")
     store = DuckStore.open(path, raw_days=1000)
-    series = _series(count)
-    _fill(store, series, days, ticks=10)
+    series = [Series(f"host{n // 50:02}", "m", (("instance", str(n % 50)),), "x") for n in range(count)]
+    amount = _fill(store, series, days, ticks=60)
+    store.close()
+    files = [one for one in path.parent.rglob(f"{path.name}*") if one.is_file()]
+    size = sum(one.stat().st_size for one in [*files, *path.parent.rglob("*.parquet")])
+    of_days = f"the database {path.stat().st_size / 1e6:,.0f} MB"
+    print(f"  {size / 1e6:,.0f} MB on the disk, {size / amount:.2f} bytes a value; {of_days}")
+    opening = []
+    for _ in range(5):
+        before = time.process_time()
+        DuckStore.open(path, raw_days=1000).close()
+        opening.append(time.process_time() - before)
+    print(f"  opened in {np.median(opening):.2f} s of CPU time")
+    store = DuckStore.open(path, raw_days=1000)
     end = _START + days * 8640 * _STEP
-    for name, call in {
-        "buckets": lambda one: store.buckets([one], _START, end, (end - _START) // 1000)[0],
-        "drawn": lambda one: store.drawn([one], _START, end, 1000)[0].samples,
-    }.items():
+    chance = random.Random(1)
+
+    def an_hour(of):
+        start = _START + chance.randrange((days - 1) * 24) * 360 * _STEP
+        return sum(len(one.times) for one in store.read(of, start, start + 359 * _STEP))
+
+    def names():
+        start = _START + chance.randrange((days - 1) * 24) * 360 * _STEP
+        return len(store.series(start, start + 359 * _STEP).series)
+
+    one = series[count // 2]
+    calls = {
+        "an hour of a host": lambda: an_hour(series[50:100]),
+        "an hour of all": lambda: an_hour(series),
+        "the series of an hour": names,
+        f"{days} days drawn": lambda: len(store.drawn([one], _START, end, 1000)[0].samples.times),
+        f"{days} days in buckets": lambda: len(store.buckets([one], _START, end, (end - _START) // 1000)[0].times),
+        f"{days} days of another": lambda: len(store.read([chance.choice(series)], _START, end)[0].times),
+    }
+    for name, call in calls.items():
         took = []
-        for one in random.Random(1).sample(series, 20):
-            before = time.perf_counter()
-            answer = call(one)
-            took.append(time.perf_counter() - before)
-        print(
-            f"  {name}: {len(answer.times):,} points of {days * 8640:,} in {np.median(took) * 1e3:.0f} ms, "
-            f"{max(took) * 1e3:.0f} ms at most"
-        )
+        for _ in range(8):
+            before = time.process_time()
+            answer = call()
+            took.append(time.process_time() - before)
+        print(f"  {name}: {answer:,} in {np.median(took) * 1e3:.0f} ms of CPU time, first {took[0] * 1e3:.0f} ms")
+    which, before = np.arange(count, dtype=np.int32), time.process_time()
+    for at in range(500):
+        store.write_points(Points(series, which, np.full(count, end + at * _STEP), np.full(count, float(at))))
+    print(f"  written on at {count * 500 / (time.process_time() - before):,.0f} values a second of CPU time")
     store.close()
 
 
