@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.analysis.capacity.queueing import isotonic
 from plimsoll.analysis.scalability import FEWEST, akaike
 from plimsoll.model.log import Values
 
@@ -71,9 +72,7 @@ def latency_knee(rate: Values, latency: Values) -> LatencyKnee | None:
     x, at, count = np.unique(rate[filled], return_inverse=True, return_counts=True)
     if len(x) < _FEWEST_RATES:
         return None
-    from scipy.optimize import isotonic_regression  # noqa: PLC0415  slow, and needed only here
-
-    y = isotonic_regression(np.bincount(at, weights=latency[filled]) / count, weights=count).x
+    y = isotonic(np.bincount(at, weights=latency[filled]) / count, count.astype(float))
     highest = float(np.percentile(x.repeat(count), _HIGHEST, method="nearest"))
     low = x <= _LOW * highest
     if not low.any():

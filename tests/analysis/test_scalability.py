@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 
+from plimsoll.analysis.capacity.queueing import isotonic
 from plimsoll.analysis.knees import latency_knee, throughput_knee
 from plimsoll.analysis.scalability import Law, Refused, scalability
 
@@ -75,3 +77,12 @@ def test_the_latency_of_openldap_is_flat_up_to_105_a_second():
     assert knee
     assert (knee.rate, knee.highest, knee.flat) == (105, 140, pytest.approx(8, abs=0.1))
     assert latency_knee(np.array(rates), np.full(8, 8.0)) is None
+
+
+def test_the_nearest_curve_that_never_falls_is_that_of_scipy():
+    rng = np.random.default_rng(0)
+    for count in [1, 2, 3, *rng.integers(4, 100, 50)]:
+        values = np.round(rng.normal(size=count) + np.linspace(0, rng.integers(0, 5), count), int(rng.integers(0, 9)))
+        weights = rng.integers(1, 6, count)
+        expected = isotonic_regression(values, weights=weights).x
+        assert isotonic(values, weights) == pytest.approx(expected, rel=1e-12, abs=1e-15)

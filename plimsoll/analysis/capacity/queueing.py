@@ -72,13 +72,28 @@ def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Value
 
 
 def isotonic(values: Values, weights: Values) -> Values:
-    """The values that never fall and are nearest (pool adjacent violators: Ayer and others, 1955)."""
-    levels: list[tuple[float, float, int]] = []
-    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
-        level, heavy, count = value, weight, 1
-        while levels and levels[-1][0] > level:
-            before, heavier, more = levels.pop()
-            level = (level * heavy + before * heavier) / (heavy + heavier)
-            heavy, count = heavy + heavier, count + more
-        levels.append((level, heavy, count))
-    return np.concatenate([np.full(count, level) for level, _, count in levels])
+    """The values that never fall and are nearest (pool adjacent violators: Ayer and others, 1955).
+
+    Neighbours in the wrong order are pooled, those that follow first (Busing, "Monotone Regression", 2022), with the
+    same roundings as scipy.optimize.isotonic_regression, whose import takes half as long as a review.
+    """
+    given = list(zip(values.tolist(), weights.tolist(), strict=True))
+    pools: list[tuple[float, float, int]] = []  # level, weight, how many values
+    at = 0
+    while at < len(given):
+        level, weight = given[at]
+        start, at = at, at + 1
+        if pools and pools[-1][0] >= level:
+            before, heavier, count = pools.pop()
+            start -= count
+            total, weight = heavier * before + weight * level, heavier + weight
+            level = total / weight
+            while at < len(given) and level >= given[at][0]:
+                total, weight, at = total + given[at][1] * given[at][0], weight + given[at][1], at + 1
+                level = total / weight
+            while pools and pools[-1][0] >= level:
+                before, heavier, count = pools.pop()
+                total, weight, start = total + heavier * before, weight + heavier, start - count
+                level = total / weight
+        pools.append((level, weight, at - start))
+    return np.repeat([level for level, _, _ in pools], [count for _, _, count in pools])
