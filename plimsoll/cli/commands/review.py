@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.api.inputs import Inputs
+from plimsoll.api.reading_ahead import Reading
 from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.cli.console import print_line, print_lines, print_remarks, width
-from plimsoll.cli.memory import keep_what_is_freed
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.cli.waiting import working_on
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.report import terminal
-from plimsoll.report.junit import junit
 from plimsoll.review.doubts import doubts_text
 from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
@@ -31,14 +30,13 @@ class Outputs:
     appendix: bool = False
 
 
-def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
-    """Review a run and write the results; returns the exit status."""
+def run(inputs: Inputs, reading: Reading | None, options: Options, outputs: Outputs) -> int:
+    """Review a run, which is being read, and write the results; returns the exit status."""
     for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
-    keep_what_is_freed()
     with working_on("Reviewing", inputs.sources):
-        insights = Insights(review_inputs(inputs, options))
+        insights = Insights(review_inputs(inputs, options, reading))
     result = insights.review
     zone = inputs.requested_zone
     also_read = [*inputs.names, *([options.config] if options.config else [])]
@@ -52,6 +50,8 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
 
         write_json(outputs.json, document(insights).model_dump_json(by_alias=True, indent=2))
     if outputs.junit is not None:
+        from plimsoll.report.junit import junit  # noqa: PLC0415  as few want it
+
         write_text(outputs.junit, junit(result, zone))
     if outputs.json != STDOUT:
         print_lines(terminal.lines(insights, zone, width(), all_of_it=outputs.details))
