@@ -59,7 +59,7 @@ class Review:
     told: tuple[Doubt, ...] = ()
     ahead: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict:
         """Whether the run was good."""
         return verdict(self.findings, self.doubts)
@@ -69,14 +69,14 @@ class Review:
         """The verdict and the reason for it."""
         return f"{self.word} {self.answer}"
 
-    @property
+    @cached_property
     def word(self) -> str:
         """The verdict in words: `Healthy.`, or `Processors healthy; nothing else was judged.`"""
         if self.verdict != Verdict.HEALTHY:
             return verdict_text(self.verdict)
         return healthy_text(self.findings, judged_everywhere(self.findings, self.signals.has_values))
 
-    @property
+    @cached_property
     def answer(self) -> str:
         """The reason for the verdict, in a sentence or two, and what lies ahead."""
         span = (self.end or 0) - (self.start or 0)
