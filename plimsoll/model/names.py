@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from plimsoll.model.counter_names.name_files import KnownObject, folded, languages, objects, own_language
+from plimsoll.model.counter_names.name_files import KnownObject, Language, folded, languages, objects
 from plimsoll.model.perfmon import SQL_NAMED, TOTAL, CounterPath, generic_object, telegraf_name
 from plimsoll.model.series import Series
 
@@ -35,7 +35,11 @@ class Names:
     """
 
     def __init__(self, own: Sequence[Path] = ()) -> None:
-        self._own = [own_language(path) for path in own]
+        self._own: Sequence[Language] = ()
+        if own:
+            from plimsoll.model.counter_names.own_names import own_language  # noqa: PLC0415  few have such files
+
+            self._own = [own_language(path) for path in own]
         self._found: dict[tuple[str, str], _Name] = {}
 
     def series(self, path: CounterPath, host: str) -> Series:

@@ -1,18 +1,38 @@
 """Tables that lie beside the code as YAML."""
 
+import sys
+from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TypeVar
 
-import yaml
+from plimsoll.model import user_folders
+from plimsoll.model.kept import kept, state_of
 
+_PROGRAM = Path(__file__).parents[1]
 T = TypeVar("T")
 
 
 def shipped_table(package: str, name: str, of: type[T]) -> T:
     """The table of a package, checked: `shipped_table("plimsoll.model", "perfmon.yaml", dict[str, Entry])`.
 
+    As it was read before, if neither the table nor the room that it is of has changed.
+
     pydantic.ValidationError, which is a defect of Plimsoll, if it is no `of`: a dict, a dataclass or a model.
     """
-    from pydantic import TypeAdapter  # noqa: PLC0415  slow, and needed only where a table is
+    content = files(package).joinpath(name).read_bytes()
+    room = package.split(".")[1]
 
-    return TypeAdapter(of).validate_python(yaml.load(files(package).joinpath(name).read_bytes(), yaml.CSafeLoader))
+    def read() -> T:
+        import yaml  # noqa: PLC0415  both are slow, and needed only after a change
+        from pydantic import TypeAdapter  # noqa: PLC0415
+
+        return TypeAdapter(of).validate_python(yaml.load(content, yaml.CSafeLoader))
+
+    table = f"{package}.{Path(name).stem}".removeprefix("plimsoll.")
+    return kept(user_folders.cache() / "parsed", table, content + sys.version.encode() + _state_of(room), read)
+
+
+@cache
+def _state_of(room: str) -> bytes:
+    return state_of([_PROGRAM / room])

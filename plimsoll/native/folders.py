@@ -1,22 +1,11 @@
 """The folders of built servers, of their data, and of Telegraf's configurations."""
 
-import os
-import sys
 from pathlib import Path
 
 from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.user_folders import cache, state
 
-
-def cache() -> Path:
-    """The folder for files that can be rebuilt: `PLIMSOLL_CACHE`, else plimsoll/ in the user's cache folder."""
-    if chosen := os.environ.get("PLIMSOLL_CACHE"):
-        return Path(chosen).absolute()
-    return _users("XDG_CACHE_HOME", ".cache", "Library/Caches") / "plimsoll"
-
-
-def state() -> Path:
-    """The folder for server data: plimsoll/ in the user's state folder."""
-    return _users("XDG_STATE_HOME", ".local/state", "Library/Application Support") / "plimsoll"
+__all__ = ["cache", "configurations", "stack", "state"]
 
 
 def stack() -> Path:
@@ -27,13 +16,3 @@ def stack() -> Path:
 def configurations() -> Path:
     """The folder of Telegraf's configurations."""
     return shipped_files("telegraf")
-
-
-def _users(variable: str, linux: str, macos: str) -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / macos
-    chosen = os.environ.get(variable, "")
-    # The XDG specification says to ignore a path that is not absolute.
-    return Path(chosen) if chosen.startswith("/") else Path.home() / linux

@@ -1,12 +1,10 @@
 """The counters that tell how well a resource of a host is, for advice on what to record."""
 
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
-from typing import Any
-
-import yaml
+from functools import cache
 
 from plimsoll.model.host_key import HostKey
+from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.review.findings import Applied, Finding
 
 _LINUX = "linux"
@@ -18,7 +16,7 @@ def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
 
     `cpu of guests` is that of a host of virtual machines.
     """
-    return _COUNTERS[_LINUX if is_linux(host, applied) else "windows"][resource]
+    return _counters()[_LINUX if is_linux(host, applied) else "windows"][resource]
 
 
 def is_linux(host: str, applied: Iterable[Applied]) -> bool:
@@ -32,8 +30,6 @@ def hosts_with_guests(findings: Sequence[Finding]) -> set[HostKey]:
     return {one.subject.key[0] for one in of_guests if one.subject}
 
 
-def _load() -> dict[str, dict[str, Any]]:
-    return yaml.safe_load((files("plimsoll.review") / "needed.yaml").read_text(encoding="utf-8"))
-
-
-_COUNTERS = _load()
+@cache
+def _counters() -> dict[str, dict[str, str]]:
+    return shipped_table("plimsoll.review", "needed.yaml", dict[str, dict[str, str]])

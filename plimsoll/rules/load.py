@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pydantic
 
-from plimsoll.model import user_files
+from plimsoll.model import user_files, user_folders
 from plimsoll.model.errors import Unusable
 from plimsoll.model.kept import kept, state_of
 from plimsoll.model.shipped_files import shipped_files
-from plimsoll.native import folders
 from plimsoll.rules.schema.checks import UniqueNames, check_rule, check_signals
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Signals
-from plimsoll.rules.schema.strict_yaml import Document, Mistakes, read, suggest, validate
+from plimsoll.rules.schema.strict_yaml import Document, Mistakes, suggest, validate
 from plimsoll.rules.schema.units import convert_limits
 
 YAML = (".yaml", ".yml")
@@ -85,7 +84,7 @@ def _shipped() -> tuple[Catalogue, "_Signals"]:
     texts = [_yaml_files("packs"), _yaml_files("signals")]
     program = state_of([_HERE, _HERE.parent / "model"])
     key = repr((texts, sys.version, pydantic.VERSION)).encode() + program
-    return kept(folders.cache() / "parsed", "catalogue", key, lambda: (_load((), ()), _parsed_signals()))
+    return kept(user_folders.cache() / "parsed", "catalogue", key, lambda: (_load((), ()), _parsed_signals()))
 
 
 def _load(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
@@ -117,7 +116,7 @@ class _Loader:
     def pack(self, file: str, text: bytes) -> Pack | None:
         """The pack in a file, with limits converted to the units of their signals; None if it cannot be parsed."""
         try:
-            document = read(file, text, _HOW)
+            document = _read(file, text, _HOW)
             pack = validate(document, Pack)
         except Mistakes as error:
             self.mistakes += error.lines
@@ -149,7 +148,7 @@ def _signals() -> _Signals:
 
 @cache
 def _parsed_signals() -> _Signals:
-    documents = [read(*named) for named in _yaml_files("signals").values()]
+    documents = [_read(*named) for named in _yaml_files("signals").values()]
     parts = [validate(document, Signals).signals for document in documents]
     signals = {name: signal for part in parts for name, signal in part.items()}
     once = UniqueNames("signal")
@@ -161,6 +160,12 @@ def _parsed_signals() -> _Signals:
     if mistakes:
         raise Mistakes(mistakes)
     return signals, once.places
+
+
+def _read(file: str, text: bytes, hint: str = "") -> Document:
+    from plimsoll.rules.schema.read_yaml import read  # noqa: PLC0415  what is shipped is kept as it was read
+
+    return read(file, text, hint)
 
 
 def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:

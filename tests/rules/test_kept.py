@@ -3,8 +3,10 @@
 import sys
 
 import pytest
+import yaml
 
 from plimsoll.model.kept import kept
+from plimsoll.model.shipped_tables import shipped_table
 
 
 class Counting:
@@ -71,3 +73,11 @@ def test_only_the_newest_are_kept(tmp_path):
     for key in range(20):
         kept(tmp_path / "c", "x", bytes([key]), Counting())
     assert len([*(tmp_path / "c").iterdir()]) == 8
+
+
+def test_a_shipped_table_is_parsed_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLIMSOLL_CACHE", str(tmp_path))
+    table = "plimsoll.review", "needed.yaml", dict[str, dict[str, str]]
+    first = shipped_table(*table)
+    monkeypatch.delattr(yaml, "load")
+    assert shipped_table(*table) == first

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
-from typing import NamedTuple
-
-import yaml
+from typing import Any, NamedTuple
 
 from plimsoll.ingest.formats.blg.refused import Refused
+from plimsoll.model.shipped_tables import shipped_table
 
 
 class CounterType(NamedTuple):
@@ -40,7 +38,7 @@ def type_of(code: int, of: str) -> CounterType:
 
 @cache
 def _types() -> Mapping[int, CounterType]:
-    told = yaml.load(files("plimsoll.ingest.formats.blg").joinpath("counter_types.yaml").read_bytes(), yaml.CSafeLoader)
+    told = shipped_table("plimsoll.ingest.formats.blg", "counter_types.yaml", dict[int, dict[str, Any]])
     return {
         code: CounterType(code, one["name"], one.get("formula", ""), one.get("clock", ""), one.get("base", False))
         for code, one in told.items()

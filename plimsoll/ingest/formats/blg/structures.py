@@ -2,13 +2,12 @@
 
 import struct
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import yaml
 
 from plimsoll.ingest.formats.blg.refused import Refused
+from plimsoll.model.shipped_tables import shipped_table
 
 _CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i", "i8": "q"}
 
@@ -67,4 +66,4 @@ def _place(text: str) -> tuple[int, str]:
 
 @cache
 def _file() -> dict[str, Any]:
-    return yaml.load(files("plimsoll.ingest.formats.blg").joinpath("structures.yaml").read_bytes(), yaml.CSafeLoader)
+    return shipped_table("plimsoll.ingest.formats.blg", "structures.yaml", dict[str, Any])

@@ -11,7 +11,8 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.model.user_files import read as read_file
 from plimsoll.rules.schema.field_types import Strict
-from plimsoll.rules.schema.strict_yaml import read, suggest, validate
+from plimsoll.rules.schema.read_yaml import read
+from plimsoll.rules.schema.strict_yaml import suggest, validate
 
 FOLDER = Path(__file__).parent
 _STEPS = 50  # of a range in which a curve is checked
