@@ -1,6 +1,7 @@
 """`python -m plimsoll`, and the program `plimsoll`."""
 
 import gc
+import os
 import sys
 
 from plimsoll.cli import defects
@@ -10,6 +11,8 @@ def main() -> None:
     """Run the command line, and exit with its status, also where it cannot be imported."""
     # Nearly all that is made stays until the end, or goes without a collector: looking less often saves a tenth.
     gc.set_threshold(50_000, 50, 50)
+    # No plugin of another package has a say in what is valid, nor is one looked for in all that is installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from plimsoll.cli import cli  # noqa: PLC0415  an incomplete installation must not end with status 1
     except Exception as error:

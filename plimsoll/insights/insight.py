@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from plimsoll.charts.chart import Charts
 from plimsoll.model.styled import Line
 from plimsoll.model.times import Zone
 from plimsoll.review.review import Review
+
+if TYPE_CHECKING:  # only the HTML report needs charts
+    from plimsoll.charts.chart import Charts
 
 F = TypeVar("F")
 SubjectKey = tuple[str, str | None]
@@ -72,15 +75,13 @@ class News:
 
 @dataclass(frozen=True)
 class Insight(Generic[F]):
-    """One kind of insight.
+    """One kind of insight. Its modules `json` and `html` are imported where an output asks for them.
 
     Attributes:
         name: Its folder.
         heading: What it stands under.
         find: Finds it in a review.
         told: Tells it on a terminal.
-        json: Its field of the JSON.
-        section: Its section of the HTML report; None if there is nothing to show.
         cause: Of the second of two runs, what makes it worse than the first, in a sentence; empty if that is not known.
         news: What the second of two runs shows and must not, and the first does not; subjects of the second are named
             as in the first by the function.
@@ -94,11 +95,21 @@ class Insight(Generic[F]):
     heading: Heading
     find: Callable[[Review], F]
     told: Callable[[F, Zone], Told]
-    json: JsonField[F]
-    section: Callable[[Review, F, Charts | None, Zone], Section | None]
     cause: Callable[[F, F], str] | None = None
     news: Callable[[F, F, Callable[[SubjectKey], SubjectKey]], Sequence[News]] | None = None
     summary: Callable[[F], str] | None = None
     doubt: Callable[[F], str] | None = None
     short: Callable[[F], tuple[str, str] | None] | None = None
     ahead: Callable[[F], Sequence[str]] | None = None
+
+    @property
+    def json(self) -> JsonField[F]:
+        """Its field of the JSON."""
+        return self._module("json").FIELD
+
+    def section(self, review: Review, found: F, charts: "Charts | None", zone: Zone) -> Section | None:
+        """Its section of the HTML report; None if there is nothing to show."""
+        return self._module("html").section(review, found, charts, zone)
+
+    def _module(self, name: str) -> Any:
+        return import_module(f"{__package__}.{self.name}.{name}")

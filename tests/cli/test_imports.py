@@ -3,13 +3,18 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 SERVERS = {"uvicorn", "starlette", "jinja2", "duckdb", "influxdb_client", "httpx", "plimsoll.up", "plimsoll.serve"}
 STATISTICS = {"scipy.stats", "scipy.ndimage", "scipy.optimize", "scipy.signal"}
 TABLES = {"numpy", "polars"}
+# A run of three hosts under growing load, of which most that a review can find is found.
+RUN = Path(__file__).parents[2] / "examples" / "messaging" / "trouble"
 JUDGING = {"plimsoll.review", "plimsoll.insights", "plimsoll.comparison"}
+# What only other outputs than the terminal's need.
+OUTPUTS = {"plimsoll.charts", "plimsoll.insights.limits.html", "plimsoll.insights.limits.json", "plimsoll.report.junit"}
 
 
 def imported(tmp_path, *arguments):
@@ -43,7 +48,7 @@ UNUSED = {
     "--help": SERVERS | STATISTICS | TABLES | JUDGING | {"pydantic", "yaml", "scipy"},
     "show": SERVERS | STATISTICS | JUDGING | {"scipy", "plimsoll.rules"},
     "convert": SERVERS | STATISTICS | JUDGING | {"scipy"},
-    "review": SERVERS | STATISTICS | {"scipy", "plimsoll.comparison"},
+    "review": SERVERS | STATISTICS | OUTPUTS | {"scipy", "plimsoll.comparison", "plimsoll.ingest.formats.sadf"},
     "compare": SERVERS | STATISTICS | {"scipy"},
     "ingest": (SERVERS - {"duckdb"}) | STATISTICS | JUDGING | {"scipy"},
     "rules": SERVERS | STATISTICS | JUDGING | {"scipy"},
@@ -56,7 +61,7 @@ def test_no_command_imports_what_it_does_not_use(tmp_path, log):
         "--help": ["--help"],
         "show": ["show", log],
         "convert": ["convert", log, "--as", "csv", "--out", tmp_path / "out.csv"],
-        "review": ["review", log],
+        "review": ["review", RUN],
         "compare": ["compare", log, log],
         "ingest": ["ingest", log, "--run", "r", "--store", tmp_path / "store"],
         "rules": ["rules", "list"],

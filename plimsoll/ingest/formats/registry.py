@@ -1,10 +1,9 @@
 """The formats that are read. A new one takes a folder here, and a line in FORMATS."""
 
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol, cast
 
-from plimsoll.ingest.formats import sadf
-from plimsoll.ingest.formats.blg import read as blg
-from plimsoll.ingest.formats.load_results import gatling, jmeter_csv, jmeter_xml, k6_csv, k6_json, locust
+from plimsoll.ingest.formats import blg
 from plimsoll.ingest.formats.perfmon import read as perfmon
 from plimsoll.ingest.formats.resaved import read as resaved
 from plimsoll.ingest.reading import Reading
@@ -29,6 +28,20 @@ class Format(Protocol):
         ...
 
 
+class _Later:
+    """A format of a module that is imported when it is asked for: few logs come so far."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(f"{__package__}.{self._module}"), name)
+
+
+def _later(module: str) -> Format:
+    return cast("Format", _Later(module))
+
+
 # Binary formats are told from the bytes of a file as they stand, before these are taken for text.
 BINARY: tuple[Format, ...] = (blg,)
 
@@ -40,11 +53,11 @@ FORMATS: tuple[Format, ...] = (
     perfmon.CSV,
     perfmon.TSV,
     perfmon.TYPEPERF,
-    sadf,
-    jmeter_csv,
-    jmeter_xml,
-    k6_csv,
-    k6_json,
-    gatling,
-    locust,
+    _later("sadf"),
+    _later("load_results.jmeter_csv"),
+    _later("load_results.jmeter_xml"),
+    _later("load_results.k6_csv"),
+    _later("load_results.k6_json"),
+    _later("load_results.gatling"),
+    _later("load_results.locust"),
 )

@@ -3,11 +3,7 @@
 from plimsoll.insights.insight import Heading, Insight
 from plimsoll.insights.limits.compare import cause
 from plimsoll.insights.limits.find import what_limits
-from plimsoll.insights.limits.html import section
-from plimsoll.insights.limits.json import FIELD
 from plimsoll.insights.limits.words import caused, doubt, short, told
 
 HEADING = Heading("limit", "What limits", "What limits", "causes")
-INSIGHT = Insight(
-    "limits", HEADING, what_limits, told, FIELD, section, cause=cause, summary=caused, doubt=doubt, short=short
-)
+INSIGHT = Insight("limits", HEADING, what_limits, told, cause=cause, summary=caused, doubt=doubt, short=short)

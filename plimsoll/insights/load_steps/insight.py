@@ -2,9 +2,7 @@
 
 from plimsoll.insights.insight import Heading, Insight
 from plimsoll.insights.load_steps.find import load_steps
-from plimsoll.insights.load_steps.html import section
-from plimsoll.insights.load_steps.json import FIELD
 from plimsoll.insights.load_steps.words import told
 
 HEADING = Heading("load-steps", "Load steps", "Load steps", "beside")
-INSIGHT = Insight("load_steps", HEADING, load_steps, told, FIELD, section)
+INSIGHT = Insight("load_steps", HEADING, load_steps, told)

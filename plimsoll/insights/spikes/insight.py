@@ -3,8 +3,6 @@
 from plimsoll.insights.beside_limits import HEADING
 from plimsoll.insights.insight import Insight
 from plimsoll.insights.spikes.find import periodic_spikes
-from plimsoll.insights.spikes.html import section
-from plimsoll.insights.spikes.json import FIELD
 from plimsoll.insights.spikes.words import told
 
-INSIGHT = Insight("spikes", HEADING, periodic_spikes, told, FIELD, section)
+INSIGHT = Insight("spikes", HEADING, periodic_spikes, told)

@@ -1,1 +1,25 @@
 """Binary logs of Performance Monitor (BLG), as Windows Vista and later write them."""
+
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.log import Log
+
+NAME = "BLG"
+
+# Of the header of an event: what it ends in, and by its kind the bytes of a pointer, for those of a system.
+MARKER = 0xC0
+SYSTEM = {1: 4, 2: 8}
+_FIRST_EVENT = 72  # behind the header of the first buffer
+
+
+def sniff(text: Text) -> bool:
+    """Whether the first event is a system's, as in all of Windows' traces, of which binary logs are a kind."""
+    head = text.data[_FIRST_EVENT : _FIRST_EVENT + 4]
+    return len(head) == 4 and head[2] in SYSTEM and head[3] == MARKER
+
+
+def read(text: Text, how: Reading) -> Log:
+    """Read the log. Unusable if it is of a kind that is not read, or is damaged within what can be read."""
+    from plimsoll.ingest.formats.blg.read_blg import read_blg  # noqa: PLC0415  each log is sniffed, and few are binary
+
+    return read_blg(text, how)

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from plimsoll.ingest.files.streams import Data
+from plimsoll.ingest.formats.blg import MARKER, SYSTEM
 from plimsoll.ingest.formats.blg.refused import Refused
 from plimsoll.ingest.formats.blg.structures import Structure
 from plimsoll.ingest.shared.losses import MOST_LEFT_OUT
@@ -17,8 +18,6 @@ _LOG_FILE, _LOG_FILE_END = Structure("log_file"), Structure("log_file_end")
 
 _HEADER_BUFFER, _DATA_BUFFER = 4, 0
 _LEAST, _MOST = 1 << 10, 16 << 20  # bytes of a buffer
-_MARKER = 0xC0
-_SYSTEM = {1: 4, 2: 8}  # header types of system events, and the bytes of a pointer
 _TRACE = (0x0A, 0x14)
 _SYSTEM_HEADER = 32
 # 933f3bb3-943e-490d-9ced-3cbb14c14479, which writes binary logs.
@@ -70,11 +69,6 @@ class _Buffer(NamedTuple):
     start: int
     end: int
     switched_out: int
-
-
-def is_container(head: bytes) -> bool:
-    """Whether a file begins with a buffer whose first event is a system's, as every ETL does."""
-    return len(head) >= _BUFFER.size + 4 and head[74] in _SYSTEM and head[75] == _MARKER
 
 
 def read_container(data: Data, remarks: Remarks) -> Container:
@@ -156,11 +150,11 @@ def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> LogFile:
     """The header of the file, its first event; remarks if it was not closed or has lost events."""
     head = data[buffer.start : buffer.end]
     _, kind, marker, size = _EVENT.read(head, 0, len(head))
-    if kind not in _SYSTEM or marker != _MARKER:
+    if kind not in SYSTEM or marker != MARKER:
         raise Refused("is damaged: its first event is not the header of a log")
     end = min(size, len(head))
     ended, mode, written, pointer, events_lost = _LOG_FILE.read(head, _SYSTEM_HEADER, end)
-    if pointer != _SYSTEM[kind]:
+    if pointer != SYSTEM[kind]:
         raise Refused(f"is damaged: pointers of {pointer} bytes")
     behind = _SYSTEM_HEADER + _LOG_FILE.size + 2 * pointer
     bias, standard, daylight, started, clock, buffers_lost = _LOG_FILE_END.read(head, behind, end)
@@ -186,9 +180,9 @@ def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, i
     at, end = 0, len(held)
     while at + _EVENT.size <= end:
         size, header, marker, system_size = _EVENT.read(held, at, end)
-        if marker != _MARKER or header not in (*_SYSTEM, *_TRACE):
+        if marker != MARKER or header not in (*SYSTEM, *_TRACE):
             raise Refused(f"{_OTHER_TRACE} (type 0x{header:02x}{marker:02x} at byte {buffer.start + at:,})")
-        is_system = header in _SYSTEM
+        is_system = header in SYSTEM
         size = system_size if is_system else size
         if size < (_SYSTEM_HEADER if is_system else _TRACED.size):
             raise Refused(f"is damaged: an event at byte {buffer.start + at:,} is too short")

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
+from plimsoll.ingest.formats.blg import NAME
 from plimsoll.ingest.formats.blg.clock import instants, offsets_of, tell_changes
 from plimsoll.ingest.formats.blg.container import (
     CATALOGUE,
@@ -14,7 +15,6 @@ from plimsoll.ingest.formats.blg.container import (
     NAMES,
     SAMPLE,
     Container,
-    is_container,
     read_container,
 )
 from plimsoll.ingest.formats.blg.counter_list import ALL_INSTANCES, ONE, read_list, read_names
@@ -36,8 +36,6 @@ from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.model.times import Zone, offset_text
 
-NAME = "BLG"
-
 _SAMPLE, _CATALOGUE = Structure("sample"), Structure("catalogue")
 _KIND_OF_SAMPLE = 3
 _TO_DO = "convert it on Windows with relog FILE.blg -f CSV -o FILE.csv, or record CSV"
@@ -45,12 +43,7 @@ _TO_DO = "convert it on Windows with relog FILE.blg -f CSV -o FILE.csv, or recor
 _Source: TypeAlias = WholeObject | SingleCounters | CounterOfInstances
 
 
-def sniff(text: Text) -> bool:
-    """Whether the content begins as Windows' traces do, of which binary logs are a kind."""
-    return is_container(text.data[:128])
-
-
-def read(text: Text, how: Reading) -> Log:
+def read_blg(text: Text, how: Reading) -> Log:
     """Read the log. Unusable if it is of a kind that is not read, or is damaged within what can be read."""
     remarks = Remarks(str(text.path))
     try:
