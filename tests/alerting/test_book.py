@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,6 +43,26 @@ def test_an_alert_from_firing_to_recovery(world, file):
     (ended,) = history.history(file, T0, world.at)
     assert (ended.fired_at, ended.ended_at, ended.ended_how) == (T0 + EVERY, world.at, "recovered")
     assert [one.what for one in history.events(file, ended.id)] == ["fired", "stale", "recovered"]
+
+
+def test_what_fires_is_as_the_file_has_it_whoever_changed_it(world, file, tmp_path):
+    world.step("WEB01", value=91.0)
+    assert len(history.firing(file)) == 1
+    with suppress(ZeroDivisionError), file.transaction() as connection:
+        connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
+        assert history.firing(file) == []
+        raise ZeroDivisionError
+    assert len(history.firing(file)) == 1
+    history.firing(file).clear()
+    assert len(history.firing(file)) == 1
+    other = AlertsFile(tmp_path / NAME)
+    with other.transaction() as connection:
+        connection.execute("UPDATE alerts SET last = 99")
+    assert [one.last for one in history.firing(file)] == [99.0]
+    with other.transaction() as connection:
+        connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
+    other.close()
+    assert history.firing(file) == []
 
 
 def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):

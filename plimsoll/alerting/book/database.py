@@ -126,6 +126,13 @@ class AlertsFile:
                 raise NotKept(f"{self.path}: {_why(error)}") from error
             raise
 
+    @property
+    def version(self) -> tuple[int, int] | None:
+        """Another one after any change, by this process or another; None within a transaction, which may be undone."""
+        with self._lock, self._usable():
+            by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+            return None if self._connection.in_transaction else (by_others, self._connection.total_changes)
+
     def _check(self) -> None:
         """Raise Unusable if the file cannot be used. It is only read."""
         with self._lock, self._usable():

@@ -2,6 +2,7 @@
 
 import sqlite3
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.record import Alert, alert_of
@@ -13,6 +14,9 @@ KEPT_MESSAGES = 90 * _DAY
 MOST_KEPT = 100_000  # alerts that have ended, and messages
 
 WORST_FIRST = "CASE severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, fired_at DESC, id DESC"
+
+# A page of many hosts asks for them at each look.
+_firing = WeakKeyDictionary[AlertsFile, tuple[tuple[int, int] | None, list[Alert]]]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,14 @@ class Event:
 
 
 def firing(file: AlertsFile) -> list[Alert]:
-    """The alerts that are firing, critical ones first, then the latest first."""
-    return [*map(alert_of, file.rows(f"SELECT * FROM alerts WHERE ended_at IS NULL ORDER BY {WORST_FIRST}"))]
+    """The alerts that are firing, critical ones first, then the latest first; read anew only after a change."""
+    version = file.version
+    kept = _firing.get(file)
+    if kept and version is not None and kept[0] == version:
+        return [*kept[1]]
+    found = [*map(alert_of, file.rows(f"SELECT * FROM alerts WHERE ended_at IS NULL ORDER BY {WORST_FIRST}"))]
+    _firing[file] = version, found
+    return [*found]
 
 
 def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
