@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from plimsoll.native.data_folder import default_folder
 from plimsoll.store.influx.address import Address
 from tests.sure_influx import SureServer
 
@@ -34,7 +35,7 @@ def test_a_store_is_a_folder_or_a_backup_of_it(plimsoll, tmp_path, request):
     assert plimsoll("ingest", log, "--run", "night").status == 0
     backup = tmp_path / "backup.duckdb"
     assert plimsoll("backup", backup).status == 0
-    folder = next((tmp_path / "user-data").glob("plimsoll"))
+    folder = default_folder()
     for store in (folder, folder / "plimsoll.duckdb", backup):
         assert "night" in plimsoll("runs", "list", "--store", store).out
 
