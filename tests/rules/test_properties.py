@@ -169,8 +169,10 @@ def test_a_step_changes_nothing_where_all_is_settled():
         *(Status(state, at - age) for state in (State.PENDING, State.FIRING) for age in (299, 300)),
     ]
     cases = [(one, enter, stay) for one in statuses for enter in Truth for stay in Truth]
-    columns = [[int(one.state) for one, *_ in cases], *([int(each[at]) for each in cases] for at in (1, 2))]
-    states, enter, stay = (np.array(column, np.int8) for column in columns)
+    states, enter, stay = (
+        np.array(column, np.int8)
+        for column in zip(*((one.state, enter, stay) for one, enter, stay in cases), strict=True)
+    )
     since = np.array([one.since or 0 for one, *_ in cases])
     found = settled(states, since, at, enter, stay, hold).tolist()
     active = (State.PENDING, State.FIRING)
