@@ -70,8 +70,8 @@ def test_series_that_miss_a_sample_keep_their_interval():
     store = Fleet(np.random.default_rng(0))
     missing = times != START + 100 * SECOND
     store.held = {
-        series[0]: Samples(times, np.arange(len(times)) * 1.0),
-        series[1]: Samples(times[missing], np.arange(len(times) - 1) * 1.0),
+        series[0]: Samples(times, np.arange(len(times), dtype=float)),
+        series[1]: Samples(times[missing], np.arange(len(times) - 1, dtype=float)),
     }
     buffers = Buffers(cast(Store, store), OVERLAP)
     reach = dict.fromkeys(series, REACH)

@@ -83,6 +83,6 @@ def test_the_nearest_curve_that_never_falls_is_that_of_scipy():
     rng = np.random.default_rng(0)
     for count in [1, 2, 3, *rng.integers(4, 100, 50)]:
         values = np.round(rng.normal(size=count) + np.linspace(0, rng.integers(0, 5), count), int(rng.integers(0, 9)))
-        weights = rng.integers(1, 6, count) * 1.0
+        weights = rng.integers(1, 6, count).astype(float)
         expected = isotonic_regression(values, weights=weights).x
         assert isotonic(values, weights) == pytest.approx(expected, rel=1e-12, abs=1e-15)
