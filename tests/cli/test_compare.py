@@ -1,6 +1,8 @@
 """`plimsoll compare`: the story on the first screen, the outputs, and the exit status."""
 
 import json
+import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,6 +17,7 @@ from tests.simulated import START, ar1
 CPU = r"\Processor(_Total)\% Processor Time"
 MEMORY = r"\Memory\Available Bytes"
 SEARCHES = r"\NTDS\LDAP Searches/sec"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "dynamic-directory"
 SESSIONS = r"\NTDS\LDAP Client Sessions"
 
 
@@ -88,6 +91,16 @@ def test_what_is_written_says_the_same(runs, monkeypatch, capsys, tmp_path):
     assert [int(suite.attrib["failures"]) > 0 for suite in suites] == [True, False]
     page = outputs[0].read_text(encoding="utf-8")
     assert worse["story"][1].split(":")[1].split(",")[0] in page
+
+
+def test_what_is_worse_in_a_phase_alone_is_in_the_report(monkeypatch, capsys, tmp_path):
+    report = tmp_path / "c.html"
+    healthy, trouble = EXAMPLE / "healthy", EXAMPLE / "trouble"
+    status, out, _ = compare(monkeypatch, capsys, healthy, trouble, "--details", "--out", report)
+    said = re.search(r"Worse in the [\w-]+ phase alone", out)
+    assert status == 0
+    assert said
+    assert said[0] in report.read_text("utf-8")
 
 
 def test_load_is_compared_before_anything_else(monkeypatch, capsys, tmp_path):
