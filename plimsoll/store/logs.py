@@ -52,9 +52,10 @@ def live(store: Store, start: int, end: int, hosts: Sequence[str], zone: Zone) -
         interval = round((sampling_interval(samples.times) or 0) / SECOND)
         by_log[host_key(series.host), interval].append((series, samples))
     logs = [_live_log(members, zone) for members in by_log.values()]
-    if not found.text:
-        return logs, []
-    return logs, [Remark(Kind.SKIPPED, f"{counted(found.text, 'series')} of text or true and false left out")]
+    remarks = [Remark(Kind.UNREAD, f"{why}: its values are missing") for why in found.unread]
+    if found.text:
+        remarks.append(Remark(Kind.SKIPPED, f"{counted(found.text, 'series')} of text or true and false left out"))
+    return logs, remarks
 
 
 def _log(store: Store, one: Recording) -> Log:

@@ -38,7 +38,7 @@ _FIELDS: Mapping[str, tuple[type, tuple[str, ...]]] = {
     "Samples": (Samples, ("times", "values")),
     "Drawn": (Drawn, ("samples", "count")),
     "Buckets": (Buckets, ("times", "minimum", "maximum", "mean")),
-    "FoundSeries": (FoundSeries, ("series", "text")),
+    "FoundSeries": (FoundSeries, ("series", "text", "unread")),
     "WriteResult": (WriteResult, ("values", "refused", "why")),
     "RunSummary": (
         RunSummary,

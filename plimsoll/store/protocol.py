@@ -31,10 +31,14 @@ class WriteResult:
 
 
 class FoundSeries(NamedTuple):
-    """The series in a range, and how many others were left out because they hold text or booleans."""
+    """The series in a range, and how many others were left out because they hold text or booleans.
+
+    `unread`: what of the range the store has lost, `FILE is damaged`.
+    """
 
     series: list[Series]
     text: int
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

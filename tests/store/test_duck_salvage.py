@@ -10,12 +10,14 @@ import pytest
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.points import Points
+from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.duck.days import folder_of
 from plimsoll.store.duck.open import write_ahead_log
 from plimsoll.store.duck.salvage import salvage
 from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.logs import live
 
 DAY = 86_400 * SECOND
 FIRST = 20_000
@@ -124,6 +126,9 @@ def test_a_damaged_day_costs_that_day_and_is_told(good, tmp_path):
     store = DuckStore.open(path, margin=0, raw_days=2)
     assert content(store) == left
     assert store.damaged == {victim: "is damaged"}
+    _, remarks = live(store, *EVER, [], Zone.parse("UTC"))
+    assert remarks == [Remark(Kind.UNREAD, f"{victim} is damaged: its values are missing")]
+    assert store.series((FIRST + 3) * DAY, EVER[1]).unread == ()
     while store.tidy((FIRST + DAYS + 1) * DAY):  # another day is thinned: this one is left as it is
         pass
     assert victim.exists()

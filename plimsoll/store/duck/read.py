@@ -187,6 +187,13 @@ def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> NDAr
         return np.sort(np.asarray(cursor.execute(" UNION ".join(queries)).fetchnumpy()["series"], np.int32))
 
 
+def unreadable(file: DuckFile, start: int, end: int) -> list[str]:
+    """The names of the files of days in a range that cannot be read."""
+    with file.reading() as cursor:
+        names = [one.name for one in day_files(cursor, start, end)]
+        return sorted({*names} - file.days.readable(names))
+
+
 def _readable(days: Days, files: Sequence[DayFile]) -> list[DayFile]:
     sound = days.readable(one.name for one in files)
     return [one for one in files if one.name in sound]

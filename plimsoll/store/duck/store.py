@@ -154,7 +154,9 @@ class DuckStore(DuckRuns):
         """The series with a sample in a range, sorted."""
         found = self._sorted(duck_read.present(self._file, start, end, live=live))
         asked = {host_key(host) for host in hosts}
-        return FoundSeries([one for one in found if not hosts or host_key(one.host) in asked], 0)
+        days = self._file.days
+        unread = (f"{days.place(name)} {days.damaged[name]}" for name in duck_read.unreadable(self._file, start, end))
+        return FoundSeries([one for one in found if not hosts or host_key(one.host) in asked], 0, tuple(unread))
 
     def _sorted(self, numbers: NDArray[np.int32]) -> list[Series]:
         """The series of these numbers, sorted. Live ones are mostly those of the call before."""

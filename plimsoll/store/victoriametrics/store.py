@@ -85,7 +85,7 @@ class VictoriaStore:
             return FoundSeries(found, 0)
         recorded = self.beside.series(start, end, hosts)
         every = {one.key: one for one in [*found, *recorded.series]}
-        return FoundSeries(sorted(every.values(), key=lambda one: one.key), recorded.text)
+        return FoundSeries(sorted(every.values(), key=lambda one: one.key), recorded.text, recorded.unread)
 
     def read(
         self, series: Sequence[Series], start: int, end: int, *, live: bool = False, recorded: bool = False
