@@ -37,8 +37,7 @@ class StoreApi:
         self._limits = limits
         self._methods: dict[str, Callable[..., Any]] = {name: getattr(store, name) for name in _METHODS}
         self._methods["write"] = lambda batch, run=None: _written(store, batch, run)
-        if own := embedded(store):
-            self._methods["backup"] = lambda path: own.backup(Path(path))
+        self._methods["backup"] = lambda path: _back_up(store, Path(path))
         self._methods["settle_s"] = lambda: store.settle_s
         self.routes = [Route(f"{PATH}/{{method}}", self.call, methods=["POST"])]
 
@@ -73,6 +72,16 @@ def _answer(method: Callable[..., Any], body: bytes) -> Response:
         _log.exception("a call to the store failed")
         return refusal(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
     return Response(messages.dumps(found), status, media_type=messages.MEDIA_TYPE)
+
+
+def _back_up(store: Store, to: Path) -> None:
+    own = embedded(store)
+    if own is None:
+        raise Unusable(
+            f"{store.name}: has the samples and the runs; back it up by its own means, and copy alerts.db and up.toml "
+            "while plimsoll up does not run"
+        )
+    own.backup(to)
 
 
 def _written(store: Store, batch: Log, run: RunSummary | None) -> WriteResult:

@@ -12,6 +12,7 @@ from plimsoll.model.series import Series
 from plimsoll.serve.credentials import owner_token
 from plimsoll.store import messages
 from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.folders.store import RunFolders
 from plimsoll.store.remote import RemoteStore
 from tests.serve.site import site
 
@@ -41,6 +42,14 @@ def test_errors_of_the_store_come_back_as_they_are(error, tmp_path):
 def test_a_server_that_is_away(tmp_path):
     with pytest.raises(Unreachable, match="is plimsoll up running"):
         RemoteStore("http://127.0.0.1:9", "x").hosts(0, 1)
+
+
+def test_what_another_server_has_is_not_backed_up(tmp_path):
+    with site(RunFolders.open(tmp_path / "runs", make=True), tmp_path / "data") as here:
+        remote = RemoteStore(here.address, owner_token(here.folder))
+        with pytest.raises(Unusable, match="back it up by its own means"):
+            remote.backup(tmp_path / "copy")
+        remote.close()
 
 
 def test_what_is_no_plimsoll(influxdb):
