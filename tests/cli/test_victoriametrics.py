@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import urllib3
@@ -115,14 +116,13 @@ def test_a_server_that_is_away_is_said(plimsoll):
 
 
 def test_what_plimsoll_up_takes_is_in_the_server_and_runs_in_a_folder(plimsoll, address, server, tmp_path):
-    data, shared = tmp_path / "user-data" / "plimsoll", tmp_path / "shared"
+    data, shared = Path(os.environ["XDG_DATA_HOME"]) / "plimsoll", tmp_path / "shared"
     data.mkdir(0o700, parents=True)
     (data / "up.toml").write_text(f"store.runs = '{shared}'")
     (data / "up.toml").chmod(0o600)
     listen = f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "plimsoll", "up", "--no-collect", "--store", address, "--listen", listen]
-    known = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "user-data")}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=known)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout
         assert any("Ctrl-C" in line for line in process.stdout), process.communicate()[1]
@@ -143,8 +143,8 @@ def test_what_plimsoll_up_takes_is_in_the_server_and_runs_in_a_folder(plimsoll, 
     assert "through" in plimsoll("runs", "list", "--store", f"runs:{shared}").out
 
 
-def test_a_folder_of_runs_needs_a_server_for_live_samples(plimsoll, tmp_path):
-    data = tmp_path / "user-data" / "plimsoll"
+def test_a_folder_of_runs_needs_a_server_for_live_samples(plimsoll):
+    data = Path(os.environ["XDG_DATA_HOME"]) / "plimsoll"
     data.mkdir(0o700, parents=True)
     (data / "up.toml").write_text("store.runs = 'shared'")
     (data / "up.toml").chmod(0o600)
