@@ -60,12 +60,16 @@ class RunFolders(FolderRuns):
 
     @classmethod
     def open(cls, folder: Path, *, make: bool = False) -> "RunFolders":
-        """Open a folder of runs. With `make`, an empty or missing one becomes one. Unusable if it is none."""
+        """Open a folder of runs. With `make`, an empty or missing one becomes one. Unusable if it is none.
+
+        Hidden files do not count: another process may be making it one, and shares have some of their own.
+        """
         mark = folder / MARK
         with files.told(folder):
             if make and not mark.exists():
                 folder.mkdir(parents=True, exist_ok=True)
-                if any(folder.iterdir()):
+                held = any(not one.name.startswith(".") for one in folder.iterdir())
+                if held and not mark.exists():
                     raise Unusable(f"{folder}: is no folder of runs, and not empty; name a new one")
                 files.write(mark, lambda file: file.write(json.dumps({"version": VERSION}).encode()))
             if not mark.exists():
