@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from plimsoll.alerting.book.record import Alert
+from plimsoll.rules.schema.field_types import Resource
 
 
 class Answer(StrEnum):
@@ -34,7 +35,8 @@ class Progress:
     host, and `impossible` the values that are not judged because they cannot be. `ahead` is how far the clocks of some
     hosts are ahead (ns), and `behind` of others behind. `begun` is when the first evaluation after a start, or with new
     settings, began, while it runs: it takes long for a large fleet. `left_out` hosts are not judged, as there are too
-    many; of those `beyond` (case-folded) not everything is, as they have too many limits.
+    many; of those `beyond` (case-folded) not everything is, as they have too many limits. `unsent` are the resources
+    that hosts (case-folded) send no more though they send, with the newest sample (UTC ns).
     """
 
     evaluated: int | None = None
@@ -49,6 +51,7 @@ class Progress:
     behind: Mapping[str, int] = field(default_factory=dict[str, int])
     left_out: int = 0
     beyond: Collection[str] = ()
+    unsent: Mapping[str, Mapping[Resource, int]] = field(default_factory=dict[str, Mapping[Resource, int]])
     begun: int | None = None
 
 

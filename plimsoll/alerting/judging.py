@@ -23,6 +23,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import Judge
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.origins import Origins, series_of
+from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import host_tags
 from plimsoll.store.protocol import Store
@@ -104,6 +105,10 @@ class LiveJudge:
     def beyond(self) -> Collection[str]:
         """The hosts (case-folded) that are not judged, or not all of them, as they have more than is judged."""
         return self._beyond
+
+    def newest(self, fresh: int) -> Mapping[tuple[str, Resource], tuple[int, int]]:
+        """When resources were last sampled, and how often they are; see `Standing.newest`."""
+        return self._standing.newest(self._site.catalogue.signals, self._buffers.samples, fresh)
 
     def value(self, key: Key) -> float:
         """The reduced value of a rule at the last evaluation; NaN if there is no data."""

@@ -139,6 +139,7 @@ class AlertLoop:
             fresh, self._fresh = self._fresh, None
         if fresh is not None:
             (self._site, self._given), self._judge = fresh, None
+            self._roster.forget_resources()
         try:
             self._own.step(self._troubles(), now)
             self._evaluate(now)
@@ -197,6 +198,7 @@ class AlertLoop:
             behind={host: by for host, (by, _) in behind.items()},
             left_out=len(judge.left_out),
             beyond=judge.beyond,
+            unsent=self._roster.unsent(judge.newest, self._seen, int(at[-1])),
         )
         self.judged = judge.now()
         self._on_step(now)

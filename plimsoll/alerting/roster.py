@@ -3,12 +3,12 @@
 A host is expected when it has sent for ten minutes, or when up.toml lists it, until it is retired. It is silent if its
 newest sample is older than `silent_after`, or than four of its intervals if that is longer. The time in which Plimsoll
 did not run, or the machine slept, does not count. If several hosts are expected and all of them are silent, one alert
-says so in place of theirs.
+says so in place of theirs. Of a host that sends, the processors, memory or disks may be silent alone.
 """
 
 import math
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from plimsoll.alerting.book.database import AlertsFile
@@ -19,12 +19,14 @@ from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, duration_text
+from plimsoll.rules.schema.field_types import Resource
 
 HOST_SILENT = "host-silent"
 ALL_SILENT = "all-hosts-silent"
 SILENT_AFTER = 120 * SECOND
 EXPECTED_AFTER = 600 * SECOND
 _INTERVALS = 4
+_LOOK_EVERY = 60 * SECOND  # for resources
 _ASLEEP = 60 * SECOND  # longer between two steps than any step takes
 _LOOK_AT = ("its agent (Telegraf, the collector)", "the network between it and this machine", "its clock")
 
@@ -89,6 +91,9 @@ class Roster:
         self._watching: int | None = None
         self._stepped = 0
         self._noted: dict[int, str] = {}
+        self._sampled: dict[tuple[str, Resource], tuple[int, int]] = {}
+        self._late: Set[tuple[str, Resource]] = frozenset()
+        self._unsent: Mapping[str, Mapping[Resource, int]] = {}
 
     def expect(self, listed: Sequence[str], silent_after: int) -> None:
         """Expect other hosts, and find them silent after another time (ns), from the next step on."""
@@ -116,6 +121,39 @@ class Roster:
                     _write(connection, one)
             expected = [one for one in known.values() if one.is_expected]
             self._alert(expected, now, self._watching, reasons or {}, connection)
+
+    def unsent(
+        self,
+        newest: Callable[[int], Mapping[tuple[str, Resource], tuple[int, int]]],
+        seen: Mapping[str, Seen],
+        now: int,
+    ) -> Mapping[str, Mapping[Resource, int]]:
+        """The newest sample (UTC ns) of resources that hosts (case-folded) have sent, and no longer do while they send.
+
+        `newest` gives that of each resource that is judged at the evaluation `now`, and its sampling interval; see
+        `Standing.newest`. It is asked every minute. What is silent is measured by what else the host has sent: in an
+        outage all of it is late.
+        """
+        if now % _LOOK_EVERY:
+            return self._unsent
+        for key, (at, interval) in newest(now - _LOOK_EVERY).items():
+            self._sampled[key] = max(at, self._sampled.get(key, (0, 0))[0]), interval
+        heard = {host_key(name): one.newest for name, one in seen.items()}
+        least = max(self._silent_after, SILENT_AFTER)
+        late = {
+            key: at
+            for key, (at, interval) in self._sampled.items()
+            if heard.get(key[0], 0) - at > max(least, _INTERVALS * interval)
+        }
+        found: dict[str, dict[Resource, int]] = {}
+        for host, resource in late.keys() & self._late:  # an agent that starts again does not send all at once
+            found.setdefault(host, {})[resource] = late[host, resource]
+        self._late, self._unsent = late.keys(), found
+        return found
+
+    def forget_resources(self) -> None:
+        """Expect no resource any more: other limits may judge others."""
+        self._sampled, self._late, self._unsent = {}, frozenset(), {}
 
     def oldest_first(self) -> list[str]:
         """The hosts, case-folded: those that up.toml lists, then those whose data began first."""

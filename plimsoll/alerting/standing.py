@@ -1,6 +1,6 @@
 """How every rule that is judged live stands: its last value, its state, and what comes of that in numbers."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
 
 import numpy as np
@@ -9,7 +9,11 @@ from plimsoll.alerting.judged_now import AllJudged, JudgedNow, RuleNow
 from plimsoll.alerting.planning import Key, Planned
 from plimsoll.alerting.rule_rows import ACTIVE, RuleRows
 from plimsoll.alerting.transitions import Transition
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
 from plimsoll.model.value_text import quantity
+from plimsoll.rules.origins import series_of
+from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import State, Status, Truth, step
@@ -107,6 +111,31 @@ class Standing:
                 signal = signals[rows.rule.signal]
                 text = f"{signal.title} {quantity(float(rows.odd[row]), signal.unit)}"
                 found.setdefault(rows.planned[row].subject.key[0], set()).add(text)
+        return found
+
+    def newest(
+        self, signals: Mapping[str, Signal], samples: Callable[[Series], Samples], fresh: int
+    ) -> dict[tuple[str, Resource], tuple[int, int]]:
+        """When the resources that warning and critical limits judge were last sampled, by host (case-folded).
+
+        The time of the newest sample and the sampling interval (ns), the longest of those that count. Where a series
+        has samples since `fresh`, the others of its resource do not.
+        """
+        found: dict[tuple[str, Resource], tuple[int, int]] = {}
+        for rows in self.rules:
+            resource = signals[rows.rule.signal].resource if rows.is_severe else None
+            if resource is None:
+                continue
+            for one, healthy in zip(rows.planned, rows.healthy, strict=True):
+                key = one.subject.key[0], resource
+                newest, interval = found.get(key, (0, 0))
+                if healthy is None or newest >= fresh:
+                    continue
+                for its in map(samples, series_of(one.origin)):
+                    if len(its.times) and its.interval:
+                        newest, interval = max(newest, int(its.times[-1])), max(interval, its.interval)
+                if newest:
+                    found[key] = newest, interval
         return found
 
     def now(self) -> Sequence[JudgedNow]:

@@ -28,12 +28,14 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.notify.targets import Notifier
 from plimsoll.receive.writing import MOST_NAMES, WritingState
+from plimsoll.rules.schema.field_types import Resource
 
 _LATE = 60 * SECOND
 _MINUTE = 60 * SECOND
 _MANY = 0.8
 _FAILING = 300 * SECOND  # a short outage of one target concerns nobody else
 _SILENT = ("host-silent", "all-silent")
+_RESOURCES: Mapping[Resource, str] = {"cpu": "processors", "memory": "memory", "disk": "disks", "space": "free space"}
 
 
 def troubles(
@@ -162,7 +164,8 @@ def _answer(
         why = f": {_running(progress.begun, now)}" if progress.begun else ""
         return Answer.NOT_KNOWN, f"nothing has been judged yet{why}"
     if doubtful:
-        all_ = "all " if all(one.casefold() in progress.impossible for one in doubtful) else ""
+        partly = progress.impossible.keys() | progress.unsent.keys()
+        all_ = "all " if all(host_key(one) in partly for one in doubtful) else ""
         return Answer.NOT_KNOWN, f"{listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not {all_}judged"
     if progress.pending:
         crossed = f"{counted(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
@@ -240,6 +243,8 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
             state, note = HostState.NOT_JUDGED, "not all judged: there are more limits than are judged"
         elif progress.evaluated is None:
             state, note = HostState.NOT_JUDGED, "not judged yet"
+        elif host.host in progress.unsent:
+            state, note = HostState.NOT_JUDGED, _unsent(progress.unsent[host.host], now)
         elif not judged.get(host.host):
             state, note = HostState.NOT_JUDGED, "not judged: none of its counters has a limit"
         else:
@@ -249,6 +254,12 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
     for host, ahead in sorted(progress.ahead.items()):
         if host_key(host) not in names:
             yield HostHealth(host, HostState.NOT_JUDGED, f"not judged: {wrong(ahead, 'ahead')}")
+
+
+def _unsent(newest: Mapping[Resource, int], now: int) -> str:
+    names = listed([word for one, word in _RESOURCES.items() if one in newest], len(newest))
+    length = duration_text((now - max(newest.values())) // SECOND * SECOND)
+    return f"not all judged: no sample of {names} for {length}; look at these inputs of its agent"
 
 
 def _silence(host: Host, now: int) -> str:

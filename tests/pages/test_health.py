@@ -235,6 +235,17 @@ def test_what_fires_without_data_stays_red_and_a_silent_host_keeps_its_cells(wat
     assert "8,000" not in page
 
 
+def test_a_host_that_sends_only_a_part_is_told_with_what_is_missing(watching, served):
+    watching.sees("web1")
+    watching.judges(PAGE_LIFE, "web1", 8000)
+    watching.steps()
+    assert "no limit is crossed" in served.request("GET", "/").data.decode()
+    watching.unsent = {"web1": {"disk": watching.evaluated - 60 * MINUTE, "cpu": 0}}
+    page = served.request("GET", "/").data.decode()
+    assert "web1 is not all judged" in page
+    assert "no sample of processors, disks for 1 h" in page
+
+
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_hostile_names_are_text_on_every_width(width, watching, served, chromium):
     watching.sees(*HOSTILE)

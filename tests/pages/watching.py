@@ -31,6 +31,7 @@ class Watching:
     judged: dict[tuple[str, str, str | None], JudgedNow] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
     evaluated: int = 0
+    unsent: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self):
         self.evaluated = (time.time_ns() - 30 * SECOND) // (10 * SECOND) * 10 * SECOND
@@ -53,7 +54,8 @@ class Watching:
         for one in severe:
             counts[one.subject.key[0]] = counts.get(one.subject.key[0], 0) + 1
         pending = sum(one.state == State.PENDING for one in severe)
-        return Progress(self.evaluated, self.evaluated + 30 * SECOND, judged=counts, pending=pending)
+        performed = self.evaluated + 30 * SECOND
+        return Progress(self.evaluated, performed, judged=counts, pending=pending, unsent=self.unsent)
 
     def health(self):
         written = WritingState()

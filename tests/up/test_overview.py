@@ -131,6 +131,35 @@ def test_a_silent_host_is_not_healthy(world):
     assert {one.name: one.state for one in found.hosts} == {"web1": "healthy", "db1": "silent"}
 
 
+def test_a_host_that_sends_all_but_its_processors_is_not_healthy(world):
+    def send(length, *names):
+        times = np.arange(world.now + EVERY, world.now + length + 1, EVERY)
+        rest = [Series("db1", "mem", (), "available_percent"), Series("db1", "kernel", (), "boot_time")]
+        which = np.repeat(np.arange(2, dtype=np.int32), len(times))
+        world.now += length
+        world.send(Points(rest, which, np.tile(times, 2), np.full(len(which), 60.0)))
+        world.send(world.points_of(dict.fromkeys(names, 60), times))
+        world.loop.perform(world.now)
+
+    def step(length, *names):
+        for _ in range(length // EVERY):
+            send(EVERY, *names)
+
+    send(15 * MINUTE, "web1", "db1")
+    step(2 * MINUTE, "web1", "db1")
+    step(2 * MINUTE, "web1")
+    assert page(world).headline.startswith("Healthy")
+    send(70 * MINUTE, "web1")  # its series are forgotten by then
+    step(3 * MINUTE, "web1")
+    found = page(world)
+    assert found.headline == "Not known: db1 is not all judged"
+    (db1,) = [one for one in found.hosts if one.name == "db1"]
+    assert db1.state == "not judged"
+    assert db1.note == "not all judged: no sample of processors for 1 h 15 min; look at these inputs of its agent"
+    step(2 * MINUTE, "web1", "db1")
+    assert page(world).headline.startswith("Healthy")
+
+
 def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
     world.run(15 * MINUTE, {"web1": 60})
     assert page(world, Trouble("x", "The disk is full")).headline.startswith(
