@@ -26,9 +26,9 @@ _SIDES = {"lower": "below", "higher": "above", "either": "off"}
 # Our choices. A gap of an hour or more may be a night, and what was crossed on both sides two different matters; live,
 # a series without samples for an hour is not judged any more, either.
 _LONGEST_GAP = 3600 * SECOND
-_SHORTEST_ABSENCE = 300 * SECOND  # most thresholds count once they are crossed for five minutes
-_LEAST_SHARE_ABSENT = 0.1  # of the run
-_PAUSE = 2.5  # intervals
+SHORTEST_ABSENCE = 300 * SECOND  # most thresholds count once they are crossed for five minutes
+LEAST_SHARE_ABSENT = 0.1  # of the run
+PAUSE = 2.5  # intervals
 _NEEDED = ("cpu", "memory", "disk")
 _UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 
@@ -193,7 +193,7 @@ def not_throughout(spans: Mapping[str, tuple[int, int]], interval: int) -> Itera
     """
     start = min((first for first, _ in spans.values()), default=0)
     end = max((last for _, last in spans.values()), default=0)
-    least = max(_SHORTEST_ABSENCE, _LEAST_SHARE_ABSENT * (end - start), _PAUSE * interval)
+    least = max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * (end - start), PAUSE * interval)
     found: dict[str, str] = {}
     for host, (first, last) in spans.items():
         late = [f"from {duration_text(first - start)} after the start"] if first - start > least else []
@@ -206,6 +206,13 @@ def not_throughout(spans: Mapping[str, tuple[int, int]], interval: int) -> Itera
     elif found:
         each = listed([f"{host} {when}" for host, when in found.items()], _MOST_NAMED)
         yield Doubt(f"{len(found):,} hosts were recorded for a part of the run only: {each}")
+
+
+def apart_from_load(is_apart: bool) -> Iterator[Doubt]:
+    """Results of a load driver that have no time in common with what was recorded of the hosts."""
+    if is_apart:
+        what = "the results of the load driver and the recordings of the hosts have no time in common"
+        yield Doubt(what, "name those of one run, or correct the zone or clock of one of them")
 
 
 def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], bool]) -> Iterator[Doubt]:

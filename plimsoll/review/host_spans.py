@@ -1,11 +1,12 @@
-"""From when to when each host of a run was recorded."""
+"""From when to when each host of a run was recorded, and for how long some of its counters were not."""
 
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.model.host_key import host_key
-from plimsoll.model.log import Log
+from plimsoll.model.log import Log, Times
 from plimsoll.model.series import LOAD_DRIVER, Series
 
 _NEVER = 2**63 - 1
@@ -35,3 +36,14 @@ def host_spans(
                 first, last = int(times[filled.argmax()]), int(times[-1 - filled[::-1].argmax()])
                 found[host] = min(before, first), max(after, last)
     return found
+
+
+def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
+    """Which steps between samples of a host lie where a counter has no value for longer than `pause` (ns).
+
+    `host` are the times of all its samples, `counter` those of one counter; both ascend and are not empty.
+    """
+    at = counter.searchsorted(host[:-1], side="right")
+    before = np.where(at > 0, counter[at - 1], host[0])
+    after = np.append(counter, host[-1])[at]
+    return after - before > pause

@@ -8,10 +8,15 @@ recorded. On a host of virtual machines the object Processor is the root partiti
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from plimsoll.hosts.objective import PACK as OBJECTIVE
+from plimsoll.model.log import Times
 from plimsoll.model.remark import listed
-from plimsoll.review.doubts import Doubt
+from plimsoll.model.times import duration_text
+from plimsoll.review.doubts import LEAST_SHARE_ABSENT, PAUSE, SHORTEST_ABSENCE, Doubt
 from plimsoll.review.findings import JUDGED, Applied, Finding, Outcome
+from plimsoll.review.host_spans import lost
 from plimsoll.review.needed import hosts_with_guests, needed
 from plimsoll.rules.instances.same_instance import holds, is_physical, is_volume, letters
 from plimsoll.rules.schema.field_types import Resource
@@ -24,6 +29,7 @@ _MOST_HOSTS, _MOST_DISKS = 3, 4
 _HYPER_V = "hyper-v"
 
 HasValues = Callable[[Finding], bool]
+TimesOf = Callable[[Finding], list[Times]]
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,26 @@ class _Host:
         """The findings whose counters were recorded."""
         return [one for one in self.found.get(resource, ()) if one.outcome not in _NOT_RECORDED]
 
+    def _of_all(self, resource: Resource) -> list[Finding]:
+        """Those that tell of all of a resource: of processors not the root partition's alone."""
+        guests_only = resource == "cpu" and self.has_guests
+        return [one for one in self.recorded(resource) if not guests_only or one.pack.pack == _HYPER_V]
+
+    def proofs(self, resource: Resource) -> dict[str, list[Finding]]:
+        """What a resource was judged by: each disk by its name."""
+        recorded = self._of_all(resource)
+        by_disk = _by_instance(recorded) if resource == "disk" else {}
+        if not by_disk:
+            return {f"the {NAMES[resource]}": list(filter(_proves, recorded))}
+        return {name: list(filter(self._is_known, found)) for name, found in by_disk.items()}
+
     def lacks(self, resource: Resource) -> list[Lack]:
         """What of a resource was not judged."""
         if resource == "disk":
             return [*self._disks(), *self._space()]
-        recorded = self.recorded(resource)
+        recorded = self._of_all(resource)
         what, to_record = f"the {NAMES[resource]}", str(resource)
         if resource == "cpu" and self.has_guests:
-            recorded = [one for one in recorded if one.pack.pack == _HYPER_V]
             to_record = "cpu of guests"
         return [] if any(map(_proves, recorded)) else [_lack(what, to_record, recorded)]
 
@@ -123,6 +141,50 @@ def unjudged(
         where = f"{len(names):,} hosts" if len(names) > _MOST_HOSTS else listed(names, _MOST_HOSTS)
         verb = "was" if len(what) == 1 and what[0].startswith(("the memory", "the free", "disk ")) else "were"
         yield Doubt(f"{and_text(what)} of {where} {verb} not judged", advice)
+
+
+def partly_recorded(
+    findings: Sequence[Finding], asked: Sequence[Resource], has_values: HasValues, times_of: TimesOf
+) -> Iterator[Doubt]:
+    """Resources that were judged, and of which nothing was recorded for a part of the time that their host was."""
+    texts: list[str] = []
+    for host in _hosts(findings, has_values):
+        # Counters of one log share their times, so most are the very same.
+        every = {id(times): times for found in host.found.values() for one in found for times in times_of(one)}
+        recorded = np.unique(np.concatenate(list(every.values()))) if every else np.empty(0, np.int64)
+        for resource in asked if len(recorded) > 1 else ():
+            without = {name: _without(found, recorded, times_of) for name, found in host.proofs(resource).items()}
+            throughout = [name for name, (_, is_long) in without.items() if not is_long]
+            names = [name for name, (_, is_long) in without.items() if is_long and not _is_covered(name, throughout)]
+            if names:
+                what = _disks_text(names) if not names[0].startswith("the ") else names[0]
+                verb = "was" if what.startswith(("the memory", "disk ")) else "were"
+                longest = duration_text(max(without[name][0] for name in names))
+                of = duration_text(int(recorded[-1] - recorded[0]))
+                texts.append(f"{what} of {host.name} {verb} not recorded for {longest} of {of}")
+    if len(texts) <= _MOST_HOSTS:
+        yield from map(Doubt, texts)
+    else:
+        yield Doubt(listed(texts, _MOST_HOSTS))
+
+
+def _without(found: Sequence[Finding], recorded: Times, times_of: TimesOf) -> tuple[int, bool]:
+    """For how long (ns) a host was recorded and nothing of what a resource was judged by, and whether that is long."""
+    steps = np.diff(recorded)
+    nothing = np.full(len(steps), bool(found))
+    longest = SHORTEST_ABSENCE
+    for one in found:
+        windows = (one.track.window, *one.track.other_windows) if one.track else ()
+        interval = (one.samples.interval or 0) if one.samples else 0
+        pause = int(max(SHORTEST_ABSENCE, *windows, PAUSE * interval))
+        longest = max(longest, pause)
+        lacking = [lost(recorded, times, pause) for times in times_of(one) if 0 < len(times) < len(recorded)]
+        if not lacking:
+            return 0, False
+        nothing &= np.logical_or.reduce(lacking)
+    steps = np.where(steps > longest, 0, steps)  # the host was not recorded, either
+    absent = int(steps[nothing].sum())
+    return absent, absent > max(longest, LEAST_SHARE_ABSENT * int(steps.sum()))
 
 
 def and_text(names: Sequence[str]) -> str:

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.host_key import host_key
-from plimsoll.model.log import Log
+from plimsoll.model.log import Log, Times
 from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.series import Series
 from plimsoll.review.findings import Finding, Question
 from plimsoll.review.signal_samples import signal_samples
-from plimsoll.rules.origins import FieldsOrigin, Origins, SeriesOrigin, recorded_as, series_of
+from plimsoll.rules.origins import FieldsOrigin, Origins, SeriesOrigin, TotalOrigin, recorded_as, series_of
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.subjects import Subject
 
@@ -77,6 +79,13 @@ class RecordedSignals:
         """Whether each counter that a finding's signal is computed from has a value."""
         found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         return found is not None and all(len(self.counter(one).present.times) for one in series_of(found[1]))
+
+    def times(self, finding: Finding) -> list[Times]:
+        """When each counter that a finding needs had a value (UTC ns); the parts of a total are one counter."""
+        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        origin = recorded_as(found[1]) if found else None
+        each = [self.counter(one).present.times for one in series_of(origin)] if origin else []
+        return [np.unique(np.concatenate(each))] if isinstance(origin, TotalOrigin) and each else each
 
     def grows(self, finding: Finding) -> bool:
         """Whether the counter is a growing count, of which the signal is the change between two samples."""

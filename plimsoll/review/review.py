@@ -21,9 +21,9 @@ from plimsoll.review.findings import Applied, Finding, Outcome, Question
 from plimsoll.review.groups import Group, crossed_groups
 from plimsoll.review.healthy_text import healthy_text
 from plimsoll.review.host_spans import host_spans
-from plimsoll.review.judged_resources import judged_everywhere, unjudged
+from plimsoll.review.judged_resources import judged_everywhere, partly_recorded, unjudged
 from plimsoll.review.judging import crossed_before, judge
-from plimsoll.review.phases.driver_clock import driver_clock, remarks_on
+from plimsoll.review.phases.driver_clock import driver_clock, no_common_time, remarks_on
 from plimsoll.review.phases.found_phases import FoundPhases, find_phases
 from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
@@ -100,6 +100,7 @@ class Review:
             *doubts.unfinished(self.findings, self.end),
             *doubts.across_gaps(self.findings),
             *doubts.not_throughout(self.spans, max(self.intervals, default=0)),
+            *doubts.apart_from_load(no_common_time(self.signals)),
             *doubts.unrecognised_names(self.maybe_needed),
             *too_short,
             *doubts.without_values(self.findings, has_values),
@@ -110,6 +111,7 @@ class Review:
         if not found and verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
             asked = self.question.asked
             found = tuple(unjudged(self.findings, asked, self.applied, has_values, too_short=bool(too_short)))
+            found += tuple(partly_recorded(self.findings, asked, has_values, self.signals.times))
         return tuple(dict.fromkeys(found))  # two rules of one signal give the same sentence
 
     @cached_property

@@ -160,3 +160,17 @@ def test_a_resource_without_a_value_is_no_healthy_run(write, verdict):
     found, headline = verdict()
     assert found == "unknown"
     assert "there is no value in what was recorded for Processor time of WEB01" in headline
+
+
+@pytest.mark.parametrize(("blank", "expected"), [(26, "unknown"), (5, "healthy")])
+def test_a_resource_that_is_lost_in_the_run_is_no_healthy_run(blank, expected, write, verdict, tmp_path):
+    write()
+    log = tmp_path / "a.csv"
+    header, *rows = [line.split(",") for line in log.read_text().splitlines()]
+    for row in rows[-4 * blank :]:
+        for at, name in enumerate(header):
+            row[at] = '" "' if "Memory" in name else row[at]
+    log.write_text("".join(f"{','.join(row)}\r\n" for row in (header, *rows)))
+    found, headline = verdict()
+    assert found == expected
+    assert ("the memory of WEB01 was not recorded for 26 min of 59 min 45 s" in headline) == (expected == "unknown")

@@ -49,3 +49,5 @@ def test_nothing_is_said_where_clocks_agree_or_the_load_does_not_show(tmp_path, 
 def test_recordings_of_different_hours_are_said_to_have_no_time_in_common(tmp_path):
     review = _run(tmp_path, 3 * 3600)
     assert any("no time in common" in one.text for one in review.remarks)
+    assert any("no time in common" in one.reason for one in review.doubts)
+    assert not any("no time in common" in one.reason for one in _run(tmp_path, 420).doubts)

@@ -307,14 +307,16 @@ def test_samples_that_end_soon_before_the_others_are_no_reason_for_doubt(reviewe
 
 
 def test_what_was_recorded_for_a_part_of_the_run_alone_is_said(reviewed):
-    columns = {CPU: [20] * 90 + [""] * 270, SWITCHES: [900] * 360, **well(360)}
+    columns = {CPU: [20] * 360, SWITCHES: [900] * 90 + [""] * 270, **well(360)}
     _, found, _ = reviewed({"WEB01": columns})
     assert found["verdict"] == "healthy"
-    assert "Judged for less than half of the run: Processor time of WEB01 (16 min of 59 min 50 s)." in found["headline"]
+    assert (
+        "Judged for less than half of the run: Context switches of WEB01 (16 min of 59 min 50 s)." in found["headline"]
+    )
 
 
 def test_a_counter_recorded_for_most_of_the_run_is_not_named(reviewed):
-    columns = {CPU: [20] * 220 + [""] * 140, SWITCHES: [900] * 360, **well(360)}
+    columns = {CPU: [20] * 360, SWITCHES: [900] * 220 + [""] * 140, **well(360)}
     _, found, _ = reviewed({"WEB01": columns})
     assert found["verdict"] == "healthy"
     assert "Judged for less than half" not in found["headline"]

@@ -35,12 +35,12 @@ class DriverClock:
 
 def driver_clock(signals: RecordedSignals) -> DriverClock | None:
     """The difference, where it is certain that there is one; None if not, or without a load driver."""
-    asked = next((one for name in (_SENT, _ANSWERED) for one in signals.of(name).values()), None)
+    asked = _asked(signals)
     if asked is None:
         return None
-    work = [(f"{name} of {subject.host}", one) for name in _WORK for subject, one in signals.of(name).items()]
+    work = _work(signals)
     sent = asked.present
-    if work and all(one.present.times[-1] < sent.times[0] or one.present.times[0] > sent.times[-1] for _, one in work):
+    if no_common_time(signals):
         return DriverClock(no_common_time=True)
     found = [
         (name, one, step) for name, samples in work if (one := _lag(sent, samples)) for step in [_step(sent, samples)]
@@ -53,6 +53,23 @@ def driver_clock(signals: RecordedSignals) -> DriverClock | None:
     if best.low <= _ALIKE and best.high >= -_ALIKE:
         return None
     return DriverClock(best.best * step, best.low * step, best.high * step, name)
+
+
+def no_common_time(signals: RecordedSignals) -> bool:
+    """Whether the recordings of load driver and hosts do not meet at all."""
+    asked, work = _asked(signals), [one.present.times for _, one in _work(signals)]
+    if asked is None or not work:
+        return False
+    sent = asked.present.times
+    return all(times[-1] < sent[0] or times[0] > sent[-1] for times in work)
+
+
+def _asked(signals: RecordedSignals) -> Samples | None:
+    return next((one for name in (_SENT, _ANSWERED) for one in signals.of(name).values()), None)
+
+
+def _work(signals: RecordedSignals) -> list[tuple[str, Samples]]:
+    return [(f"{name} of {subject.host}", one) for name in _WORK for subject, one in signals.of(name).items()]
 
 
 def remarks_on(clock: DriverClock | None) -> Iterator[Remark]:
