@@ -70,12 +70,12 @@ def running(name, folder, flags, path="/health"):
         process.wait()
 
 
-def filled(live, count):
-    """The samples, as soon as there are so many."""
+def filled(live, last):
+    """The samples, as soon as the last one has this value; one that is killed may have lost earlier ones."""
     until = time.monotonic() + 300
-    while len(live.read([cpu()], *EVER)[0].times) < count and time.monotonic() < until:
+    while [last] != (found := live.read([cpu()], *EVER)[0].values.tolist())[-1:] and time.monotonic() < until:
         time.sleep(0.2)
-    return live.read([cpu()], *EVER)[0].values.tolist()
+    return found
 
 
 def test_a_pair_goes_on_when_one_is_killed_and_makes_up_for_it(tmp_path):
