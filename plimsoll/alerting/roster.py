@@ -138,7 +138,7 @@ class Roster:
             return self._unsent
         for key, (at, interval) in newest(now - _LOOK_EVERY).items():
             self._sampled[key] = max(at, self._sampled.get(key, (0, 0))[0]), interval
-        heard = {host_key(name): one.newest for name, one in seen.items()}
+        heard: dict[str, int] = {host_key(name): one.newest for name, one in seen.items()}
         least = max(self._silent_after, SILENT_AFTER)
         late = {
             key: at

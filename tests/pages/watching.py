@@ -15,6 +15,7 @@ from plimsoll.alerting.troubles import Trouble
 from plimsoll.model.times import SECOND
 from plimsoll.receive.writing import WritingState
 from plimsoll.rules.load import load
+from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject
 from plimsoll.up import overview
@@ -31,7 +32,7 @@ class Watching:
     judged: dict[tuple[str, str, str | None], JudgedNow] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
     evaluated: int = 0
-    unsent: dict[str, dict[str, int]] = field(default_factory=dict)
+    unsent: dict[str, dict[Resource, int]] = field(default_factory=dict)
 
     def __post_init__(self):
         self.evaluated = (time.time_ns() - 30 * SECOND) // (10 * SECOND) * 10 * SECOND
