@@ -35,8 +35,8 @@ class Inputs:
     """What to read and how, as typed, and whom to tell what is waited for.
 
     `sources` are the LOG arguments; a file whose name begins with `live:` is named `./live:x`. `when` is the time to
-    read of live hosts; of logs and runs all is read. `measurements` are those of the signals that are looked for, where
-    these are not the shipped ones: the names in a VictoriaMetrics are told apart by them.
+    read of live hosts; of logs and runs all is read. `measurements` are those of signals that are not
+    shipped: a metric's name in VictoriaMetrics is split into measurement and field by the known measurements.
     """
 
     sources: tuple[str, ...]

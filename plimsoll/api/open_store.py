@@ -41,7 +41,7 @@ def open_store(
     A folder may be one of runs, `runs:FOLDER`. Unusable if there is none, or no token for it. `make`: an embedded
     store, or a folder of runs, is made if there is none.
     `notify` is called with what a person should know meanwhile: which token is used, and what is waited for.
-    `measurements` are those that names in a VictoriaMetrics are told apart by, besides the shipped ones.
+    `measurements`: more than the shipped ones, to split the names of VictoriaMetrics into measurement and field.
     """
     folder = data_folder.default_folder()
     if named is not None and names_victoriametrics(named):

@@ -1,4 +1,4 @@
-"""Logins at an OpenID provider: who gets in, with which role, and what people are told who do not."""
+"""Logins at an OpenID provider: who may log in, with which role, and the message for others."""
 
 import base64
 import html

@@ -54,5 +54,5 @@ class Patient:
     def _read(self, found: list[Reading], failed: list[Exception]) -> None:
         try:
             found.extend(self._group())
-        except Exception as error:  # whoever asks for the readings is told
+        except Exception as error:  # raised again in the thread that asked
             failed.append(error)

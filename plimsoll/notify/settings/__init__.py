@@ -1,1 +1,1 @@
-"""up.toml: what `plimsoll up` is told."""
+"""up.toml: the settings of `plimsoll up`."""

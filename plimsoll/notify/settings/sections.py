@@ -49,7 +49,7 @@ class TargetSettings(Strict):
 
     @property
     def wants(self) -> str:
-        """Of what it is told, in words: `critical; hosts web*; after 15 min without an acknowledgement`."""
+        """Which alerts it is notified of, in words: `critical; hosts web*; after 15 min without an acknowledgement`."""
         labels = [f"{name} = {value}" for name, value in self.labels.items()]
         parts = [("hosts", self.hosts), ("packs", self.packs), ("labels", labels)]
         found = [", ".join(self.severities), *(f"{what} {', '.join(some)}" for what, some in parts if some)]

@@ -124,7 +124,7 @@ def _asks_for_password(request: Request) -> bool:
 
 
 def _to_log_in(request: Request) -> Response:
-    """Leads a person who opens a page to the login; others are told that they need one."""
+    """Redirects a page to the login; other requests are refused with status 401."""
     url = request.url
     if is_opened(request):
         back = f"{url.path}?{url.query}" if url.query else url.path

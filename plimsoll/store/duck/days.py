@@ -133,7 +133,8 @@ class Days:
             found = self.place(name).stat()
             mark = (found.st_size, found.st_mtime_ns)
             if known is None or known[0] != mark:
-                why = "" if NAME.fullmatch(name)[4] == _checksum(self.place(name)) else "is damaged"  # pyright: ignore[reportOptionalSubscript]
+                written = name.removesuffix(".parquet").rpartition("-")[2]
+                why = "" if written == _checksum(self.place(name)) else "is damaged"
                 self._known[name] = (mark, why)
         except OSError as error:
             self._known[name] = (None, f"cannot be read: {error.strerror or error}")
