@@ -17,7 +17,10 @@ def main() -> None:
         from plimsoll.cli import cli  # noqa: PLC0415  an incomplete installation must not end with status 1
     except Exception as error:
         sys.exit(defects.report(error))
-    cli.main()
+    try:
+        cli.main()
+    finally:
+        gc.freeze()  # what is left goes with the process: not looked at once more, which takes a tenth of a review
 
 
 if __name__ == "__main__":
