@@ -11,7 +11,8 @@ from plimsoll.pages.shared.forms import see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.serve.guard.access import LOGGED_IN, LOGIN, LOGOUT
 from plimsoll.serve.listen import PublicAddress
-from plimsoll.serve.oidc.login import TAKES_S, Begun, OidcLogin, Refused
+from plimsoll.serve.oidc.handshake import Begun, Refused
+from plimsoll.serve.oidc.login import TAKES_S, OidcLogin
 from plimsoll.serve.people import Person, Role, known_as, person_of
 from plimsoll.up.watched import Watched
 

@@ -18,7 +18,7 @@ from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
 from plimsoll.model.errors import printable
-from plimsoll.serve.oidc.login import Begun, Known, Refused
+from plimsoll.serve.oidc.handshake import Begun, Known, Refused
 from plimsoll.serve.oidc.settings import Settings
 
 LEEWAY_S = 120  # by which the clocks of both may differ
