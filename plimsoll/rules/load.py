@@ -15,7 +15,7 @@ from plimsoll.model.shipped_files import shipped_files
 from plimsoll.rules.schema.checks import UniqueNames, check_rule, check_signals
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Signals
-from plimsoll.rules.schema.strict_yaml import Document, Mistakes, suggest, validate
+from plimsoll.rules.schema.strict_yaml import Document, Mistakes, Place, suggest, validate
 from plimsoll.rules.schema.units import convert_limits
 
 YAML = (".yaml", ".yml")
@@ -23,6 +23,7 @@ _HERE = Path(__file__).parent
 _HOW = "; `plimsoll rules new FILE` writes one to begin with"
 
 _Signals = tuple[Mapping[str, Signal], Mapping[str, str]]
+_Checked = tuple[Document, Pack]  # of the document only where its names are defined
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
         Unusable: A pack is not known.
         Mistakes: A file has mistakes; lists all of them.
     """
-    return _load(tuple(added), tuple(only)) if added or only else _every()
+    return _with_own(tuple(added), tuple(only)) if added or only else _every()
 
 
 def load_packs() -> tuple[Pack, ...]:
@@ -70,7 +71,7 @@ def load_packs() -> tuple[Pack, ...]:
 
 def load_signals() -> Mapping[str, Signal]:
     """The shipped signals by name. Raises Mistakes if a file in rules/signals has any."""
-    return _signals()[0]
+    return _shipped()[1][0]
 
 
 @cache
@@ -79,75 +80,96 @@ def _every() -> Catalogue:
 
 
 @cache
-def _shipped() -> tuple[Catalogue, "_Signals"]:
+def _shipped() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
     """The shipped packs and signals: as they were read before, if neither a file nor this program has changed."""
     texts = [_yaml_files("packs"), _yaml_files("signals")]
     program = state_of([_HERE, _HERE.parent / "model"])
     key = repr((texts, sys.version, pydantic.VERSION)).encode() + program
-    return kept(user_folders.cache() / "parsed", "catalogue", key, lambda: (_load((), ()), _parsed_signals()))
+    return kept(user_folders.cache() / "parsed", "catalogue", key, _parsed)
 
 
-def _load(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
+def _parsed() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
+    signals = _parsed_signals()
+    loader = _Loader(*signals)
+    return loader.catalogue(dict(_yaml_files("packs").values()), frozenset()), signals, loader.checked
+
+
+def _with_own(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
     ours = _yaml_files("packs")
     by_hand = [_text(name, ours) for name in (*only, *added)]
     texts = dict(by_hand if only else [*ours.values(), *by_hand])
-    loader = _Loader()
-    packs = {file: pack for file, text in texts.items() if (pack := loader.pack(file, text))}
-    if loader.mistakes:
-        raise Mistakes(loader.mistakes)
-    named = frozenset(packs[file].pack for file, _ in by_hand)
-    return Catalogue(tuple(packs.values()), loader.signals, named, {pack.pack: file for file, pack in packs.items()})
+    _, signals, checked = _shipped()
+    # A file of the user may have the display name of one that ships.
+    known = {file: checked[file] for file, text in ours.values() if texts.get(file) == text}
+    return _Loader(*signals, known).catalogue(texts, frozenset(file for file, _ in by_hand))
 
 
 class _Loader:
     """Reads packs one by one, and collects their signals, names and mistakes."""
 
-    def __init__(self) -> None:
-        shipped, places = _parsed_signals()
+    def __init__(
+        self, shipped: Mapping[str, Signal], places: Mapping[str, str], known: Mapping[str, _Checked] | None = None
+    ) -> None:
         self._shipped = shipped
-        self.signals = dict(shipped)
-        self.mistakes: list[str] = []
-        self._packs, self._rules, self._signals = (
-            UniqueNames("pack"),
-            UniqueNames("rule"),
-            UniqueNames("signal", places),
-        )
+        self._known = known or {}
+        self._mistakes: list[str] = []
+        self._signals = dict(shipped)
+        self._names = UniqueNames("pack"), UniqueNames("rule"), UniqueNames("signal", places)
+        self.checked: dict[str, _Checked] = {}
 
-    def pack(self, file: str, text: bytes) -> Pack | None:
+    def catalogue(self, texts: Mapping[str, bytes], by_hand: frozenset[str]) -> Catalogue:
+        """The packs of these files. Raises Mistakes with all of them."""
+        packs = {file: pack for file, text in texts.items() if (pack := self._pack(file, text))}
+        if self._mistakes:
+            raise Mistakes(self._mistakes)
+        named = frozenset(packs[file].pack for file in by_hand)
+        return Catalogue(tuple(packs.values()), self._signals, named, {pack.pack: file for file, pack in packs.items()})
+
+    def _pack(self, file: str, text: bytes) -> Pack | None:
         """The pack in a file, with limits converted to the units of their signals; None if it cannot be parsed."""
+        if file in self._known:
+            document, pack = self._known[file]
+            self._add(document, pack)
+            return pack
         try:
             document = _read(file, text, _HOW)
             pack = validate(document, Pack)
         except Mistakes as error:
-            self.mistakes += error.lines
+            self._mistakes += error.lines
             return None
-        self.mistakes += self._packs.mistakes(document, ("pack",), pack.pack)
-        for name in pack.signals:
-            self.mistakes += self._signals.mistakes(document, ("signals", name), name)
+        places = self._add(document, pack)
         # Only its own signals and the shipped ones: a pack must not depend on which others are loaded.
         known = {**pack.signals, **self._shipped}
-        self.signals = {**pack.signals, **self.signals}
-        self.mistakes += check_signals(document, pack.signals, known)
+        self._mistakes += check_signals(document, pack.signals, known)
         rules = tuple(self._rule(document, at, rule, known) for at, rule in enumerate(pack.rules))
-        return pack.model_copy(update={"rules": rules})
+        pack = pack.model_copy(update={"rules": rules})
+        self.checked[file] = document.only(places), pack
+        return pack
+
+    def _add(self, document: Document, pack: Pack) -> list[Place]:
+        """Adds its names and signals to those of the others; where they are defined."""
+        packs, rules, signals = self._names
+        named: list[tuple[UniqueNames, Place, str]] = [
+            (packs, ("pack",), pack.pack),
+            *((rules, ("rules", at, "id"), rule.id) for at, rule in enumerate(pack.rules)),
+            *((signals, ("signals", name), name) for name in pack.signals),
+        ]
+        for names, place, name in named:
+            self._mistakes += names.mistakes(document, place, name)
+        self._signals = {**pack.signals, **self._signals}
+        return [place for _, place, _ in named]
 
     def _rule(self, document: Document, at: int, rule: Rule, known: Mapping[str, Signal]) -> Rule:
-        self.mistakes += self._rules.mistakes(document, ("rules", at, "id"), rule.id)
         if wrong := check_rule(document, ("rules", at), rule, known):
-            self.mistakes += wrong
+            self._mistakes += wrong
             return rule
         rule, mistakes = convert_limits(rule, known)
-        self.mistakes += [document.mistake(("rules", at, *place), text) for place, text in mistakes]
+        self._mistakes += [document.mistake(("rules", at, *place), text) for place, text in mistakes]
         return rule
 
 
-def _signals() -> _Signals:
-    """The shipped signals, and the place where each is defined."""
-    return _shipped()[1]
-
-
-@cache
 def _parsed_signals() -> _Signals:
+    """The shipped signals, and the place where each is defined."""
     documents = [_read(*named) for named in _yaml_files("signals").values()]
     parts = [validate(document, Signals).signals for document in documents]
     signals = {name: signal for part in parts for name, signal in part.items()}

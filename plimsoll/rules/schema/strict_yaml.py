@@ -43,6 +43,11 @@ class Document:
         line, column = self.marks.get(place, (1, 1))
         return f"{self.file}:{line}:{column}"
 
+    def only(self, places: Sequence[Place]) -> "Document":
+        """What is needed to say where these parts are, and whose they are."""
+        rules = [{"id": rule.get("id")} for rule in self.data.get("rules", ())]
+        return Document(self.file, {"rules": rules}, {place: self.marks[place] for place in places})
+
     def mistake(self, place: Place, text: str) -> str:
         """A message about one part of the file, with the rule or signal it belongs to."""
         owner = self._owner(place)
