@@ -1,10 +1,10 @@
 """What is wrong with a host, in a sentence, and how sure that is: what people read before any value."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.incidents import Incident
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.judged_now import AllJudged
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.rules.schema.signal import Signal
@@ -56,13 +56,12 @@ def certainty(incident: Incident) -> str:
     return f"{counted(count, 'signal')} {'says' if count == 1 else 'say'} so"
 
 
-def unjudged(host: str, judged: Iterable[JudgedNow], signals: Mapping[str, Signal]) -> str:
+def unjudged(host: str, judged: AllJudged, signals: Mapping[str, Signal]) -> str:
     """Which resources of a host no limit judges now: `memory and disks not judged`; empty if all are."""
-    own = host_key(host)
     have = {
         _resource(signals[one.rule.signal])
-        for one in judged
-        if one.subject.key[0] == own and one.state != State.NO_DATA and one.rule.severity != "info"
+        for one in judged.on(host_key(host))
+        if one.state != State.NO_DATA and one.rule.severity != "info"
     }
     lacking = [word for resource, word in _RESOURCES.items() if resource not in have]
     return f"{listed(lacking, len(lacking))} not judged" if lacking else ""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.firing import Firing
 from plimsoll.rules.schema.field_types import Resource
 
 
@@ -69,7 +70,7 @@ class HostHealth:
 class Health:
     """The state of the whole: `answer`, why in `reason`, and what that rests on in `basis`.
 
-    `alerts` are the warning and critical ones that fire for hosts, the worst first; `info` is how many others fire.
+    `firing` is what fires; `info` is how many alerts of severity info.
     `problems` are what somebody has to mend, in sentences: a full disk, notifications that cannot be delivered.
     `evaluated` is the last evaluation (UTC ns), `points_a_minute` how many values were written in the last minute.
     """
@@ -78,7 +79,7 @@ class Health:
     reason: str = ""
     basis: str = ""
     hosts: Sequence[HostHealth] = ()
-    alerts: Sequence[Alert] = ()
+    firing: Firing = field(default_factory=Firing)
     info: int = 0
     problems: Sequence[str] = ()
     evaluated: int | None = None
@@ -86,6 +87,11 @@ class Health:
     store: str = ""
     store_bytes: int | None = None
     notes: Sequence[str] = ()
+
+    @property
+    def alerts(self) -> Sequence[Alert]:
+        """The warning and critical ones that fire for hosts, the worst first."""
+        return self.firing.alerts
 
     @property
     def headline(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from plimsoll.alerting.book.record import Alert
+from plimsoll.model.host_key import HostKey
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 
@@ -23,6 +24,11 @@ class Incident:
     def others(self) -> Sequence[Alert]:
         """The other limits that are past."""
         return self.alerts[1:]
+
+    @property
+    def host(self) -> HostKey:
+        """The host that it is on; empty if it is on none."""
+        return HostKey(self.worst.key[1])
 
     @property
     def severity(self) -> Severity:

@@ -1,17 +1,23 @@
-"""A rule for one subject as it was after the last evaluation."""
+"""Rules for their subjects as they were after the last evaluation: a column for each rule, a row for each subject."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
-from typing import NamedTuple, overload
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.alerting.planning import Key, Planned
+from plimsoll.model.host_key import HostKey
 from plimsoll.model.log import Times, Values
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State, States
 from plimsoll.rules.subjects import Subject
+
+CROSSED = (State.PENDING, State.FIRING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +40,110 @@ class JudgedNow:
     impossible: float = nan
 
 
-class RuleNow(NamedTuple):
-    """A rule for all its subjects, a row each; the limit is None where a fact is lacking."""
+class Limits:
+    """The limits of a rule for its subjects, a row each; None where a fact is lacking."""
 
-    planned: Sequence[Planned]
-    healthy: Sequence[Healthy | None]
+    def __init__(self, judged: Sequence[Planned | JudgedNow], each: list[Healthy | None]) -> None:
+        self.judged = judged
+        self.each = each
+
+    @cached_property
+    def rows(self) -> Mapping[Healthy, NDArray[np.intp]]:
+        """The rows of each limit: most subjects have the same one."""
+        found: dict[Healthy, list[int]] = {}
+        for row, healthy in enumerate(self.each):
+            if healthy is not None:
+                found.setdefault(healthy, []).append(row)
+        return {healthy: np.array(rows) for healthy, rows in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleNow:
+    """A rule for all its subjects, a row each."""
+
+    rule: Rule
+    limits: Limits
     values: Values
     states: States
     since: Times
     impossible: Values
 
+    @property
+    def crossed(self) -> NDArray[np.bool_]:
+        """Which rows are pending or firing."""
+        return (self.states == State.PENDING) | (self.states == State.FIRING)
+
+    def at(self, rows: Sequence[int]) -> Iterator[JudgedNow]:
+        """What is known of some rows, but for those where a fact is lacking."""
+        columns = (one[rows].tolist() for one in (self.values, self.states, self.since, self.impossible))
+        for row, value, state, since, odd in zip(rows, *columns, strict=True):
+            one, healthy = self.limits.judged[row], self.limits.each[row]
+            if healthy is not None:
+                begun = since if state in CROSSED else None
+                yield JudgedNow(one.rule, one.subject, healthy, value, State(state), begun, one.key, one.note, odd)
+
+
+class Places:
+    """Where the rows of each host are. It is the same object until other subjects are judged."""
+
+    def __init__(self, rules: Sequence[Sequence[Planned | JudgedNow]]) -> None:
+        self._rules = rules
+
+    @cached_property
+    def hosts(self) -> Sequence[HostKey]:
+        """The hosts."""
+        return [*dict.fromkeys(one.subject.key[0] for judged in self._rules for one in judged)]
+
+    @cached_property
+    def numbers(self) -> Sequence[NDArray[np.intp]]:
+        """For each rule the host of each row, as its place in `hosts`."""
+        number = {host: at for at, host in enumerate(self.hosts)}
+        return [np.array([number[one.subject.key[0]] for one in judged], np.intp) for judged in self._rules]
+
+    @cached_property
+    def of_host(self) -> Mapping[HostKey, Mapping[int, Sequence[int]]]:
+        """The rows of each rule on a host, by the rule's place."""
+        found: dict[HostKey, dict[int, list[int]]] = {}
+        for at, judged in enumerate(self._rules):
+            for row, one in enumerate(judged):
+                found.setdefault(one.subject.key[0], {}).setdefault(at, []).append(row)
+        return found
+
 
 class AllJudged(Sequence[JudgedNow]):
-    """All rules for all their subjects, put together when somebody first asks: many evaluations pass unseen."""
+    """All rules for all their subjects. What is known of one is put together when somebody asks: few are looked at."""
 
-    def __init__(self, rules: Sequence[RuleNow]) -> None:
-        self._rules = rules
+    def __init__(self, rules: Sequence[RuleNow] = (), places: Places | None = None) -> None:
+        self.rules = rules
+        self.places = places or Places([one.limits.judged for one in rules])
+
+    @classmethod
+    def of(cls, judged: Iterable[JudgedNow]) -> "AllJudged":
+        """The same of what is put together already."""
+        found: dict[int, list[JudgedNow]] = {}
+        for one in judged:
+            found.setdefault(id(one.rule), []).append(one)
+        return cls(
+            [
+                RuleNow(
+                    some[0].rule,
+                    Limits(some, [one.healthy for one in some]),
+                    np.array([one.value for one in some]),
+                    np.array([one.state for one in some], np.int8),
+                    np.array([one.since or 0 for one in some], np.int64),
+                    np.array([one.impossible for one in some]),
+                )
+                for some in found.values()
+            ]
+        )
+
+    def on(self, host: HostKey) -> list[JudgedNow]:
+        """What is judged on a host."""
+        return [one for rule, rows in self.places.of_host.get(host, {}).items() for one in self.rules[rule].at(rows)]
+
+    def pending(self) -> list[JudgedNow]:
+        """What is crossed, but not for as long yet as it takes to alert."""
+        return [one for rule in self.rules for one in rule.at(np.flatnonzero(rule.states == State.PENDING).tolist())]
 
     @overload
     def __getitem__(self, index: int) -> JudgedNow: ...
@@ -68,13 +162,4 @@ class AllJudged(Sequence[JudgedNow]):
 
     @cached_property
     def _all(self) -> list[JudgedNow]:
-        return [one for rule in self._rules for one in _each(rule)]
-
-
-def _each(rule: RuleNow) -> Iterator[JudgedNow]:
-    columns = rule.values.tolist(), rule.states.tolist(), rule.since.tolist(), rule.impossible.tolist()
-    for one, healthy, value, state, since, odd in zip(rule.planned, rule.healthy, *columns, strict=True):
-        if healthy is not None:
-            is_active = state in (State.PENDING, State.FIRING)
-            begun = since if is_active else None
-            yield JudgedNow(one.rule, one.subject, healthy, value, State(state), begun, one.key, one.note, odd)
+        return [one for rule in self.rules for one in rule.at(range(len(rule.values)))]

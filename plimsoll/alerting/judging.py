@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from plimsoll.alerting.buffers import Buffers
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.judged_now import AllJudged
 from plimsoll.alerting.live_series import MOST_HOSTS, GoOn, LiveSeries, go_on
 from plimsoll.alerting.planning import Key, Planned, Site, plan
 from plimsoll.alerting.shares import shared
@@ -118,7 +118,7 @@ class LiveJudge:
         """The state of a rule after the last evaluation."""
         return self._standing.state(key)
 
-    def now(self) -> Sequence[JudgedNow]:
+    def now(self) -> AllJudged:
         """Every rule that is judged, as it is after the last evaluation."""
         return self._standing.now()
 

@@ -16,7 +16,7 @@ from plimsoll.alerting.book.history import history
 from plimsoll.alerting.clocks import Clocks
 from plimsoll.alerting.episodes import Episode
 from plimsoll.alerting.health import Progress
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.judged_now import AllJudged
 from plimsoll.alerting.judging import LiveJudge, evaluations
 from plimsoll.alerting.live_series import MOST_HOSTS, Stopped, within
 from plimsoll.alerting.planning import Key, Site
@@ -97,7 +97,7 @@ class AlertLoop:
         self._amended: dict[str, int] = {}
         self._amend_next = 0
         self.progress = Progress()
-        self.judged: Sequence[JudgedNow] = ()
+        self.judged = AllJudged()
 
     def run(self, stop: Event) -> None:
         """Perform what is due until `stop` is set; what is being evaluated then is left to the next start."""

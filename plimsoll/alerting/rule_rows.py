@@ -6,17 +6,15 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.alerting.judged_now import CROSSED, Limits
 from plimsoll.alerting.planning import Key, Planned
 from plimsoll.alerting.transitions import Transition
 from plimsoll.hosts.facts import UnknownFact
 from plimsoll.model.log import Times
 from plimsoll.rules.crossings import worst_of
 from plimsoll.rules.evaluate import Judge, Part
-from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.states import State, Status, Truth, settled, step
 from plimsoll.rules.tracks import Matrix
-
-ACTIVE = (State.PENDING, State.FIRING)
 
 
 class RuleRows:
@@ -26,7 +24,7 @@ class RuleRows:
         states: PENDING or FIRING, and OK for all else.
         since: From when the condition has been true (UTC ns), where it is pending or firing.
         worst: Of those that are pending, the worst value since then.
-        healthy: The limits; None where a fact is lacking.
+        limits: The limits of the subjects.
         values: The reduced values at the last evaluation; NaN for no data.
         known: Whether the condition was known at the last evaluation.
         odd: The reduced values that cannot be; NaN elsewhere.
@@ -40,7 +38,7 @@ class RuleRows:
         self.states = np.zeros(count, dtype=np.int8)
         self.since = np.zeros(count, dtype=np.int64)
         self.worst = np.full(count, nan)
-        self.healthy: list[Healthy | None] = [None] * count
+        self.limits = Limits(planned, [None] * count)
         self.values = np.full(count, nan)
         self.known = np.zeros(count, dtype=np.bool_)
         self.odd = np.full(count, nan)
@@ -60,11 +58,11 @@ class RuleRows:
     def status(self, row: int) -> Status:
         """The status, if it is pending or firing."""
         state = State(int(self.states[row]))
-        return Status(state, int(self.since[row])) if state in ACTIVE else Status()
+        return Status(state, int(self.since[row])) if state in CROSSED else Status()
 
     def set(self, row: int, status: Status, worst: float = nan) -> None:
         """Go on from a status."""
-        is_active = status.state in ACTIVE
+        is_active = status.state in CROSSED
         self.states[row] = status.state if is_active else State.OK
         self.since[row] = status.since if is_active and status.since is not None else 0
         self.worst[row] = worst if status.state == State.PENDING else nan
@@ -100,6 +98,7 @@ class RuleRows:
         self, judge: Judge, evaluations: int, lacking: Callable[[Planned, str], None]
     ) -> Iterator[tuple[Part, NDArray[np.intp]]]:
         every = [(one.subject, one.origin) for one in self.planned]
+        self.limits = Limits(self.planned, [*self.limits.each])  # pages may be reading the last ones
         try:
             yield from self._placed([*judge.parts(self.rule, every, evaluations)], [*range(len(every))])
         except UnknownFact:
@@ -115,7 +114,7 @@ class RuleRows:
             its = rows[at : at + len(part.subjects)]
             at += len(its)
             for row, healthy in zip(its, part.limits.each, strict=True):
-                self.healthy[row] = healthy
+                self.limits.each[row] = healthy
             yield part, np.array(its)
 
     def _steps(
@@ -132,13 +131,13 @@ class RuleRows:
                 before, value = self.status(row), float(found.values[place, column])
                 after = step(before, at, int(enter[place]), int(stay[place]), hold)
                 limit, worst = found.healthy[place], nan
-                if after.state in ACTIVE:
+                if after.state in CROSSED:
                     worst = worst_of(limit, np.array([self.worst[row], value]))
                 self.set(row, after, worst)
                 change = None
-                if after.state != before.state and (after.state in ACTIVE or before.state in ACTIVE):
+                if after.state != before.state and (after.state in CROSSED or before.state in CROSSED):
                     one = self.planned[row]
-                    begun = after.since if after.state in ACTIVE else None
+                    begun = after.since if after.state in CROSSED else None
                     states_, seen = (before.state, after.state), covered(one, at)
                     change = Transition(at, one.rule, one.subject, *states_, begun, value, limit, one.note, seen, worst)
                 yield self.keys[row], after, change

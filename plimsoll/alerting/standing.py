@@ -5,9 +5,9 @@ from math import nan
 
 import numpy as np
 
-from plimsoll.alerting.judged_now import AllJudged, JudgedNow, RuleNow
+from plimsoll.alerting.judged_now import CROSSED, AllJudged, Places, RuleNow
 from plimsoll.alerting.planning import Key, Planned
-from plimsoll.alerting.rule_rows import ACTIVE, RuleRows
+from plimsoll.alerting.rule_rows import RuleRows
 from plimsoll.alerting.transitions import Transition
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -23,12 +23,11 @@ class Standing:
     """The rules that are judged, with their statuses. Only those that are pending or firing are kept."""
 
     def __init__(self, statuses: Mapping[Key, Status]) -> None:
-        self.statuses = {key: status for key, status in statuses.items() if status.state in ACTIVE}
+        self.statuses = {key: status for key, status in statuses.items() if status.state in CROSSED}
         self.rules: list[RuleRows] = []
         self._place: dict[Key, tuple[RuleRows, int]] = {}
         self._gone: dict[Key, tuple[Planned, Healthy]] = {}
-        self._hosts: list[str] = []
-        self._host_of: list[np.ndarray] = []
+        self._places = Places(())
 
     def plan(self, planned: Sequence[Planned]) -> None:
         """Judge these from now on; what is judged already goes on."""
@@ -42,16 +41,14 @@ class Standing:
                 rows.set(row, status, float(worst))
             elif key in before:
                 rows, row = before[key]
-                healthy = rows.healthy[row]
+                healthy = rows.limits.each[row]
                 if healthy:
                     self._gone[key] = rows.planned[row], healthy
-        self._hosts = [*dict.fromkeys(one.subject.key[0] for one in planned)]
-        number = {host: at for at, host in enumerate(self._hosts)}
-        self._host_of = [np.array([number[one.subject.key[0]] for one in rows.planned]) for rows in self.rules]
+        self._places = Places([rows.planned for rows in self.rules])
 
     def stepped(self, key: Key, status: Status) -> None:
         """Keep a status that changed."""
-        if status.state in ACTIVE:
+        if status.state in CROSSED:
             self.statuses[key] = status
         else:
             self.statuses.pop(key, None)
@@ -93,11 +90,12 @@ class Standing:
 
     def judged(self) -> dict[str, int]:
         """How many warning and critical limits had data at the last evaluation, by host (case-folded)."""
-        counts = np.zeros(len(self._hosts), dtype=np.int64)
-        for rows, hosts in zip(self.rules, self._host_of, strict=True):
+        places = self._places
+        counts = np.zeros(len(places.hosts), dtype=np.int64)
+        for rows, hosts in zip(self.rules, places.numbers, strict=True):
             if rows.is_severe:
                 counts += np.bincount(hosts[rows.known | rows.active], minlength=len(counts))
-        return {host: count for host, count in zip(self._hosts, counts.tolist(), strict=True) if count}
+        return {host: count for host, count in zip(places.hosts, counts.tolist(), strict=True) if count}
 
     def pending(self) -> int:
         """How many warning and critical limits are crossed, but not yet for as long as they must be."""
@@ -126,7 +124,7 @@ class Standing:
             resource = signals[rows.rule.signal].resource if rows.is_severe else None
             if resource is None:
                 continue
-            for one, healthy in zip(rows.planned, rows.healthy, strict=True):
+            for one, healthy in zip(rows.planned, rows.limits.each, strict=True):
                 key = one.subject.key[0], resource
                 newest, interval = found.get(key, (0, 0))
                 if healthy is None or newest >= fresh:
@@ -138,20 +136,21 @@ class Standing:
                     found[key] = newest, interval
         return found
 
-    def now(self) -> Sequence[JudgedNow]:
+    def now(self) -> AllJudged:
         """Every rule that is judged, as it is after the last evaluation."""
         return AllJudged(
             [
                 RuleNow(
-                    one.planned,
-                    [*one.healthy],
+                    one.rule,
+                    one.limits,
                     one.values.copy(),
                     np.where(one.active, one.states, np.where(one.known, State.OK, State.NO_DATA)),
                     one.since.copy(),
                     one.odd.copy(),
                 )
                 for one in self.rules
-            ]
+            ],
+            self._places,
         )
 
 

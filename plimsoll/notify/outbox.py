@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from plimsoll.alerting.book import silences
 from plimsoll.alerting.book.database import AlertsFile
-from plimsoll.alerting.book.record import Alert, alert_of, key_of
+from plimsoll.alerting.book.record import COLUMNS, Alert, alert_of, key_of
 from plimsoll.alerting.book.rows import count
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
@@ -113,7 +113,7 @@ class Outbox:
     def give_up(self, policy: Policy, now: int) -> int:
         """Give up what ended a day ago and could not be told since; return how many alerts that are."""
         query = (
-            "SELECT alerts.* FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ?"
+            f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ?"
             f" AND ended_at > ? AND alert IS NULL AND NOT hush AND severity IN ({_listed(policy)})"
         )
         first = max(now - 2 * FORGOTTEN, self.state().since)
@@ -140,13 +140,13 @@ class Outbox:
         wanted = f"hold = 0 AND severity IN ({_listed(policy)})"
         untold = "LEFT JOIN told ON alert = id AND target = ? WHERE alert IS NULL AND NOT hush AND"
         queries = (
-            (f"SELECT alerts.* FROM alerts {untold} {wanted} AND ended_at IS NULL", (self._name,)),
+            (f"SELECT {COLUMNS} FROM alerts {untold} {wanted} AND ended_at IS NULL", (self._name,)),
             (
-                f"SELECT alerts.* FROM alerts {untold} {wanted} AND ended_at > ?",
+                f"SELECT {COLUMNS} FROM alerts {untold} {wanted} AND ended_at > ?",
                 (self._name, now - FORGOTTEN),
             ),
             (
-                f"SELECT alerts.* FROM told JOIN alerts ON id = alert WHERE target = ? AND what = 'fired' AND {wanted}"
+                f"SELECT {COLUMNS} FROM told JOIN alerts ON id = alert WHERE target = ? AND what = 'fired' AND {wanted}"
                 " AND (ended_at IS NOT NULL OR (acked_at IS NULL AND at <= ?))",
                 (self._name, now - _OLDEST_REPEAT),
             ),
@@ -156,13 +156,13 @@ class Outbox:
     def _known(self) -> list[Alert]:
         """The limits that are past, and of which the target was told."""
         query = (
-            "SELECT alerts.* FROM told JOIN alerts ON id = alert"
+            f"SELECT {COLUMNS} FROM told JOIN alerts ON id = alert"
             " WHERE target = ? AND what = 'fired' AND ended_at IS NULL AND kind = 'rule'"
         )
         return [alert_of(row) for row in self._file.rows(query, (self._name,))]
 
     def _past(self) -> list[Alert]:
-        query = "SELECT * FROM alerts WHERE ended_at IS NULL AND kind = 'rule' AND severity <> 'info'"
+        query = f"SELECT {COLUMNS} FROM alerts WHERE ended_at IS NULL AND kind = 'rule' AND severity <> 'info'"
         return [alert_of(row) for row in self._file.rows(query)]
 
     def _told(self) -> dict[int, Told]:

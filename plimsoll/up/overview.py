@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from plimsoll.alerting.book.database import AlertsFile
-from plimsoll.alerting.book.history import firing
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.book.record import Kind
 from plimsoll.alerting.clocks import wrong
+from plimsoll.alerting.firing import Firing, firing
 from plimsoll.alerting.health import Answer, Health, HostHealth, HostState, Progress
-from plimsoll.alerting.incidents import incidents
+from plimsoll.alerting.incidents import Incident
 from plimsoll.alerting.roster import Host, hosts
 from plimsoll.alerting.shares import MOST, MOST_OF_HOST
 from plimsoll.alerting.troubles import (
@@ -124,16 +124,15 @@ def health(
         [one for one in mended if (one.severity == "warning") == is_warning] for is_warning in (False, True)
     )
     fires = firing(file)
-    alerts = [one for one in fires if one.severity != "info" and one.kind != "plimsoll"]
-    found = [*_hosts(file, alerts, progress, now)]
-    answer, reason = _answer(found, alerts, mended, progress, now)
+    found = [*_hosts(file, fires, progress, now)]
+    answer, reason = _answer(found, fires, mended, progress, now)
     return Health(
         answer=answer,
         reason=reason,
         basis=_basis(progress),
         hosts=found,
-        alerts=alerts,
-        info=sum(one.severity == "info" for one in fires),
+        firing=fires,
+        info=fires.info,
         problems=[one.text for one in mended],
         evaluated=progress.evaluated,
         points_a_minute=written.last_minute,
@@ -151,12 +150,12 @@ def health(
 
 
 def _answer(
-    found: list[HostHealth], alerts: list[Alert], mended: list[Trouble], progress: Progress, now: int
+    found: list[HostHealth], fires: Firing, mended: list[Trouble], progress: Progress, now: int
 ) -> tuple[Answer, str]:
     """Whether the hosts are healthy, as far as that is known, and why."""
-    if alerts:
-        hosts = counted(len({host_key(one.host) for one in alerts}), "host")
-        return Answer.NOT_HEALTHY, f"{counted(len(incidents(alerts)), 'incident')} on {hosts}"
+    if fires.incidents:
+        hosts = counted(len(fires.of_host), "host")
+        return Answer.NOT_HEALTHY, f"{counted(len(fires.incidents), 'incident')} on {hosts}"
     doubtful = [one.name for one in found if one.state in (HostState.SILENT, HostState.NOT_JUDGED)]
     if mended:
         return Answer.NOT_KNOWN, "Plimsoll itself needs attention"
@@ -210,30 +209,24 @@ def _left_out(written: WritingState) -> Iterator[str]:
         )
 
 
-def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) -> Iterator[HostHealth]:
+def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Iterator[HostHealth]:
     judged = progress.judged
     behind = {host_key(host): by for host, by in progress.behind.items()}
     ahead_by = {host_key(host): by for host, by in progress.ahead.items()}
-    by_host: dict[str, list[Alert]] = {}
-    for one in alerts:
-        by_host.setdefault(host_key(one.host), []).append(one)
-    silent = any(one.kind == "all-silent" for one in alerts)
+    silent = "all-silent" in _kinds(fires.of_host.get(host_key(""), ()))
     known = [one for one in hosts(file) if one.retired_at is None]
     for host in known:
-        mine, late, early = (
-            by_host.get(host.host, []),
-            behind.get(host_key(host.host)),
-            ahead_by.get(host_key(host.host)),
-        )
+        key = host_key(host.host)
+        mine, late, early = fires.of_host.get(key, ()), behind.get(key), ahead_by.get(key)
         is_gone = not host.is_expected and host.is_late(progress.evaluated or 0) and late is None
-        if host.newest is None or is_gone or (silent and host.is_expected) or any(one.kind in _SILENT for one in mine):
+        if host.newest is None or is_gone or (silent and host.is_expected) or not _kinds(mine).isdisjoint(_SILENT):
             state, note = HostState.SILENT, _silence(host, now)
             if late is not None:
                 note = f"silent: {wrong(late, 'behind')}"
             elif early is not None:
                 note = f"silent: {wrong(early, 'ahead')}"
         elif mine:
-            state, note = HostState.ALERT, counted(len(incidents(mine)), "incident")
+            state, note = HostState.ALERT, counted(len(mine), "incident")
         elif late is not None:
             state, note = HostState.NOT_JUDGED, f"not judged: {wrong(late, 'behind')}"
         elif host.host in progress.impossible:
@@ -254,6 +247,10 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
     for host, ahead in sorted(progress.ahead.items()):
         if host_key(host) not in names:
             yield HostHealth(host, HostState.NOT_JUDGED, f"not judged: {wrong(ahead, 'ahead')}")
+
+
+def _kinds(some: Sequence[Incident]) -> set[Kind]:
+    return {alert.kind for one in some for alert in one.alerts}
 
 
 def _unsent(newest: Mapping[Resource, int], now: int) -> str:

@@ -1,13 +1,13 @@
 """What the pages show: the parts of a running `plimsoll up`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.health import Health, Progress
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.judged_now import AllJudged
 from plimsoll.alerting.planning import Site
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
@@ -36,7 +36,7 @@ class Watched:
     zone: Zone
     folder: Path
     progress: Callable[[], Progress]
-    judged: Callable[[], Sequence[JudgedNow]]
+    judged: Callable[[], AllJudged]
     health: Callable[[], Health]
     reload: Callable[[], Reloaded] = lambda: Reloaded(0)
     reloaded: Reloaded | None = None

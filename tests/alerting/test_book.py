@@ -20,6 +20,7 @@ from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
 from plimsoll.alerting.book.salvage import salvage
 from plimsoll.alerting.episodes import Episode
+from plimsoll.alerting.firing import firing
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject
@@ -47,22 +48,21 @@ def test_an_alert_from_firing_to_recovery(world, file):
 
 def test_what_fires_is_as_the_file_has_it_whoever_changed_it(world, file, tmp_path):
     world.step("WEB01", value=91.0)
-    assert len(history.firing(file)) == 1
+    assert len(firing(file).every) == 1
     with suppress(ZeroDivisionError), file.transaction() as connection:
         connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
-        assert history.firing(file) == []
+        assert firing(file).every == []
         raise ZeroDivisionError
-    assert len(history.firing(file)) == 1
-    history.firing(file).clear()
-    assert len(history.firing(file)) == 1
+    assert len(firing(file).every) == 1
+    assert firing(file) is firing(file)
     other = AlertsFile(tmp_path / NAME)
     with other.transaction() as connection:
         connection.execute("UPDATE alerts SET last = 99")
-    assert [one.last for one in history.firing(file)] == [99.0]
+    assert [one.last for one in firing(file).every] == [99.0]
     with other.transaction() as connection:
         connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
     other.close()
-    assert history.firing(file) == []
+    assert firing(file).every == []
 
 
 def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):

@@ -12,7 +12,7 @@ from plimsoll.alerting.book.database import NAME, AlertsFile
 from plimsoll.alerting.book.record import details_of
 from plimsoll.alerting.book.rows import Begun, begin, count_firing, end
 from plimsoll.alerting.health import Progress
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.judged_now import AllJudged, JudgedNow
 from plimsoll.hosts.settings import parse
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
@@ -94,7 +94,7 @@ class Told:
         found = parse(settings, self.folder / "plimsoll.toml")
         overrides = found.overrides(self.folder, self.catalogue.rules, self.catalogue.signals)
         return {
-            "judged": lambda: self.judged,
+            "judged": lambda: AllJudged.of(self.judged),
             "progress": lambda: Progress(evaluated=self.now),
             "site": planning.Site(self.catalogue, overrides, found.drives()),
         }

@@ -6,9 +6,9 @@ from math import nan
 import numpy as np
 import pytest
 
+from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import HostHealth, HostState
-from plimsoll.alerting.incidents import incidents
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.judged_now import AllJudged, JudgedNow
 from plimsoll.alerting.troubles import Trouble
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
@@ -106,7 +106,7 @@ def test_no_alert_is_hidden_however_many_there_are(watching, served, chromium):
     with opened(chromium, served.address) as one:
         listed = one.page.locator(".alerts li").count()
         more = int(one.page.locator(".more a").inner_text().split()[0])
-        fires = incidents(watching.health().alerts)
+        fires = watching.health().firing.incidents
         assert listed + more == len(fires)
         assert sum(len(one.alerts) for one in fires) == len(WITHOUT_COLUMN) + 3
         row = one.page.locator(".hosts tbody tr")
@@ -199,7 +199,12 @@ def test_the_wall_has_names_without_their_domain_where_that_tells_them(watching,
 
 def test_hosts_are_chosen_and_grouped_by_their_labels():
     named = [HostHealth(name, HostState.HEALTHY) for name in ("a1", "a2", "b1")]
-    known = Hosts(named, (), JudgedHosts({}, (), SITE.catalogue), {"a1": {"site": "Berlin"}, "b1": {"site": "Oslo"}})
+    known = Hosts(
+        named,
+        Firing(),
+        JudgedHosts(AllJudged(), {}, Firing(), SITE.catalogue),
+        {"a1": {"site": "Berlin"}, "b1": {"site": "Oslo"}},
+    )
     grouped = host_table(known, Choice(group="site"), SITE.catalogue)
     assert {one.title: [row.name for row in one.rows] for one in grouped.groups} == {
         "site=Berlin": ["a1"],
@@ -398,13 +403,13 @@ def test_a_cell_and_a_row_say_why_they_are_marked():
     def judged(value, state, impossible=nan):
         key = rule.id, *subject.key
         one = JudgedNow(rule, subject, rule.healthy, value, state, 0, key, impossible=impossible)
-        return JudgedHosts({key: one}, (), SITE.catalogue)
+        return JudgedHosts(AllJudged.of([one]), {}, Firing(), SITE.catalogue)
 
     (held,) = judged(88, State.FIRING).cells(host_key("web1")).values()
     assert words.of_cell(held, None, MINUTE)[1] == "passed its limit, ends when at most 85 %"
     (odd,) = judged(nan, State.NO_DATA, -51).cells(host_key("web1")).values()
     assert words.figure(odd) == ("cannot be: -51 %", "")
     found = host_table(
-        Hosts([HostHealth("web1", HostState.HEALTHY)], (), judged(99, State.PENDING)), Choice(), SITE.catalogue
+        Hosts([HostHealth("web1", HostState.HEALTHY)], Firing(), judged(99, State.PENDING)), Choice(), SITE.catalogue
     )
     assert (found.rows[0].pending, found.pending) == ("critical", "critical")

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import plimsoll as plimsoll_api
-from plimsoll.alerting.book.history import firing
+from plimsoll.alerting.firing import firing
 from plimsoll.alerting.health import Health, HostHealth, HostState
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -60,7 +60,7 @@ def api(told, store, hosts=("WEB1",), **options):
 
     def health():
         every = [HostHealth(host, HostState.ALERT, "1 alert", told.now) for host in hosts]
-        return Health(hosts=every, alerts=firing(told.file), evaluated=told.now)
+        return Health(hosts=every, firing=firing(told.file), evaluated=told.now)
 
     with site(store, told.folder, **told.watching(), health=health, **options) as here:
         yield here

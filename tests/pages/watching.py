@@ -7,7 +7,7 @@ from math import nan
 from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.health import Progress
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.judged_now import AllJudged, JudgedNow
 from plimsoll.alerting.planning import Site
 from plimsoll.alerting.roster import Roster, Seen
 from plimsoll.alerting.transitions import Transition
@@ -45,7 +45,7 @@ class Watching:
         return {
             "file": self.file,
             "progress": self.progress,
-            "judged": lambda: [*self.judged.values()],
+            "judged": lambda: AllJudged.of(self.judged.values()),
             "health": self.health,
         }
 

@@ -13,6 +13,7 @@ import urllib3
 from plimsoll.alerting import planning
 from plimsoll.alerting.book.database import NAME, AlertsFile
 from plimsoll.alerting.health import Health, Progress
+from plimsoll.alerting.judged_now import AllJudged
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
 from plimsoll.native.running import OnlyOne
@@ -85,7 +86,7 @@ def watched(store, folder, file, health: Callable[[], Health] = Health, limits=N
         zone=Zone.parse("UTC"),
         folder=folder,
         progress=Progress,
-        judged=lambda: (),
+        judged=AllJudged,
         health=health,
         limits=limits or Limits(),
     )

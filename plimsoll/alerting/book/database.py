@@ -126,6 +126,12 @@ class AlertsFile:
                 raise NotKept(f"{self.path}: {_why(error)}") from error
             raise
 
+    @contextmanager
+    def alone(self) -> Generator[None]:
+        """Let no other thread use the file meanwhile."""
+        with self._lock:
+            yield
+
     @property
     def version(self) -> tuple[int, int] | None:
         """Another one after any change, by this process or another; None within a transaction, which may be undone."""

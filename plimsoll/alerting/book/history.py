@@ -2,10 +2,9 @@
 
 import sqlite3
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 from plimsoll.alerting.book.database import AlertsFile
-from plimsoll.alerting.book.record import Alert, alert_of
+from plimsoll.alerting.book.record import COLUMNS, Alert, alert_of
 from plimsoll.model.times import SECOND
 
 _DAY = 86_400 * SECOND
@@ -14,9 +13,6 @@ KEPT_MESSAGES = 90 * _DAY
 MOST_KEPT = 100_000  # alerts that have ended, and messages
 
 WORST_FIRST = "CASE severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, fired_at DESC, id DESC"
-
-# A page of many hosts asks for them at each look.
-_firing = WeakKeyDictionary[AlertsFile, tuple[tuple[int, int] | None, list[Alert]]]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +28,8 @@ class Event:
 
 
 def firing(file: AlertsFile) -> list[Alert]:
-    """The alerts that are firing, critical ones first, then the latest first; read anew only after a change."""
-    version = file.version
-    kept = _firing.get(file)
-    if kept and version is not None and kept[0] == version:
-        return [*kept[1]]
-    found = [*map(alert_of, file.rows(f"SELECT * FROM alerts WHERE ended_at IS NULL ORDER BY {WORST_FIRST}"))]
-    _firing[file] = version, found
-    return [*found]
+    """The alerts that are firing, critical ones first, then the latest first."""
+    return [*map(alert_of, file.rows(f"SELECT {COLUMNS} FROM alerts WHERE ended_at IS NULL ORDER BY {WORST_FIRST}"))]
 
 
 def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
@@ -49,14 +39,15 @@ def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -
     """
     also = "" if replaced else " AND replaced_at IS NULL"
     query = (
-        f"SELECT * FROM alerts WHERE fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also} ORDER BY fired_at, id"
+        f"SELECT {COLUMNS} FROM alerts WHERE fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also}"
+        " ORDER BY fired_at, id"
     )
     return [*map(alert_of, file.rows(query, (end, start)))]
 
 
 def alert(file: AlertsFile, number: int) -> Alert | None:
     """The alert with this id."""
-    rows = file.rows("SELECT * FROM alerts WHERE id = ?", (number,))
+    rows = file.rows(f"SELECT {COLUMNS} FROM alerts WHERE id = ?", (number,))
     return alert_of(rows[0]) if rows else None
 
 

@@ -24,6 +24,11 @@ Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
 Ended = Literal["recovered", "retired", "rule removed"]
 
 _BY_INSTANCE = ("disk", "space")  # two disks of a host fail each by itself
+# What queries ask of the table `alerts` for `alert_of`, in its order.
+COLUMNS = (
+    "id, key, kind, rule, severity, signal, host, instance, since, fired_at, ended_at, ended_how, value, worst, last, "
+    "healthy, firings, stale, late, hold, hush, acked_at, acked_by, ack_note, details"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +67,14 @@ class Details:
         """The details as they are kept."""
         return json.dumps({name: value for name, value in asdict(self).items() if value}, ensure_ascii=False)
 
-    @classmethod
-    def from_json(cls, text: str) -> "Details":
+    @staticmethod
+    @lru_cache(50_000)
+    def from_json(text: str) -> "Details":
         """The details that were kept."""
         data: dict[str, Any] = json.loads(text)
         for name, value in data.items():
             data[name] = tuple(value) if isinstance(value, list) else value
-        return cls(**data)
+        return Details(**data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +146,36 @@ def _cause(rule: Rule, signal: Signal) -> str:
 
 
 def alert_of(row: sqlite3.Row) -> Alert:
-    """The alert of a row of the table `alerts`."""
-    fields: dict[str, Any] = dict(row)
-    del fields["replaced_at"]
-    for name in ("stale", "late", "hold", "hush"):
-        fields[name] = bool(fields[name])
-    for name in ("value", "worst", "last"):
-        fields[name] = math.nan if fields[name] is None else fields[name]
-    fields["key"], fields["details"] = key_of(row["key"]), Details.from_json(row["details"])
-    return Alert(**fields)
+    """The alert of a row of COLUMNS. By place, not by name: a page of many hosts asks for thousands."""
+    id_, key, kind, rule, severity, signal, host, instance, since, fired_at, ended_at, ended_how, *rest = row
+    value, worst, last, healthy, firings, stale, late, hold, hush, acked_at, acked_by, ack_note, details = rest
+    return Alert(
+        id_,
+        key_of(key),
+        kind,
+        rule,
+        severity,
+        signal,
+        host,
+        instance,
+        since,
+        fired_at,
+        ended_at,
+        ended_how,
+        math.nan if value is None else value,
+        math.nan if worst is None else worst,
+        math.nan if last is None else last,
+        healthy,
+        firings,
+        bool(stale),
+        bool(late),
+        bool(hold),
+        bool(hush),
+        acked_at,
+        acked_by,
+        ack_note,
+        Details.from_json(details),
+    )
 
 
 def key_text(key: Key) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.history import WORST_FIRST
-from plimsoll.alerting.book.record import Alert, Key, alert_of, key_text
+from plimsoll.alerting.book.record import COLUMNS, Alert, Key, alert_of, key_text
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 
@@ -109,7 +109,7 @@ def _found(
 ) -> Found:
     total = file.rows(f"SELECT count(*) AS number FROM alerts WHERE {where}", values)[0]["number"]
     first = first if exact else min(first, max(total - 1, 0) // most * most)
-    query = f"SELECT * FROM alerts WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"
+    query = f"SELECT {COLUMNS} FROM alerts WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"
     return Found([*map(alert_of, file.rows(query, [*values, most, first]))], total)
 
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from starlette.datastructures import QueryParams
 
 from plimsoll.alerting.book import search, silences
-from plimsoll.alerting.book.history import firing
 from plimsoll.alerting.book.record import IncidentKey, incident_of
+from plimsoll.alerting.firing import firing
 from plimsoll.alerting.incidents import Incident, incidents
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.model.errors import Unusable
@@ -23,7 +23,6 @@ from plimsoll.pages.shared.alert_rows import incident_rows, rows
 from plimsoll.pages.shared.time_range import TimeRange
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
-from plimsoll.rules.states import State
 from plimsoll.rules.wording import should_text
 from plimsoll.up.reloading import Reloaded
 from plimsoll.up.watched import Watched
@@ -151,10 +150,10 @@ class Lists:
         chosen = Filter.of(asked, zone)
         silenced = silences.active(self._file, now)
         first, before = first_of(asked.get("firing", "")), first_of(asked.get("page", ""))
-        fires = incidents(one for one in firing(self._file) if one.severity in SEVERE)
+        fires = incidents(one for one in firing(self._file).every if one.severity in SEVERE)
         shown = Pages.at(first, len(fires))
         notes = search.firing(self._file, ("info",), 0, MOST)
-        pending = self._pending([one for one in self._watched.judged() if one.state == State.PENDING])
+        pending = self._pending(self._watched.judged().pending())
         ended = search.ended(self._file, _wanted(chosen, _CHOICES[chosen.severity]), before, MOST)
         return {
             "headline": _headline(fires),

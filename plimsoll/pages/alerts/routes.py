@@ -17,7 +17,6 @@ from plimsoll.alerting.book import actions, search, silences
 from plimsoll.alerting.book.database import NotKept
 from plimsoll.alerting.book.deeds import Who, add
 from plimsoll.alerting.book.history import alert as alert_of
-from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.wording import made_sentence
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
@@ -123,9 +122,8 @@ class _AlertPages:
     def silence_incident(self, request: Request, fields: Fields) -> Response:
         """Begin a silence for each limit of the incident that an alert belongs to, and lead back to Health."""
         id_: int = request.path_params["id"]
-        found = next(
-            (one for one in incidents(self._watched.health().alerts) if id_ in {a.id for a in one.alerts}), None
-        )
+        fires = self._watched.health().firing.incidents
+        found = next((one for one in fires if id_ in {alert.id for alert in one.alerts}), None)
         for alert in found.alerts if found else ():
             form = SilenceForm(
                 alert.rule, alert.host or "*", alert.instance or "*", fields.get("length", ""), _ONE_CLICK

@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting.book.history import firing
 from plimsoll.alerting.causes import cause
+from plimsoll.alerting.firing import firing
 from plimsoll.alerting.incidents import Incident, incidents
 from plimsoll.dashboards.areas import Area, PanelSpec, RowSpec, load_areas
 from plimsoll.model.errors import Unusable
@@ -48,7 +48,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     """The pages."""
 
     def listing(request: Request) -> Response:
-        fires = incidents(one for one in firing(watched.file) if one.severity != "info")
+        fires = incidents(one for one in firing(watched.file).every if one.severity != "info")
         chosen = RangePicker.of(request, frame.zone_of(request)).chosen
         shown = _listed(scenes.live(chosen.start, chosen.end))
         areas = [(area, [one for one in fires if _shows(area, one)]) for area in shown]

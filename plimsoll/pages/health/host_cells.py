@@ -15,6 +15,7 @@ from plimsoll.report.html.gauge import level_of, water
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State
 from plimsoll.rules.wording import healthy_text
 
@@ -71,10 +72,9 @@ class Cell:
 Cells: TypeAlias = Mapping[str, Mapping[str, Cell]]
 
 
-def shown(judged: Iterable[JudgedNow]) -> list[JudgedNow]:
-    """What may have a cell: warning and critical limits, and any other of a signal that has a column of its own."""
-    columns = load_areas().health.hosts
-    return [one for one in judged if one.rule.severity != "info" or one.rule.signal in columns]
+def has_cell(rule: Rule) -> bool:
+    """Whether a rule may have a cell: a warning or critical one, and any other of a signal with a column of its own."""
+    return rule.severity != "info" or rule.signal in load_areas().health.hosts
 
 
 def cells(judged: Mapping[Key, JudgedNow], alerts: Iterable[Alert], catalogue: Catalogue) -> Cells:

@@ -1,14 +1,14 @@
 """The table of hosts by signals on the health page: its columns, and its rows with the worst first."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Literal
 
-from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.causes import cause
+from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import HostHealth, HostState
-from plimsoll.alerting.incidents import incidents
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import shortly
 from plimsoll.model.host_key import HostKey, host_key
@@ -108,7 +108,7 @@ class Hosts:
     """What is known of hosts: their state, the alerts that fire, what is judged, and labels by case-folded name."""
 
     health: Sequence[HostHealth]
-    alerts: Collection[Alert]
+    firing: Firing
     judged: JudgedHosts
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
@@ -116,16 +116,16 @@ class Hosts:
 def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
     """The table of the chosen hosts, the worst first; also of any that only an alert names."""
     named = {host_key(one.name): one for one in hosts.health}
-    for one in hosts.alerts:
-        if one.host and host_key(one.host) not in named:
-            named[host_key(one.host)] = HostHealth(one.host, HostState.ALERT, "not on the roster")
+    for host, fires in hosts.firing.of_host.items():
+        if host and host not in named:
+            named[host] = HostHealth(fires[0].worst.host, HostState.ALERT, "not on the roster")
     graded = _graded(hosts, named)
     grades = _counted(graded)
     chosen: list[tuple[HostKey, Grade]] = [
         (host, grade) for host, grade in graded if choice.takes(named[host].name, grade, hosts.labels.get(host, {}))
     ]
     signals = _signals([host for host, _ in chosen], hosts.judged, catalogue)
-    causes = _causes(hosts.alerts)
+    causes = cache(partial(_cause, hosts.firing))
     grouped: dict[str, list[tuple[HostKey, Grade]]] = {}
     for host, grade in chosen:
         packs = hosts.judged.packs(host) if choice.group == "pack" else ()
@@ -134,8 +134,7 @@ def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
     left, groups = choice.rows, list[Group]()
     for title, some in grouped.items():
         rows = [
-            _row(named[host], causes.get(host, ""), hosts.judged.cells(host), signals, grade)
-            for host, grade in some[:left]
+            _row(named[host], causes(host), hosts.judged.cells(host), signals, grade) for host, grade in some[:left]
         ]
         left -= len(rows)
         groups.append(Group(title, _counted(some), rows))
@@ -151,7 +150,7 @@ def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
         level=hosts.judged.level,
         pending=_gravest(row.pending for row in shown if row.grade == "pending"),
         more=len(chosen) - len(shown),
-        tiles=_tiles([(named[host], grade, causes.get(host, "")) for host, grade in chosen]),
+        tiles=_tiles([(named[host], grade, causes(host)) for host, grade in chosen]),
     )
 
 
@@ -173,27 +172,27 @@ def _counted(graded: Iterable[tuple[HostKey, Grade]]) -> Mapping[Grade, int]:
 
 def _graded(hosts: Hosts, named: Mapping[HostKey, HostHealth]) -> list[tuple[HostKey, Grade]]:
     """Every host with its grade, the worst first."""
-    critical = {host_key(one.host) for one in hosts.alerts if one.severity == "critical" and one.kind != "host-silent"}
-    warning = {host_key(one.host) for one in hosts.alerts if one.severity == "warning"}
     found: list[tuple[HostKey, Grade]] = []
     for host, one in named.items():
-        if host in critical:
+        alerts = [alert for incident in hosts.firing.of_host.get(host, ()) for alert in incident.alerts]
+        if any(alert.severity == "critical" and alert.kind != "host-silent" for alert in alerts):
             grade: Grade = "critical"
+        elif any(alert.severity == "warning" for alert in alerts):
+            grade = "warning"
         else:
-            grade = "warning" if host in warning else _grade(one, is_pending=host in hosts.judged.pending)
+            grade = _grade(one, is_pending=host in hosts.judged.pending)
         found.append((host, grade))
     return sorted(found, key=lambda one: (_ORDER.index(one[1]), one[0]))
 
 
-def _causes(alerts: Iterable[Alert]) -> Mapping[HostKey, str]:
-    """What is wrong with each host, without its name: of several incidents the gravest."""
-    found: dict[HostKey, str] = {}
-    for one in incidents(alerts):
-        host = one.worst.host
-        if host and one.worst.kind != "host-silent":
-            text = cause(one.worst).removeprefix(host).removeprefix(":").strip()
-            found.setdefault(host_key(host), text.replace(f" of {host} ", " "))
-    return found
+def _cause(firing: Firing, host: HostKey) -> str:
+    """What is wrong with a host, without its name: of several incidents the gravest. Empty if nothing is."""
+    worst = (one.worst for one in firing.of_host.get(host, ()))
+    alert = next((one for one in worst if one.host and one.kind != "host-silent"), None)
+    if alert is None:
+        return ""
+    text = cause(alert).removeprefix(alert.host).removeprefix(":").strip()
+    return text.replace(f" of {alert.host} ", " ")
 
 
 def _signals(chosen: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:

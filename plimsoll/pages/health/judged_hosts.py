@@ -1,58 +1,44 @@
 """What an evaluation found on each host. Its cells are made when somebody looks at them, as most are not shown."""
 
-from collections.abc import Collection, Iterable, Mapping
-from math import isnan
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import chain
+
+import numpy as np
 
 from plimsoll.alerting.book.record import Alert
-from plimsoll.alerting.judged_now import JudgedNow
-from plimsoll.alerting.planning import Key
-from plimsoll.model.host_key import HostKey, host_key
-from plimsoll.pages.health.host_cells import Cell, cells
+from plimsoll.alerting.causes import unjudged
+from plimsoll.alerting.firing import Firing
+from plimsoll.alerting.judged_now import AllJudged, JudgedNow, RuleNow
+from plimsoll.model.host_key import HostKey
+from plimsoll.model.log import Values
+from plimsoll.pages.health.host_cells import Cell, cells, has_cell
 from plimsoll.report.html.gauge import level_of
 from plimsoll.rules.load import Catalogue
-from plimsoll.rules.schema.healthy import Healthy, Operator
+from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.states import State
-
-_CROSSED = (State.PENDING, State.FIRING)
 
 
 class JudgedHosts:
-    """What is judged, by key, and the alerts that fire. Requests may come from several threads.
-
-    `crossed` are the signals with a warning or critical limit that is crossed, by host; `pending` the hosts with one
-    that is not crossed for long enough to alert. `level` is the highest water level of all hosts: 1 at the limit, None
-    if there is none.
+    """What is judged, what silent hosts were judged on, and the alerts that fire. Requests may come from several
+    threads.
     """
 
-    def __init__(self, judged: Mapping[Key, JudgedNow], alerts: Iterable[Alert], catalogue: Catalogue) -> None:
+    def __init__(
+        self, judged: AllJudged, gone: Mapping[HostKey, Sequence[JudgedNow]], firing: Firing, catalogue: Catalogue
+    ) -> None:
+        self._judged = judged
+        self._gone = gone
+        self._firing = firing
         self._catalogue = catalogue
-        self._judged: dict[HostKey, dict[Key, JudgedNow]] = {}
-        self._alerts: dict[HostKey, list[Alert]] = {}
         self._cells: dict[HostKey, Mapping[str, Cell]] = {}
-        for key, one in judged.items():
-            self._judged.setdefault(one.subject.key[0], {})[key] = one
-        for one in alerts:
-            if one.signal:
-                self._alerts.setdefault(host_key(one.host), []).append(one)
-        self._rules = {host: self._rules_of(host) for host in {**self._judged, **self._alerts}}
-        self._severe = [one for one in judged.values() if one.rule.severity != "info"]
-        self.crossed = self._crossed()
-        self.pending = {one.subject.key[0] for one in self._severe if one.state == State.PENDING}
-        self.level = self._level()
-
-    def _rules_of(self, host: HostKey) -> frozenset[str]:
-        fires = (one.rule for one in self._alerts.get(host, ()))
-        return frozenset([*(rule for rule, _, _ in self._judged.get(host, ())), *fires])
-
-    def of(self, host: HostKey) -> Iterable[JudgedNow]:
-        """What is judged on a host."""
-        return self._judged.get(host, {}).values()
 
     def cells(self, host: HostKey) -> Mapping[str, Cell]:
         """The cells of a host by signal."""
         if host not in self._cells:
-            found = cells(self._judged.get(host, {}), self._alerts.get(host, ()), self._catalogue)
-            self._cells[host] = found.get(host, {})
+            judged = [one for one in self._judged.on(host) if has_cell(one.rule)]
+            own = {one.key: one for one in chain(judged, self._gone.get(host, ()))}
+            self._cells[host] = cells(own, self._alerts(host), self._catalogue).get(host, {})
         return self._cells[host]
 
     def rules(self, host: HostKey) -> frozenset[str]:
@@ -64,24 +50,66 @@ class JudgedHosts:
         own = self.rules(host)
         return {pack.title for pack in self._catalogue.packs if any(rule.id in own for rule in pack.rules)}
 
-    def _crossed(self) -> Mapping[HostKey, Collection[str]]:
-        found: dict[HostKey, set[str]] = {}
-        for host, fires in self._alerts.items():
-            found.setdefault(host, set()).update(one.signal for one in fires)
-        for one in self._severe:
-            if one.state in _CROSSED:
-                found.setdefault(one.subject.key[0], set()).add(one.rule.signal)
+    def lacking(self, host: HostKey) -> str:
+        """Which resources of a host no limit judges now."""
+        return unjudged(host, self._judged, self._catalogue.signals)
+
+    @cached_property
+    def crossed(self) -> Mapping[HostKey, Collection[str]]:
+        """The signals with a warning or critical limit that is crossed, by host."""
+        found = {host: {one.signal for one in self._alerts(host)} for host in self._firing.of_host}
+        for rule, hosts in self._severe:
+            for host in self._hosts(hosts[rule.crossed]):
+                found.setdefault(host, set()).add(rule.rule.signal)
         return found
 
-    def _level(self) -> float | None:
-        limits: dict[tuple[Operator, float], list[float]] = {}
-        for one in self._severe:
+    @cached_property
+    def pending(self) -> Collection[HostKey]:
+        """The hosts with a warning or critical limit that is not crossed for long enough to alert."""
+        return {host for rule, hosts in self._severe for host in self._hosts(hosts[rule.states == State.PENDING])}
+
+    @cached_property
+    def level(self) -> float | None:
+        """The highest water level of all hosts: 1 at the limit, None if there is none."""
+        fires: dict[str, list[float]] = {}
+        for alert in self._firing.alerts:
+            if alert.signal and alert.healthy:
+                fires.setdefault(alert.healthy, []).append(alert.last)
+        values: list[tuple[Healthy, Values]] = [(Healthy.parse(one), np.array(last)) for one, last in fires.items()]
+        for rule, _ in self._severe:
             # A value that is crossed only together with another one, or by its change, says nothing by itself.
-            if one.state in _CROSSED or not (one.rule.and_ or one.rule.reduce == "increase"):
-                limits.setdefault((one.healthy.operator, one.healthy.limit), []).append(one.value)
-        fires = [one for own in self._alerts.values() for one in own if one.healthy]
-        levels = [level_of(one.last, Healthy.parse(one.healthy)) for one in fires]
-        for limit, values in limits.items():
-            if there := [one for one in values if not isnan(one)]:
-                levels += [level_of(one, Healthy(*limit)) for one in (min(there), max(there))]
+            is_special = rule.rule.and_ or rule.rule.reduce == "increase"
+            its = np.where(rule.crossed, rule.values, np.nan) if is_special else rule.values
+            values += [(healthy, its[rows]) for healthy, rows in rule.limits.rows.items()]
+        levels = (level_of(end, healthy) for healthy, some in values for end in _ends(some))
         return max((one for one in levels if one is not None), default=None)
+
+    def _alerts(self, host: HostKey) -> list[Alert]:
+        """The alerts of limits that fire on a host."""
+        return [alert for one in self._firing.of_host.get(host, ()) for alert in one.alerts if alert.signal]
+
+    @cached_property
+    def _severe(self) -> Sequence[tuple[RuleNow, np.ndarray]]:
+        """The warning and critical rules, with the place of each row's host."""
+        each = zip(self._judged.rules, self._judged.places.numbers, strict=True)
+        return [(rule, hosts) for rule, hosts in each if rule.rule.severity != "info"]
+
+    def _hosts(self, places: np.ndarray) -> list[HostKey]:
+        return [self._judged.places.hosts[place] for place in np.unique(places).tolist()]
+
+    @cached_property
+    def _rules(self) -> Mapping[HostKey, frozenset[str]]:
+        shown = [one.rule.id if has_cell(one.rule) else "" for one in self._judged.rules]
+        of_kind = cache(lambda rules: frozenset(shown[at] for at in rules if shown[at]))
+        found = {host: of_kind(tuple(rows)) for host, rows in self._judged.places.of_host.items()}
+        for host, gone in self._gone.items():
+            found[host] = found.get(host, frozenset()).union(one.rule.id for one in gone)
+        for host in self._firing.of_host:
+            found[host] = found.get(host, frozenset()).union(one.rule for one in self._alerts(host))
+        return found
+
+
+def _ends(values: Values) -> Sequence[float]:
+    """The lowest and the highest value; none if there are no values."""
+    known = values[~np.isnan(values)]
+    return (float(known.min()), float(known.max())) if len(known) else ()

@@ -2,16 +2,15 @@
 
 import logging
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from threading import Event, Lock, Thread
 
 from plimsoll.alerting.book.database import NotKept
+from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import Health, HostState
-from plimsoll.alerting.judged_now import JudgedNow
-from plimsoll.alerting.planning import Key
+from plimsoll.alerting.judged_now import AllJudged
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
-from plimsoll.pages.health.host_cells import shown
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.pages.health.host_table import Hosts
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.recent_values import RecentValues
@@ -31,7 +30,7 @@ class HealthNow:
         self._watched = watched
         self._recent = recent
         self._lock = Lock()
-        self._made: tuple[str, JudgedHosts] | None = None
+        self._made: tuple[tuple[int | None, Collection[HostKey], Firing], JudgedHosts] | None = None
         self._ends = Event()
         self._follower = Thread(target=self._follow, name="health follower")
         self._follower.start()
@@ -40,13 +39,13 @@ class HealthNow:
     def hosts(self) -> tuple[Health, Hosts]:
         """The state of everything, and of each host."""
         health = self._watched.health()
-        silent = sorted(host_key(one.name) for one in health.hosts if one.state == HostState.SILENT)
-        version = str((health.evaluated, silent, [(one.id, one.stale, one.last, one.kind) for one in health.alerts]))
+        silent = frozenset(host_key(one.name) for one in health.hosts if one.state == HostState.SILENT)
+        version = health.evaluated, silent, health.firing
         with self._lock:
             if self._made is None or self._made[0] != version:
-                self._made = version, self._found(health, frozenset(silent))
+                self._made = version, self._found(health, silent)
             judged = self._made[1]
-        return health, Hosts(health.hosts, health.alerts, judged, self._watched.site.labels)
+        return health, Hosts(health.hosts, health.firing, judged, self._watched.site.labels)
 
     def _follow(self) -> None:
         seen: int | None = None
@@ -64,8 +63,7 @@ class HealthNow:
         self._ends.set()
         self._follower.join()
 
-    def _found(self, health: Health, silent: Collection[str]) -> JudgedHosts:
-        judged: Mapping[Key, JudgedNow] = {}
-        if health.evaluated:
-            judged = self._recent.follow(health.evaluated, shown(self._watched.judged()), silent)
-        return JudgedHosts(judged, health.alerts, self._watched.site.catalogue)
+    def _found(self, health: Health, silent: Collection[HostKey]) -> JudgedHosts:
+        judged = self._watched.judged() if health.evaluated else AllJudged()
+        gone = self._recent.follow(health.evaluated, judged, silent) if health.evaluated else {}
+        return JudgedHosts(judged, gone, health.firing, self._watched.site.catalogue)

@@ -6,19 +6,22 @@ Values are added at each evaluation. What was before somebody looked is read fro
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import nan
 from threading import Event, Lock, Thread
 
 import numpy as np
 
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.judged_now import AllJudged, JudgedNow
 from plimsoll.alerting.planning import Key
 from plimsoll.alerting.replay import conditions_of
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
+from plimsoll.pages.health.host_cells import has_cell
 from plimsoll.pages.health.sparkline import LastHour, Sparkline
+from plimsoll.rules.schema.healthy import Worse
 from plimsoll.rules.states import State
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.up.watched import Watched
@@ -38,28 +41,40 @@ class RecentValues:
         self._lock = Lock()
         self._evaluated: int | None = None
         self._hour = LastHour()
-        self._known: dict[Key, JudgedNow] = {}
+        self._judged = AllJudged()
+        self._silent: Collection[HostKey] = ()
+        self._gone: Mapping[HostKey, Sequence[JudgedNow]] = {}
         self._drawn: dict[tuple[Key, float | None], Sparkline | None] = {}
         self._reader: Thread | None = None
         self._ends = Event()
         watched.closing.callback(self._end)
 
-    def follow(self, evaluated: int, judged: Sequence[JudgedNow], silent: Collection[str]) -> Mapping[Key, JudgedNow]:
-        """Everything that is judged, by key, and without data what hosts that are now silent were judged on.
+    def follow(
+        self, evaluated: int, judged: AllJudged, silent: Collection[HostKey]
+    ) -> Mapping[HostKey, Sequence[JudgedNow]]:
+        """What hosts that are now silent were judged on and no longer are, without data.
 
-        `silent` are hosts, case-folded. To be called with each evaluation, or the last one again.
+        To be called with each evaluation, or the last one again.
         """
         with self._lock:
             if evaluated != self._evaluated:
-                now = {one.key: one for one in judged}
-                gone = {
-                    key: replace(one, value=nan, state=State.NO_DATA, since=None)
-                    for key, one in self._known.items()
-                    if key[1] in silent and key not in now
-                }
-                self._known = {**now, **gone}
+                # Most evaluations judge the same subjects as the last one.
+                if judged.places is not self._judged.places or silent != self._silent:
+                    self._gone = {host: gone for host in silent if (gone := self._gone_from(host, judged))}
+                    self._silent = silent
+                    self._hour.keep(_worse(judged, self._gone))
+                self._judged = judged
                 self._add(evaluated)
-            return self._known
+            return self._gone
+
+    def _gone_from(self, host: HostKey, judged: AllJudged) -> Sequence[JudgedNow]:
+        now = {one.key for one in judged.on(host)}
+        known = [one for one in self._judged.on(host) if has_cell(one.rule)]
+        return [
+            replace(one, value=nan, state=State.NO_DATA, since=None)
+            for one in chain(known, self._gone.get(host, ()))
+            if one.key not in now
+        ]
 
     def newest(self, key: Key) -> int | None:
         """The last evaluation with a value (UTC ns), if it is known."""
@@ -82,13 +97,13 @@ class RecentValues:
             return None
 
     def _add(self, evaluated: int) -> None:
-        known = self._known
-        self._hour.keep({key: one.healthy.worse for key, one in known.items()})
-        self._hour.add_newest(evaluated, np.fromiter((one.value for one in known.values()), np.float64, len(known)))
+        values = [one.values for one in self._judged.rules if has_cell(one.rule)]
+        gone = np.full(sum(map(len, self._gone.values())), nan)
+        self._hour.add_newest(evaluated, np.concatenate([*values, gone]))
         is_late = self._evaluated is None or evaluated - self._evaluated > _GAP
         self._evaluated = evaluated
         self._drawn = {}
-        if is_late and known and not (self._reader and self._reader.is_alive()) and not self._ends.is_set():
+        if is_late and values and not (self._reader and self._reader.is_alive()) and not self._ends.is_set():
             self._reader = Thread(target=self._read, args=(evaluated,), name="recent values")
             self._reader.start()
 
@@ -119,7 +134,19 @@ class RecentValues:
         start = end - _HOUR
         for one, found in conditions_of(watched.store, watched.site, watched.given, series, start - _WINDOW, end):
             with self._lock:
-                if one.key in self._known and len(found.times):
+                if one.key in self._hour and len(found.times):
                     self._hour.add(one.key, found.times, found.values)
         with self._lock:
             self._drawn = {}
+
+
+def _worse(judged: AllJudged, gone: Mapping[HostKey, Sequence[JudgedNow]]) -> Mapping[Key, Worse]:
+    """The direction in which the values of each key become unhealthy, in the order in which `_add` has the values."""
+    found: dict[Key, Worse] = {}
+    for limits in (one.limits for one in judged.rules if has_cell(one.rule)):
+        for one, healthy in zip(limits.judged, limits.each, strict=True):
+            found[one.key] = (healthy or one.rule.healthy).worse
+    for some in gone.values():
+        for one in some:
+            found[one.key] = one.healthy.worse
+    return found

@@ -9,8 +9,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from plimsoll.alerting.book import silences
-from plimsoll.alerting.causes import unjudged
-from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.alerting.incidents import Incident
 from plimsoll.model.host_key import host_key
 from plimsoll.pages.health import words as health_words
 from plimsoll.pages.health.cell_links import address
@@ -54,7 +53,7 @@ def _content(
     health, hosts = found_now.hosts()
     choice, is_wall = Choice.of(request.query_params), "wall" in request.query_params
     table = host_table(hosts, choice, watched.site.catalogue)
-    found, silenced = incidents(health.alerts), silences.active(watched.file, now)
+    found, silenced = health.firing.incidents, silences.active(watched.file, now)
     alerts = [one.worst for one in found]
     listed = found[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
 
@@ -72,7 +71,7 @@ def _content(
         "water": water(table.level),
         "basis": health_words.basis(health, zone, now),
         "as_of": health_words.as_of(health, zone, now),
-        "alerts": [health_words.fires(one, silenced, _lacking(watched, one, hosts), now) for one in listed],
+        "alerts": [health_words.fires(one, silenced, _lacking(one, hosts), now) for one in listed],
         "more": len(found) - len(listed),
         "table": table,
         "choice": choice,
@@ -98,9 +97,7 @@ def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
     return size, table.tiles[:most], len(table.tiles[most:])
 
 
-def _lacking(watched: Watched, incident: Incident, hosts: Hosts) -> str:
+def _lacking(incident: Incident, hosts: Hosts) -> str:
     """What is not judged on the host of an incident."""
     alert = incident.worst
-    if alert.kind != "rule":
-        return ""
-    return unjudged(alert.host, hosts.judged.of(host_key(alert.host)), watched.site.catalogue.signals)
+    return hosts.judged.lacking(host_key(alert.host)) if alert.kind == "rule" else ""

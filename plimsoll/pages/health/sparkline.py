@@ -32,7 +32,6 @@ class LastHour:
     """
 
     def __init__(self) -> None:
-        self._worse: Mapping[Key, Worse] = {}
         self._rows: dict[Key, int] = {}
         self._values = np.empty((0, WIDTH))  # times the sign: the highest is the worst
         self._signs = np.empty(0)
@@ -41,15 +40,17 @@ class LastHour:
 
     def keep(self, worse: Mapping[Key, Worse]) -> None:
         """Keep the values of these keys only; `worse` is the direction in which they become unhealthy."""
-        if worse == self._worse:
-            return
         was = np.array([self._rows.get(key, -1) for key in worse], np.int64)
         signs = np.array([-1.0 if one == "lower" else 1.0 for one in worse.values()])
         values, newest, known = np.full((len(was), WIDTH), np.nan), np.zeros(len(was), np.int64), was >= 0
         values[known] = self._values[was[known]] * (self._signs[was[known]] * signs[known])[:, None]
         newest[known] = self._newest[was[known]]
         self._rows = {key: row for row, key in enumerate(worse)}
-        self._worse, self._values, self._signs, self._newest = dict(worse), values, signs, newest
+        self._values, self._signs, self._newest = values, signs, newest
+
+    def __contains__(self, key: Key) -> bool:
+        """Whether the values of a key are kept."""
+        return key in self._rows
 
     def add_newest(self, time: int, values: Values) -> None:
         """Add the newest value of each key, in the order of `keep`; NaN is no value."""

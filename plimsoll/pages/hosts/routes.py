@@ -12,7 +12,7 @@ from starlette.routing import Route
 from plimsoll.alerting.book import notes, silences
 from plimsoll.alerting.causes import cause, certainty, unjudged
 from plimsoll.alerting.health import HostHealth, HostState
-from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.alerting.incidents import Incident
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.planning import Key
 from plimsoll.alerting.process_lines import ProcessLines
@@ -80,8 +80,8 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now: int) -> dict[str, Any]:
     host = host_key(health.name)
-    fires = incidents(one for one in watched.health().alerts if host_key(one.host) == host)
-    judged: dict[Key, JudgedNow] = {one.key: one for one in watched.judged() if one.subject.key[0] == host}
+    fires = watched.health().firing.of_host.get(host, ())
+    judged: dict[Key, JudgedNow] = {one.key: one for one in watched.judged().on(host)}
     own = cells(judged, [alert for one in fires for alert in one.alerts], watched.site.catalogue).get(host, {})
     active = silences.active(watched.file, now)
     silenced = [one for one in active if one.host == "*" or one.matches(one.rule, health.name, None)]

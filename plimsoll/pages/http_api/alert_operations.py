@@ -11,6 +11,7 @@ from plimsoll.alerting.book.deeds import Who
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.book.silences import Silence
 from plimsoll.alerting.causes import cause
+from plimsoll.alerting.firing import firing
 from plimsoll.alerting.incidents import incidents as grouped
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone, iso, parse_duration
@@ -105,7 +106,7 @@ class _Alerts:
         held, host = silences.active(self._file, now), query.host.casefold()
         every = [
             one
-            for one in grouped(history.firing(self._file))
+            for one in grouped(firing(self._file).every)
             if (not host or one.worst.host.casefold() == host) and query.severity in (None, one.severity)
         ]
         return Page[IncidentPart].of(

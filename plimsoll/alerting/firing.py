@@ -1,0 +1,53 @@
+"""The alerts that fire, grouped once for all who ask: pages, metrics and the HTTP API ask for them at each look."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from plimsoll.alerting.book import history
+from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.model.host_key import HostKey
+
+_kept = WeakKeyDictionary[AlertsFile, tuple[tuple[int, int] | None, "Firing"]]()
+
+
+@dataclass(frozen=True, eq=False)
+class Firing:
+    """All alerts that fire, critical ones first, then the latest first."""
+
+    every: Sequence[Alert] = ()
+
+    @cached_property
+    def info(self) -> int:
+        """How many are of severity info."""
+        return sum(one.severity == "info" for one in self.every)
+
+    @cached_property
+    def alerts(self) -> Sequence[Alert]:
+        """The warning and critical ones of hosts."""
+        return [one for one in self.every if one.severity != "info" and one.kind != "plimsoll"]
+
+    @cached_property
+    def incidents(self) -> Sequence[Incident]:
+        """The incidents of `alerts`: the gravest first, and of those the latest first."""
+        return incidents(self.alerts)
+
+    @cached_property
+    def of_host(self) -> Mapping[HostKey, Sequence[Incident]]:
+        """The incidents of each host, in the same order; under an empty name what is on none."""
+        found: dict[HostKey, list[Incident]] = {}
+        for one in self.incidents:
+            found.setdefault(one.host, []).append(one)
+        return found
+
+
+def firing(file: AlertsFile) -> Firing:
+    """What fires; read anew only after a change of the file."""
+    with file.alone():  # several who ask at once read it once
+        version, kept = file.version, _kept.get(file)
+        if kept is None or version is None or kept[0] != version:
+            kept = _kept[file] = version, Firing(history.firing(file))
+        return kept[1]
