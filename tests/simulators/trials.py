@@ -16,6 +16,7 @@ def against(baselines, second):
     return Comparison(baselines[-1], second, _treatments(), earlier=tuple(baselines[:-1]))
 
 
+@cache
 def a_side(name, build, seed, more=None):
     """A run of a build. `more` may change what it records."""
     return Side(name, name, Insights(a_review(build, seed, more=more)))
