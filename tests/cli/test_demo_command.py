@@ -10,6 +10,7 @@ from urllib.request import urlopen
 import pytest
 
 from plimsoll.cli import web_browser
+from tests.cli.terminals import on_a_terminal
 
 COMMAND = [sys.executable, "-m", "plimsoll", "demo"]
 
@@ -41,11 +42,16 @@ def test_on_a_terminal_the_pages_follow_the_reports(tmp_path):
     assert (tmp_path / "demo-run" / "4GB" / "report.html").exists()
 
 
-@pytest.mark.parametrize("options", [[], ["--no-serve"]])
-def test_without_a_terminal_it_ends_and_names_the_command_for_the_pages(tmp_path, options):
-    done = subprocess.run([*COMMAND, *options], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.rstrip().endswith("plimsoll up --demo")
+def test_without_a_terminal_it_ends_and_names_the_command_for_the_pages(plimsoll, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = plimsoll("demo")
+    assert done.status == 0, done.err
+    assert done.out.rstrip().endswith("plimsoll up --demo")
+
+
+def test_so_it_does_on_a_terminal_where_nothing_is_to_be_served(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert on_a_terminal(100, "demo", "--no-serve")[-1].endswith("plimsoll up --demo")
 
 
 def test_a_browser_is_opened_only_where_it_has_a_window():

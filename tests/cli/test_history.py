@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from plimsoll.__main__ import main
+from plimsoll.api.inputs import Inputs, read
+from plimsoll.api.open_store import open_store
+from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.convert.write_pdh import write_pdh
+from plimsoll.ingest.runs.load import load
 from plimsoll.model.times import SECOND
 from tests.simulated import START, ar1
 
@@ -105,10 +109,10 @@ def test_a_run_of_a_store_is_judged_by_those_before_it(nights, monkeypatch, caps
 
 def test_where_a_series_of_runs_changed(monkeypatch, capsys, tmp_path, tmp_path_factory):
     logs = tmp_path_factory.mktemp("logs")
-    for night in range(14):
-        log = a_run(logs, night, cpu=40.0 if night < 8 else 46.0)
-        loaded = ("ingest", log, "--run", f"night {night}", "--label", "test=logon", "--zone", "UTC")
-        assert plimsoll(monkeypatch, capsys, *loaded, "--store", tmp_path)[0] == 0
+    with open_store(str(tmp_path), make=True) as store:
+        for night in range(14):
+            found = read(Inputs((str(a_run(logs, night, cpu=40.0 if night < 8 else 46.0)),), zone="UTC"))
+            load(store, run_to_store(found, f"night {night}", {"test": "logon"}), found.logs)
     written = tmp_path / "trend.json"
     asked = ("runs", "trend", "--like", "test=logon", "--store", tmp_path, "--json", written)
     status, out, _ = plimsoll(monkeypatch, capsys, *asked)

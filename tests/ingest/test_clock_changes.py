@@ -70,15 +70,15 @@ def test_rows_across_each_change_of_a_zone(name):
     key = (CHANGING | USUAL)[name]
     assert changes_of(key)
     for at, before, after in changes_of(key):
-        for minutes, lead in ((1, 150), (20, 10), *(() if name in USUAL else ((60, 300), (90, 300)))):
+        for minutes, lead in ((1, 70), (20, 10), *(() if name in USUAL else ((60, 300), (90, 300)))):
             start = at - lead * MINUTE + timedelta(seconds=7)
             season = "Daylight" if before > after else "Standard"
             wrong, remarks = recorded(
-                every(minutes, start, at + max(150, 4 * minutes) * MINUTE), f"{name} {season} Time", key
+                every(minutes, start, at + max(70, 4 * minutes) * MINUTE), f"{name} {season} Time", key
             )
             assert not wrong, (name, at, minutes, lead)
             assert [remark.kind for remark in remarks] == [Kind.REPAIRED]
-        wrong, remarks = recorded(every(1, at + timedelta(seconds=7), at + 150 * MINUTE), f"{name} Standard Time", key)
+        wrong, remarks = recorded(every(1, at + timedelta(seconds=7), at + 70 * MINUTE), f"{name} Standard Time", key)
         assert (wrong, remarks) == (set(), [])
 
 
