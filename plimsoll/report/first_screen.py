@@ -11,7 +11,7 @@ from plimsoll.report.wording import extreme, threshold
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.ranking import nearness
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import subject_title
+from plimsoll.review.sentences import subject_title, worst_shown
 from plimsoll.review.verdict import Verdict
 
 _MOST = 3
@@ -92,7 +92,7 @@ def _nearest(review: Review) -> list[Finding]:
 
 
 def _evidence(finding: Finding) -> Evidence:
-    value = quantity(finding.worst, finding.signal.unit)
+    value = quantity(worst_shown(finding), finding.signal.unit)
     return Evidence(value, threshold(finding), f"{subject_title(finding)}, {extreme(finding)}")
 
 

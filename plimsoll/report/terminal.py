@@ -135,7 +135,7 @@ def _is_of_its_own(line: Line) -> bool:
 def _crossed(review: Review, zone: Zone, room: _Room) -> Iterator[Line]:
     for group in review.groups[: room.full]:
         yield head(group)
-        yield (f"    {when(group.worst, zone)}. {group.worst.rule.summary}",)
+        yield (f"    {when(review, group.worst, zone)}. {group.worst.rule.summary}",)
     for group in review.groups[room.full : room.full + room.heads]:
         yield head(group)
     if (more := len(review.groups) - room.full - room.heads) > 0:

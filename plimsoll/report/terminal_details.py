@@ -42,7 +42,7 @@ def details(found: Insights, zone: Zone, width: int) -> Iterator[Line]:
     for outcome, heading in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
         if findings := [one for one in review.of(outcome) if not never_tested(one)]:
             yield from title(heading)
-            yield from _table(findings, zone, width)
+            yield from _table(review, findings, zone, width)
     yield from _insights(found, "beside", zone)
     yield from _unjudged(review)
     yield from _packs(review)
@@ -63,18 +63,18 @@ def _insights(found: Insights, place: str, zone: Zone) -> Iterator[Line]:
 
 def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
     for group in review.groups[:_MOST_IN_FULL]:
-        yield from _group(group, zone)
+        yield from _group(review, group, zone)
     for group in review.groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
         yield head(group)
     if (more := len(review.groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
         yield (dim(f"{counted(more, 'more signal')} crossed; {_SEE_REPORT}"),)
 
 
-def _group(group: Group, zone: Zone) -> Iterator[Line]:
+def _group(review: Review, group: Group, zone: Zone) -> Iterator[Line]:
     worst = group.worst
     sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
     yield head(group)
-    yield (f"    {when(worst, zone)}",)
+    yield (f"    {when(review, worst, zone)}",)
     longest = max(worst.counted, key=lambda one: one.duration)
     if processes := used_by(worst, longest.start):
         yield (f"    {processes}",)
@@ -91,22 +91,22 @@ def _group(group: Group, zone: Zone) -> Iterator[Line]:
         yield (dim(f"    {old}"),)
 
 
-def when(finding: Finding, zone: Zone) -> str:
+def when(review: Review, finding: Finding, zone: Zone) -> str:
     """When it was crossed, and for how much of the time where it never fired."""
-    spans = spans_text(finding.counted, zone, _MOST_SPANS)
+    spans = spans_text(review, zone, finding, finding.counted, _MOST_SPANS)
     if finding.outcome == Outcome.OFTEN:
         return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
     return f"{spans}{in_phase(finding)}"
 
 
-def _table(found: Sequence[Finding], zone: Zone, width: int) -> Iterator[Line]:
+def _table(review: Review, found: Sequence[Finding], zone: Zone, width: int) -> Iterator[Line]:
     """A line for each signal, nearest to its limit first: the rule and subject that came nearest."""
     groups = by_signal(found)
     for row, group in zip(rows(groups[:_MOST_HELD], width), groups, strict=False):
         yield row
         nearest = group[0]
         if nearest.brief and nearest.outcome == Outcome.HELD:
-            yield (f"      crossed briefly: {spans_text(nearest.brief, zone, _MOST_SPANS)}",)
+            yield (f"      crossed briefly: {spans_text(review, zone, nearest, nearest.brief, _MOST_SPANS)}",)
         reasons = dict.fromkeys(reason(one) for one in group if one.outcome == Outcome.TOO_SHORT and one.undecided)
         for note in (*reasons, *_overridden(group)):
             yield (dim(f"      {note}"),)

@@ -11,7 +11,7 @@ from plimsoll.report.wording import extreme, host_of, margin, threshold
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.groups import Group
 from plimsoll.review.ranking import nearness
-from plimsoll.review.sentences import place, worst_crossed, worst_text
+from plimsoll.review.sentences import place, worst_crossed, worst_shown, worst_text
 from plimsoll.rules.severity import COLOURS, MARKS
 
 UNJUDGED = (
@@ -110,17 +110,12 @@ def _row(alike: Sequence[Finding]) -> _Row:
         nearest.signal.title,
         place(nearest),
         len({one.subject.key for one in alike if one.subject}),
-        quantity(_value(nearest), nearest.signal.unit),
+        quantity(worst_shown(nearest), nearest.signal.unit),
         extreme(nearest),
         threshold(nearest),
         len({one.rule.id for one in alike}) - 1,
         margin(nearest) + ("" if nearest.severe else "  info"),
     )
-
-
-def _value(finding: Finding) -> float:
-    """The value the margin is computed from; the worst value if the rule's other conditions never held."""
-    return finding.worst if math.isnan(finding.nearest) else finding.nearest
 
 
 def unjudged_titles(found: Iterable[Finding], hosts: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.groups import Group, crossed_groups, severities
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import between, crossed_clause, gained_in, limit_of, place, reduced
+from plimsoll.review.sentences import between, crossed_clause, gained_in, limit_of, place, reduced, worst_shown
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.wording import limit_text
@@ -37,20 +37,31 @@ def lasted(duration: int) -> str:
     return duration_text(duration) if duration else "one evaluation"
 
 
-def spans_text(crossings: Sequence[Crossing], zone: Zone, most: int) -> str:
-    """`10:02:50–10:07:40 (4 min 50 s), 10:20:00 (one evaluation) and 9 more`: the longest, in time order."""
-    longest = sorted(sorted(crossings, key=lambda one: -one.duration)[:most], key=lambda one: one.start)
+def spans_text(review: Review, zone: Zone, finding: Finding, crossings: Sequence[Crossing], most: int) -> str:
+    """`10:02:50–10:07:40 (4 min 50 s), 10:20:00 (one evaluation) and 9 more`: the first, the worst, and the longest.
+
+    They are in time order. The last evaluation of a run is after its last sample, so times end with the run.
+    """
+    limit = limit_of(finding).limit
+    worst = max(crossings, key=lambda one: abs(one.worst - limit))
+    wanted = dict.fromkeys([crossings[0], worst, *sorted(crossings, key=lambda one: -one.duration)])
+    shown = sorted([*wanted][:most], key=lambda one: one.start)
     several = len({zone.local(one.start).date() for one in crossings}) > 1
-    shown = [
-        f"{zone.span(one.start, one.end) if several or at == 0 else _clocks(zone, one)} ({lasted(one.duration)})"
-        for at, one in enumerate(longest)
-    ]
-    more = len(crossings) - len(longest)
-    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+    texts: list[str] = []
+    for at, one in enumerate(shown):
+        end = until(review, one)
+        if several or at == 0:
+            when = zone.span(one.start, end)
+        else:
+            when = f"{zone.clock(one.start, date=False)}–{zone.clock(end, date=False)}"
+        texts.append(f"{when} ({lasted(one.duration)})")
+    more = len(crossings) - len(shown)
+    return ", ".join(texts) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _clocks(zone: Zone, one: Crossing) -> str:
-    return f"{zone.clock(one.start, date=False)}–{zone.clock(one.end, date=False)}"
+def until(review: Review, one: Crossing) -> int:
+    """When a crossing ended, as it is shown: its last evaluation, or the end of the run if that is after it."""
+    return max(one.start, min(one.end, review.end or one.end))
 
 
 def used_by(finding: Finding, start: int) -> str:
@@ -90,7 +101,7 @@ def old_limits(group: Group) -> tuple[str, ...]:
     for rule, found in by_rule.items():
         worst = found[0]
         other = f"{worst.signal.title}, " if worst.rule.signal != group.signal else ""
-        value = quantity(worst.worst, worst.signal.unit)
+        value = quantity(worst_shown(worst), worst.signal.unit)
         limit = f"{rule} ({other}{threshold(worst)}, {worst.rule.sources[0].document})"
         where = f" on {place(worst)}" + (f", worst of {len(found):,}" if len(found) > 1 else "")
         came = crossed_clause(worst) if worst.outcome in CROSSED else f"held, {extreme(worst)} {value}"
@@ -108,7 +119,7 @@ def old_limits_in_brief(group: Group) -> str:
         first.setdefault(one.rule.id, one)
     parts = [
         f"{rule} ({threshold(one)}) "
-        + (f"crossed, {quantity(one.worst, one.signal.unit)}" if one.outcome in CROSSED else "held")
+        + (f"crossed, {quantity(worst_shown(one), one.signal.unit)}" if one.outcome in CROSSED else "held")
         for rule, one in first.items()
     ]
     return f"Old limits, not counted: {'; '.join(parts)}" if parts else ""
@@ -165,7 +176,7 @@ def margin(finding: Finding) -> str:
 def extreme(finding: Finding) -> str:
     """`highest`, `lowest 5 min mean`: what the worst value is; `always` if it was the only one that is healthy."""
     limit = limit_of(finding)
-    only = "always" if finding.worst == limit.limit else "at worst"
+    only = "always" if worst_shown(finding) == limit.limit else "at worst"
     which = {"higher": "highest", "lower": "lowest", "either": only}[limit.worse]
     return f"{which} {reduced(finding)}".rstrip()
 

@@ -100,6 +100,7 @@ class _RunJudge:
         by_hand = bool(question.phases)
         self._judge = Judge(self._origins, self._samples, facts, phases, question.signals, by_hand, question.planned)
         self._grids: dict[str, Times] = {}
+        self._begun: set[str] = set()  # hosts that were recorded before the part that is judged
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
         """The hosts a pack applies to, and why."""
@@ -205,6 +206,8 @@ class _RunJudge:
 
     def _finding(self, bare: Finding, origin: Origin, track: Track) -> Finding:
         rule = bare.rule
+        if bare.subject and host_key(bare.subject.host) in self._begun:
+            track = replace(track, begun=True)
         outcome, samples = outcome_of(rule, track), self._drawn(origin, track)
         found = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples)
         if found.stretch is not None and found.stretch < track.window:
@@ -219,6 +222,8 @@ class _RunJudge:
             full = grid(times, reach=self._reach(host, parts))
             first = 0 if self._question.start is None else np.searchsorted(full, self._question.start, side="left")
             last = len(full) if self._question.end is None else np.searchsorted(full, self._question.end, side="right")
+            if first:
+                self._begun.add(host)
             self._grids[host] = full[first:last]
         return self._grids[host]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent, quantity
-from plimsoll.review.findings import Finding, Outcome
+from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.tracks import Track
@@ -52,6 +52,15 @@ def worst_crossed(finding: Finding) -> float:
     return max(
         (one.worst for one in shown_crossings(finding)), key=lambda value: abs(value - limit), default=finding.worst
     )
+
+
+def worst_shown(finding: Finding) -> float:
+    """The worst value, as sentences have it: of what was crossed within the crossings; of what held, while the rule's
+    other conditions did, if they ever did.
+    """
+    if finding.outcome in CROSSED:
+        return worst_crossed(finding)
+    return finding.worst if np.isnan(finding.nearest) else finding.nearest
 
 
 def often(finding: Finding) -> str:

@@ -12,8 +12,19 @@ from plimsoll.review.coverage import coverage
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome
 from plimsoll.review.groups import Group, crossed_groups
-from plimsoll.review.sentences import breach_sentence, crossed_clause, place, should, subject_title, worst_text
+from plimsoll.review.sentences import (
+    breach_sentence,
+    crossed_clause,
+    how_long,
+    in_phase,
+    limit_of,
+    place,
+    should,
+    subject_title,
+    worst_text,
+)
 from plimsoll.rules.grid import EVERY
+from plimsoll.rules.wording import exactly
 
 
 class Verdict(StrEnum):
@@ -98,9 +109,33 @@ def group_sentence(group: Group) -> str:
         raise ValueError(f"{worst.rule.id} has no subject")
     if len(group.hosts) == 1:
         instances = group.instances_on(worst.subject.host)
-        return breach_sentence(worst, subject_title(worst) + (f" (worst of {instances})" if instances > 1 else ""))
+        title = subject_title(worst) + (f" (worst of {instances})" if instances > 1 else "")
+        longer = _longer(group)
+        return breach_sentence(worst, title) if longer is None else f"{title} {_both_clauses(worst, longer)}"
     where = f"{worst.signal.title} crossed its limit {group.on_hosts}, worst on {place(worst)}"
     return f"{where}, where it {crossed_clause(worst)}; it {should(worst)}."
+
+
+def _longer(group: Group) -> Finding | None:
+    """A lower limit of the same subject that was crossed for at least twice as long as the worst."""
+    worst = group.worst
+    others = (one for one in group.findings if one.subject == worst.subject and one.severe and one.track)
+    longer = [one for one in others if _counted(one) >= 2 * _counted(worst) and limit_of(one) != limit_of(worst)]
+    return max(longer, key=_counted, default=None)
+
+
+def _counted(finding: Finding) -> int:
+    return sum(one.duration for one in finding.counted)
+
+
+def _both_clauses(worst: Finding, longer: Finding) -> str:
+    """`went above 50 ms 2 times (19 min in all), at worst 81 ms, and above 25 ms throughout; it should ... 25 ms.`"""
+    unit = worst.signal.unit
+    higher, lower = (exactly(limit_of(one).limit, unit) for one in (worst, longer))
+    side = "below" if limit_of(longer).worse == "lower" else "above"
+    when = f"throughout{in_phase(longer).removeprefix(' in')}" if longer.share_of_time == 1 else how_long(longer)
+    first = crossed_clause(worst).replace("its limit", higher, 1)
+    return f"{first}, and {side} {lower} {when}; it {should(longer)}."
 
 
 def _also(groups: Sequence[Group]) -> Iterator[str]:

@@ -114,8 +114,9 @@ def _worst_and_mean(track: Track, first: NDArray[np.intp], stop: NDArray[np.intp
     if not len(first):
         return np.empty(0), np.empty(0)
     bounds = np.column_stack((first, stop)).ravel()
-    values = np.append(track.values, 0.0)
-    means = np.add.reduceat(values, bounds)[::2] / (stop - first)
+    means = np.add.reduceat(np.append(track.values, 0.0), bounds)[::2] / (stop - first)
+    least = np.inf if track.healthy.worse == "lower" else -np.inf
+    values = np.append(np.where(track.telling, track.values, least), 0.0)
     match track.healthy.worse:
         case "higher":
             return np.maximum.reduceat(values, bounds)[::2], means
@@ -146,8 +147,10 @@ def gaps_crossed(track: Track) -> NDArray[np.bool_]:
 
 
 def worst_value(track: Track, where: slice | NDArray[np.bool_] = slice(None)) -> float:
-    """The value closest to the limit, or furthest past it; NaN if there is none."""
-    return worst_of(track.healthy, track.values[where])
+    """The value closest to the limit, or furthest past it, of windows within the data; NaN if there is none."""
+    values = track.values[where]
+    telling = values[track.telling[where]]
+    return worst_of(track.healthy, values if np.isnan(telling).all() else telling)
 
 
 def worst_of(healthy: Healthy, values: Values) -> float:

@@ -12,7 +12,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.rules.origins import Origin
 from plimsoll.rules.runs import Runs
 from plimsoll.rules.schema.healthy import Healthy, holds
-from plimsoll.rules.states import States, Truth, Truths
+from plimsoll.rules.states import State, States, Truth, Truths
 from plimsoll.rules.subjects import Subject
 
 
@@ -32,6 +32,7 @@ class Track:
         impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
         phase_known: Whether the phases of the run were known, if the rule is for one.
         other_windows: Windows (ns) of parts of the log that were sampled at another interval.
+        begun: Whether there was data before the first evaluation, as where only a part of a log is judged.
     """
 
     subject: Subject
@@ -45,6 +46,7 @@ class Track:
     impossible: Values
     phase_known: bool = True
     other_windows: Sequence[int] = ()
+    begun: bool = False
 
     @cached_property
     def runs(self) -> Runs:
@@ -55,6 +57,23 @@ class Track:
     def judged(self) -> int:
         """How many evaluations had data."""
         return self.runs.count(Truth.TRUE) + self.runs.count(Truth.FALSE)
+
+    @cached_property
+    def telling(self) -> NDArray[np.bool_]:
+        """The evaluations that worst values are of: those whose windows lie within the data.
+
+        Where data begins, a window has a sample or two. A crossing that was over before a window was full has no
+        others.
+        """
+        found = np.zeros(len(self.times), dtype=bool)
+        for first, stop in zip(*self.runs.judged(), strict=True):
+            goes_on = self.begun if first == 0 else self.states[first - 1] == State.NOT_JUDGED
+            full = first if goes_on else np.searchsorted(self.times, self.times[first] + self.window)
+            found[full:stop] = True
+        for first, stop in zip(*self.runs.between(Truth.TRUE), strict=True):
+            if not found[first:stop].any():
+                found[first:stop] = True
+        return found if found.any() else ~found
 
 
 @dataclass(frozen=True, eq=False)

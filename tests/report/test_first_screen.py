@@ -9,11 +9,13 @@ from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
+from plimsoll.model.styled import text_of
 from plimsoll.report.first_screen import first_screen
+from plimsoll.report.terminal import lines
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
 from plimsoll.rules.load import load_packs, load_signals
-from tests.simulated import a_log
+from tests.simulated import a_log, reviewed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -45,3 +47,30 @@ def test_of_hosts_that_are_no_system_the_cause_and_the_evidence_are_of_one():
     assert len(named) == 1, each
     assert each.cause
     assert each.evidence
+
+
+def test_one_worst_value_of_full_windows_and_both_limits_are_said():
+    """The first sample and a brief peak later are higher, and neither is of what the sentence is about."""
+    rows = 540
+    seconds = np.full(rows, 0.04)
+    seconds[0], seconds[300:330], seconds[420:425] = 0.3, 0.08, 0.2
+    found = Insights(_slow(seconds))
+    assert found.review.headline.startswith(
+        "Not healthy. Disk read latency of files, 0 C: went above 50 ms for 7 min 40 s, at worst 80 ms (1 min mean), "
+        "and above 25 ms throughout; it should stay at or below 25 ms."
+    )
+    assert first_screen(found).evidence[0].value == "80 ms"
+
+
+def test_a_crossing_that_goes_on_ends_with_the_log():
+    """The last evaluation is on the grid, after the last sample."""
+    found = Insights(_slow(np.full(203, 0.08)))
+    end = found.review.clock(found.review.zone, found.review.end or 0)
+    assert any(f"–{end} (" in text_of(line) for line in lines(found))
+
+
+def _slow(seconds):
+    """A disk with such a latency every 15 s."""
+    path = r"\PhysicalDisk(0 C:)"
+    columns = {rf"{path}\Avg. Disk sec/Read": seconds, rf"{path}\Disk Reads/sec": np.full(len(seconds), 50.0)}
+    return reviewed(a_log(columns, host="files", interval_s=15))

@@ -16,6 +16,7 @@ from plimsoll.report.wording import (
     lasted,
     old_limits,
     threshold,
+    until,
     used_by,
     where,
 )
@@ -23,7 +24,7 @@ from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.groups import Group
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import breach_sentence, how_long, in_phase, place, reduced, worst_text
+from plimsoll.review.sentences import breach_sentence, how_long, in_phase, place, reduced, worst_crossed, worst_text
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
@@ -177,19 +178,20 @@ class _SubjectBuilder:
         crossings = finding.counted
         facts = [
             ("Crossed", how_long(finding).removeprefix("for ") + in_phase(finding)),
-            ("Worst", worst_text(finding)),
+            ("Worst", worst_text(finding, worst_crossed(finding))),
             ("Threshold", threshold(finding)),
             ("First" if len(crossings) > 1 else "From", self._clock(min(one.start for one in crossings))),
         ]
         if finding.share_of_time is not None:
-            facts.append(("Share of the time judged", percent(finding.share_of_time)))
+            briefly = ", brief crossings among it" if finding.brief and finding.outcome != Outcome.OFTEN else ""
+            facts.append(("Beyond the limit", f"{percent(finding.share_of_time)} of the time{briefly}"))
         if finding.brief and finding.outcome != Outcome.OFTEN:
             facts.append(("Brief crossings", brief_crossings(finding)))
         return tuple(facts)
 
     def _row(self, finding: Finding, one: Crossing) -> CrossingRow:
         unit = finding.signal.unit
-        when = f"{self._clock(one.start)} – {self._clock(one.end)}"
+        when = f"{self._clock(one.start)} – {self._clock(until(self.review, one))}"
         return CrossingRow(
             when,
             lasted(one.duration),

@@ -3,6 +3,7 @@
 from math import isnan, sqrt
 
 from plimsoll.review.findings import Finding
+from plimsoll.review.sentences import worst_shown
 from plimsoll.rules.schema.healthy import Healthy
 
 RADIUS, MIDDLE = 9.0, 12.0  # of the circle, in a drawing of 24 by 24; the line lies in the middle
@@ -11,7 +12,7 @@ _FULL = 2.0  # the gauge is full at this multiple of the limit
 
 def level(finding: Finding) -> float | None:
     """The water level of a finding at its worst; None if that cannot be compared to the limit by a ratio."""
-    return None if finding.track is None else level_of(finding.worst, finding.track.healthy)
+    return None if finding.track is None else level_of(worst_shown(finding), finding.track.healthy)
 
 
 def level_of(value: float, healthy: Healthy) -> float | None:

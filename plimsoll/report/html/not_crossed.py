@@ -14,12 +14,12 @@ from plimsoll.model.value_text import number, quantity
 from plimsoll.report.html.crossed import anchor
 from plimsoll.report.html.finding_lines import OWN_SCALE, constant, finding_lines, limits
 from plimsoll.report.html.gauge import level, water
-from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, threshold
+from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, threshold, until
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.ranking import nearness
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import how_long, limit_of, place
+from plimsoll.review.sentences import how_long, limit_of, place, worst_shown
 from plimsoll.rules.crossings import Crossing
 
 _MOST_ITEMS = 90  # with more, each item is one signal on all hosts
@@ -133,7 +133,7 @@ class NotCrossed:
             rule=finding.rule.id,
             title=finding.signal.title,
             place=place(finding),
-            worst=quantity(finding.worst, finding.signal.unit),
+            worst=quantity(worst_shown(finding), finding.signal.unit),
             extreme=extreme(finding).removeprefix("highest").strip(),
             water=water(level(finding)),
             threshold=threshold(finding),
@@ -145,7 +145,7 @@ class NotCrossed:
         )
 
     def _brief(self, finding: Finding, one: Crossing) -> BriefRow:
-        start, end = (self._review.clock(self._zone, at) for at in (one.start, one.end))
+        start, end = (self._review.clock(self._zone, at) for at in (one.start, until(self._review, one)))
         worst = quantity(one.worst, finding.signal.unit)
         return BriefRow(f"{start} – {end}", lasted(one.duration), worst, place(finding), threshold(finding))
 
@@ -174,7 +174,7 @@ class NotCrossed:
             lines,
             leading.signal.unit,
             f"Chart: {leading.signal.title} of {place(leading)}, {extreme(leading)} "
-            f"{quantity(leading.worst, leading.signal.unit)}; {limits(leading)[0].text}.",
+            f"{quantity(worst_shown(leading), leading.signal.unit)}; {limits(leading)[0].text}.",
             limits=limits(leading, alike),
             spans=[Span(one.start, one.end) for one in leading.crossings],
             severity="brief",

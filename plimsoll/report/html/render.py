@@ -31,7 +31,7 @@ from plimsoll.report.phases_text import phases_text
 from plimsoll.report.wording import condition_text, crossed_summary, host_of, scope, threshold
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import how_long, place, worst_text
+from plimsoll.review.sentences import how_long, place, worst_crossed, worst_text
 from plimsoll.review.verdict import Verdict
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
@@ -215,7 +215,7 @@ def _template_text(name: str) -> str:
 
 
 def _worst(finding: Finding) -> str:
-    return worst_text(finding)
+    return worst_text(finding, worst_crossed(finding))
 
 
 @cache

@@ -9,6 +9,8 @@ from plimsoll.model.log import Times
 from plimsoll.model.run import Phase
 from plimsoll.rules.crossings import Crossing
 
+_LEAST = 0.05  # our choice: of the samples in a phase; the few that may be left at its end tell nothing of it
+
 
 def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | None:
     """The name of the phase that contains all of the crossings; None if no single phase does."""
@@ -19,12 +21,13 @@ def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | No
 def in_rest_of_phase(
     times: Times, name: str, crossings: Sequence[Crossing], phases: Sequence[Phase]
 ) -> NDArray[np.bool_]:
-    """Which times are in the phases of this name but in none of the crossings."""
+    """Which times are in the phases of this name but in none of the crossings; none if hardly any are left."""
     inside = np.zeros(len(times), dtype=bool)
     for phase in phases:
         if phase.name == name:
             inside |= (times >= phase.start) & (times <= phase.end)
-    return inside & ~in_crossings(times, crossings)
+    rest = inside & ~in_crossings(times, crossings)
+    return rest if rest.sum() > _LEAST * inside.sum() else np.zeros_like(rest)
 
 
 def in_crossings(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:
