@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from plimsoll.model.styled import Line
 from plimsoll.model.times import Zone
 from plimsoll.review.review import Review
+from plimsoll.rules.schema.healthy import Healthy
 
 if TYPE_CHECKING:  # only the HTML report needs charts
     from plimsoll.charts.chart import Charts
@@ -66,6 +67,16 @@ class JsonField(Generic[F]):
 
 
 @dataclass(frozen=True)
+class Shown:
+    """A value that an insight rests on, and the limit it is held against: `what` it is, in words."""
+
+    value: float
+    unit: str
+    healthy: Healthy
+    what: str
+
+
+@dataclass(frozen=True)
 class News:
     """What a run shows and the run before it did not: the signal's title, and a sentence."""
 
@@ -89,6 +100,7 @@ class Insight(Generic[F]):
         short: The resource that it names as the cause, and its host.
         ahead: Limits that the run has not crossed and will, each in a sentence, for the headline.
         doubt: Why a run of which no limit was crossed is not known to be healthy; empty if it is no reason.
+        shown: The value that its doubt rests on.
     """
 
     name: str
@@ -101,6 +113,7 @@ class Insight(Generic[F]):
     doubt: Callable[[F], str] | None = None
     short: Callable[[F], tuple[str, str] | None] | None = None
     ahead: Callable[[F], Sequence[str]] | None = None
+    shown: Callable[[F], Shown | None] | None = None
 
     @property
     def json(self) -> JsonField[F]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from plimsoll.insights.insight import Shown
 from plimsoll.insights.insights import Insights
 from plimsoll.insights.registry import insights
 from plimsoll.model.host_key import host_key
@@ -11,8 +12,10 @@ from plimsoll.report.wording import extreme, threshold
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.ranking import nearness
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import subject_title, worst_shown
-from plimsoll.review.verdict import Verdict
+from plimsoll.review.sentences import limit_of, subject_title, worst_shown
+from plimsoll.review.verdict import Verdict, closest_of
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.wording import limit_text
 
 _MOST = 3
 _MOST_NEXT = 4
@@ -20,33 +23,62 @@ _MOST_NEXT = 4
 
 @dataclass(frozen=True)
 class Evidence:
-    """A value, and the limit that it is held against."""
+    """A value, and the limit that it is held against; `number` and `healthy` are the same as numbers."""
 
     value: str
     limit: str
     text: str
+    number: float
+    healthy: Healthy
 
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The answer beyond the verdict. `cause` and `next` are empty where there is nothing to say."""
+    """The answer beyond the verdict. `cause` and `next` are empty where there is nothing to say.
+
+    `named` is the value that the verdict's sentence names, None if it names none; it comes first in the `evidence`.
+    """
 
     cause: str
     evidence: Sequence[Evidence]
     next: str
+    named: Evidence | None
 
 
 def first_screen(found: Insights) -> FirstScreen:
     """What to say first of a review: of a healthy one how near it came to its limits, of others what caused it."""
-    is_healthy, found = found.review.verdict == Verdict.HEALTHY, _of_one_system(found)
-    review = found.review
-    crossed = _one_per_signal(_severe(review))
-    shown = crossed or _one_per_signal((*sorted(review.of(Outcome.TOO_SHORT), key=nearness), *_nearest(review)))
+    is_healthy, named = found.review.verdict == Verdict.HEALTHY, _named(found)
+    found = _of_one_system(found)
+    crossed = _one_per_signal(_severe(found.review))
+    shown = list(_evidence_of(found.review, named, crossed)) if named is not None else []
     return FirstScreen(
         cause="" if is_healthy else _cause(found, crossed),
-        evidence=tuple(_evidence(one) for one in shown[:_MOST]),
+        evidence=shown[:_MOST],
         next=_next(found, crossed),
+        named=shown[0] if shown else None,
     )
+
+
+def _named(found: Insights) -> Finding | Shown | None:
+    """What the verdict's sentence is about: the worst crossing, what came closest, or what a doubt names."""
+    review = found.review
+    match review.verdict:
+        case Verdict.NOT_HEALTHY:
+            return _severe(_of_one_system(found).review)[0]
+        case Verdict.HEALTHY:
+            return closest_of(review.findings)
+        case Verdict.UNKNOWN:
+            about = (one.about for one in review.doubts if one.about)
+            shown = (one.shown(found.of(one)) for one in insights() if one.shown and review.told)
+            return next(about, None) or next((one for one in shown if one), None)
+
+
+def _evidence_of(review: Review, named: Finding | Shown, crossed: Sequence[Finding]) -> Iterator[Evidence]:
+    """What is named first, then what else was crossed; where nothing was, what came nearest to its limit."""
+    if isinstance(named, Shown):
+        yield _evidence_of_insight(named)
+    findings = (named,) if isinstance(named, Finding) else ()
+    yield from map(_evidence, _one_per_signal((*findings, *(crossed or _nearest(review)))))
 
 
 def _of_one_system(found: Insights) -> Insights:
@@ -92,8 +124,14 @@ def _nearest(review: Review) -> list[Finding]:
 
 
 def _evidence(finding: Finding) -> Evidence:
-    value = quantity(worst_shown(finding), finding.signal.unit)
-    return Evidence(value, threshold(finding), f"{subject_title(finding)}, {extreme(finding)}")
+    worst = worst_shown(finding)
+    text = f"{subject_title(finding)}, {extreme(finding)}"
+    return Evidence(quantity(worst, finding.signal.unit), threshold(finding), text, worst, limit_of(finding))
+
+
+def _evidence_of_insight(shown: Shown) -> Evidence:
+    value, limit = quantity(shown.value, shown.unit), limit_text(shown.healthy, shown.unit)
+    return Evidence(value, limit, shown.what, shown.value, shown.healthy)
 
 
 def _next(found: Insights, crossed: Sequence[Finding]) -> str:

@@ -12,8 +12,8 @@ from plimsoll.model.times import Zone
 from plimsoll.report.first_screen import first_screen
 from plimsoll.report.phases_text import phases_text
 from plimsoll.report.terminal_details import details, when
-from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, never_tested, rows, title, unjudged_titles
-from plimsoll.report.wording import crossed_summary, host_of, scope
+from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, rows, title, unjudged_titles
+from plimsoll.report.wording import crossed_summary, host_of, never_tested, scope
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 from plimsoll.review.review import Review
 from plimsoll.review.verdict import Verdict

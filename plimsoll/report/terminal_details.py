@@ -10,9 +10,10 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.styled import Line
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent
-from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, never_tested, rows, title, unjudged_titles
+from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, rows, title, unjudged_titles
 from plimsoll.report.wording import (
     host_of,
+    never_tested,
     old_limits_in_brief,
     reason,
     spans_text,

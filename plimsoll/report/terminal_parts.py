@@ -1,6 +1,5 @@
 """Parts of lines and tables that the first screen of a review on a terminal and its details share."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -50,11 +49,6 @@ def head(group: Group) -> Line:
         (f"{worst.signal.title} · {where}", "bold"),
         f"  {worst_text(worst, worst_crossed(worst))}, limit {threshold(worst)}",
     )
-
-
-def never_tested(finding: Finding) -> bool:
-    """Whether it held only because its other conditions never did, which says nothing of its value."""
-    return finding.outcome == Outcome.HELD and math.isnan(finding.nearest)
 
 
 def by_signal(found: Iterable[Finding]) -> list[list[Finding]]:

@@ -1,5 +1,6 @@
 """Words and symbols that the terminal, HTML and JUnit outputs share."""
 
+import math
 from collections.abc import Sequence
 
 from plimsoll.model.remark import counted
@@ -138,6 +139,11 @@ def reason(finding: Finding) -> str:
 def crossed_summary(findings: Sequence[Finding]) -> str:
     """`Crossed: 1 critical, 2 warning`: the number of signals by the severity of their worst finding."""
     return f"Crossed: {severities(crossed_groups(findings)) or 'nothing'}"
+
+
+def never_tested(finding: Finding) -> bool:
+    """Whether it was not crossed only because its other conditions never held, which says nothing of its value."""
+    return finding.outcome in (Outcome.HELD, Outcome.TOO_SHORT) and math.isnan(finding.nearest)
 
 
 def threshold(finding: Finding) -> str:

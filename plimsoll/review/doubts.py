@@ -1,7 +1,7 @@
 """Doubts: why a run in which nothing was crossed is still not known to be healthy. One is enough."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 import numpy as np
@@ -15,11 +15,12 @@ from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.review.bad_counters import MOST_IMPOSSIBLE, BadCounter
 from plimsoll.review.findings import JUDGED, Finding, Outcome
-from plimsoll.review.sentences import breach_sentence, subject_title
+from plimsoll.review.sentences import breach_sentence, subject_title, worst_text
 from plimsoll.rules.crossings import Found, gaps_crossed
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.tracks import Track
+from plimsoll.rules.wording import exactly
 
 _MOST_NAMED = 3
 _SIDES = {"lower": "below", "higher": "above", "either": "off"}
@@ -35,10 +36,11 @@ _UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 
 @dataclass(frozen=True)
 class Doubt:
-    """A reason, as a sentence without its full stop, and what to do about it."""
+    """A reason, as a sentence without its full stop, and what to do about it; `about` is the finding it names."""
 
     reason: str
     advice: str = ""
+    about: Finding | None = field(default=None, compare=False, repr=False)
 
     @property
     def sentence(self) -> str:
@@ -134,26 +136,36 @@ def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
         which = "a threshold that was" if len(found) == 1 else f"{len(found):,} thresholds that were"
         first = breach_sentence(found[0]).removesuffix(".")
         counts = f"a crossing counts after {duration_text(found[0].rule.for_)}"
-        yield Doubt(f"the recording is too short to judge {which} crossed in it: {first}, and {counts}")
+        text = f"the recording is too short to judge {which} crossed in it: {first}, and {counts}"
+        yield Doubt(text, about=found[0])
 
 
 def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
-    """Thresholds that were crossed when a host's samples ended; `end` is that of the run (UTC ns).
+    """Signals that stood beyond a limit when a host's samples ended; `end` is that of the run (UTC ns).
 
     They count if those of others went on for longer than a crossing counts after, or if more than half of that time was
-    crossed.
+    crossed. Of several limits, the one crossed for longest is told.
     """
+    told: dict[tuple[str, Subject], tuple[int, Doubt]] = {}
     for one in findings:
         crossing = one.unfinished if one.severe and not one.undecided else None
         if end is None or crossing is None or not one.track:
             continue
-        stood = f"{subject_title(one)} stood {_SIDES[one.track.healthy.worse]} its limit"
+        limit, unit = one.track.healthy, one.signal.unit
+        stood = f"{subject_title(one)} stood {_SIDES[limit.worse]} its limit of {exactly(limit.limit, unit)}"
         early, for_ = end - crossing.end, one.rule.for_
         if early > max(for_, 2 * one.track.window):
-            yield Doubt(f"{stood} when its samples ended, {duration_text(early)} before the end of the run")
+            text = f"{stood} when its samples ended, {duration_text(early)} before the end of the run"
         elif 2 * crossing.duration > for_:
             last = f"for the last {duration_text(crossing.duration)} of what was recorded"
-            yield Doubt(f"{stood} {last}, and a crossing counts after {duration_text(for_)}")
+            text = f"{stood} {last}, at worst {worst_text(one, crossing.worst)}, and a crossing counts after "
+            text += duration_text(for_)
+        else:
+            continue
+        before = told.get((one.rule.signal, one.track.subject))
+        if before is None or crossing.duration > before[0]:
+            told[one.rule.signal, one.track.subject] = crossing.duration, Doubt(text, about=one)
+    yield from (doubt for _, doubt in told.values())
 
 
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
@@ -164,7 +176,7 @@ def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
             side = _SIDES[one.track.healthy.worse]
             counts = f"and a crossing counts after {duration_text(one.rule.for_)}"
             when = f"before and after {duration_text(gap)} without data"
-            yield Doubt(f"{subject_title(one)} went {side} its limit {when}, {counts}")
+            yield Doubt(f"{subject_title(one)} went {side} its limit {when}, {counts}", about=one)
 
 
 def _gap(crossings: Found, track: Track, for_: int) -> int | None:

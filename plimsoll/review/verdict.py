@@ -153,24 +153,33 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 
 def _closest(findings: Sequence[Finding]) -> str:
     """What came closest to its limit: a brief crossing, else the smallest margin."""
-    held = [one for one in findings if one.severe and one.outcome == Outcome.HELD]
+    held = _held(findings)
     every = "Every warning and critical threshold" if len(held) > 1 else "The one warning or critical threshold"
     every = f"{every} that could be judged held"
-    briefly = [one for one in held if one.brief]
-    if briefly:
-        return f"{every}; closest was {_crossed_briefly(briefly)}"
-    inside = [one for one in held if one.margin is not None]
-    closest = min(inside, key=lambda one: one.margin or 0.0, default=None)
+    closest = closest_of(findings)
     if closest is None:
         return f"{every}."
+    if closest.brief:
+        return f"{every}; closest was {_crossed_briefly(closest, sum(1 for one in held if one.brief) - 1)}"
     value = worst_text(closest, closest.nearest)
     return f"{every}; closest was {subject_title(closest)} with {value}, and it {should(closest)}."
 
 
-def _crossed_briefly(briefly: Sequence[Finding]) -> str:
-    most = max(briefly, key=lambda one: one.share_of_time or 0)
+def _held(findings: Sequence[Finding]) -> list[Finding]:
+    return [one for one in findings if one.severe and one.outcome == Outcome.HELD]
+
+
+def closest_of(findings: Sequence[Finding]) -> Finding | None:
+    """Of what held, what came closest to its limit: what was crossed briefly for most of the time, else by margin."""
+    held = _held(findings)
+    briefly = [one for one in held if one.brief]
+    if briefly:
+        return max(briefly, key=lambda one: one.share_of_time or 0)
+    return min((one for one in held if one.margin is not None), key=lambda one: one.margin or 0.0, default=None)
+
+
+def _crossed_briefly(most: Finding, others: int) -> str:
     counts = f", and a crossing counts after {duration_text(most.rule.for_)}" if most.rule.for_ else ""
-    others = len(briefly) - 1
     were = "was" if others == 1 else "were"
     more = f" {counted(others, 'other threshold')} {were} crossed briefly, too." if others else ""
     sentence = breach_sentence(most, f"{subject_title(most)}, which").removesuffix(".")

@@ -11,6 +11,7 @@ from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
 from plimsoll.model.styled import text_of
 from plimsoll.report.first_screen import first_screen
+from plimsoll.report.html.render import render
 from plimsoll.report.terminal import lines
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
@@ -67,6 +68,35 @@ def test_a_crossing_that_goes_on_ends_with_the_log():
     found = Insights(_slow(np.full(203, 0.08)))
     end = found.review.clock(found.review.zone, found.review.end or 0)
     assert any(f"–{end} (" in text_of(line) for line in lines(found))
+
+
+def test_the_figures_begin_with_what_the_verdict_names():
+    """Not with an increase of handles that could not have been crossed in two hours."""
+    busy = np.full(480, 20.0)
+    busy[-16:] = 97
+    found = Insights(reviewed(a_log({_CPU: busy, **_WELL, _HANDLES: np.arange(480.0)}, interval_s=15)))
+    first = first_screen(found)
+    (doubt,) = found.review.doubts
+    assert doubt.sentence.startswith("Processor time of SUT stood above its limit of 80 % for the last ")
+    assert "at worst 97 % (1 min mean)" in doubt.sentence
+    assert first.named == first.evidence[0]
+    assert (first.evidence[0].value, first.evidence[0].limit) == ("97 %", "< 80 %")
+    assert not any("handles" in one.value for one in first.evidence)
+    assert "Recorded too briefly" not in "".join(text_of(line) for line in lines(found))
+    assert "process-handles-leak" in render(found).partition("Too short, and not met")[2], "it is not lost"
+
+
+def test_a_verdict_that_names_no_value_has_no_figures():
+    columns = {_CPU: np.full(480, 20.0), r"\Memory\Available MBytes": _WELL[r"\Memory\Available MBytes"]}
+    first = first_screen(Insights(reviewed(a_log(columns, interval_s=15))))
+    assert (first.named, first.evidence) == (None, [])
+
+
+_CPU, _HANDLES = r"\Processor(_Total)\% Processor Time", r"\Process(app)\Handle Count"
+_WELL = {
+    r"\Memory\Available MBytes": np.full(480, 8000.0),
+    r"\PhysicalDisk(0 C:)\Avg. Disk sec/Transfer": np.full(480, 0.002),
+}
 
 
 def _slow(seconds):

@@ -295,7 +295,9 @@ def test_a_host_whose_log_ends_in_trouble_leaves_nothing_known(reviewed):
     """It may have died of it: four minutes at 99 %, and the other host goes on for an hour."""
     _, found, _ = reviewed({"APP01": {CPU: [20] * 360}, "APP03": {CPU: [20] * 75 + [99] * 25}})
     assert found["verdict"] == "unknown"
-    assert "but Processor time of APP03 stood above its limit when its samples ended, 43 min" in found["headline"]
+    assert (
+        "but Processor time of APP03 stood above its limit of 80 % when its samples ended, 43 min" in found["headline"]
+    )
 
 
 def test_samples_that_end_soon_before_the_others_are_no_reason_for_doubt(reviewed):

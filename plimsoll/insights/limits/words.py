@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from plimsoll.insights.insight import Told
+from plimsoll.insights.insight import Shown, Told
 from plimsoll.insights.limits import phrases
 from plimsoll.insights.limits.conclusion import Conclusion
 from plimsoll.insights.limits.evidence import Evidence
@@ -15,6 +15,7 @@ from plimsoll.insights.limits.switching_words import switching
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence, subject_title
+from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.subjects import Subject
 
 _MOST_EPISODES = 3
@@ -50,6 +51,16 @@ def doubt(limit: Limit | None) -> str:
         return ""
     reason = summary(limit).removesuffix(".")
     return reason[:1].lower() + reason[1:]
+
+
+def shown(limit: Limit | None) -> Shown | None:
+    """The figure of what limits, and from which value on it is near its capacity."""
+    figure = limit.main if limit is not None and limit.limiting is not None else None
+    if limit is None or figure is None or figure.limit is None:
+        return None
+    when = "over the whole run" if limit.load.load is None else "at the highest load"
+    healthy = Healthy(">" if figure.lower else "<", figure.limit)
+    return Shown(figure.value, figure.unit, healthy, f"{figure.title} of {figure.subject}, median {when}")
 
 
 def summary(limit: Limit) -> str:

@@ -14,7 +14,7 @@ from plimsoll.model.value_text import number, quantity
 from plimsoll.report.html.crossed import anchor
 from plimsoll.report.html.finding_lines import OWN_SCALE, constant, finding_lines, limits
 from plimsoll.report.html.gauge import level, water
-from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, threshold, until
+from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, never_tested, threshold, until
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.ranking import nearness
 from plimsoll.review.recorded_signals import RecordedSignals
@@ -92,6 +92,8 @@ class NotCrossed:
         self._outcome = outcome
         self._numbers = {host_key(host): at for at, host in enumerate(review.hosts)}
         findings = review.of(outcome)
+        if outcome == Outcome.TOO_SHORT:
+            findings = [one for one in findings if not never_tested(one)]
         by_host = _grouped(findings, per_host=True)
         self.per_host = len(by_host) <= _MOST_ITEMS
         groups = by_host if self.per_host else _grouped(findings, per_host=False)

@@ -17,10 +17,10 @@ from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import printable_lines
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
-from plimsoll.report.first_screen import first_screen
+from plimsoll.report.first_screen import FirstScreen, first_screen
 from plimsoll.report.html import cover
 from plimsoll.report.html.crossed import crossed
-from plimsoll.report.html.gauge import level, water
+from plimsoll.report.html.gauge import level_of, water
 from plimsoll.report.html.insight_sections import insight_sections
 from plimsoll.report.html.matrix import matrix
 from plimsoll.report.html.not_crossed import NotCrossed
@@ -28,7 +28,7 @@ from plimsoll.report.html.statistics_table import statistics
 from plimsoll.report.html.templates import environment
 from plimsoll.report.html.unjudged import unjudged
 from plimsoll.report.phases_text import phases_text
-from plimsoll.report.wording import condition_text, crossed_summary, host_of, scope, threshold
+from plimsoll.report.wording import condition_text, crossed_summary, host_of, never_tested, scope, threshold
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import how_long, place, worst_crossed, worst_text
@@ -41,6 +41,11 @@ from plimsoll.rules.wording import limit_text
 _MOST_REMARKS = 200
 _OF_INSIGHTS = "insights/"
 _UNJUDGED = (
+    (
+        Outcome.TOO_SHORT,
+        "Too short, and not met",
+        "recorded for less than what counts, and another condition of their rules never held in it",
+    ),
     (Outcome.NO_DATA, "No data", "recorded, but without samples that could be judged"),
     (
         Outcome.NOT_JUDGED,
@@ -69,6 +74,7 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
     charts = Charts(review.start or 0, review.end or 0, review.phases, zone, unsure=unsure) if filled else None
     sections = crossed(review, zone, signals, charts)
     short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
+    first = first_screen(found)
     groups = insight_sections(found, charts, zone)
     script = page_script()
     page = _template().render(
@@ -80,17 +86,17 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
         verdict_text=review.word,
         headline=review.answer,
         verdict_class=_verdict_class(review),
-        water=_worst_water(review),
+        water=_named_water(first),
         crossed_summary=crossed_summary(review.findings),
         coverage=_sentence(review.coverage.text),
         scope=scope(review, zone),
-        first=first_screen(found),
+        first=first,
         phases=phases_text(review, zone),
         summaries=cover.summaries(review),
         sections=sections,
         short=short,
         held=held,
-        matrix=matrix(review, lambda one: (held if one.outcome == Outcome.HELD else short).id(one)),
+        matrix=matrix(review, lambda one: _link(one, short, held)),
         overridden=[
             dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
             for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
@@ -98,7 +104,9 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
         insights=groups,
         statistics=statistics(review, signals, zone),
         unjudged=[
-            (title, text, len(review.of(o)), unjudged(review, o)) for o, title, text in _UNJUDGED if review.of(o)
+            (title, text, len(some), unjudged(review, some))
+            for outcome, title, text in _UNJUDGED
+            if (some := _not_judged(review, outcome))
         ],
         rules=_rules(review),
         remarks=review.remarks[:_MOST_REMARKS],
@@ -194,10 +202,22 @@ def _verdict_class(review: Review) -> str:
     return "critical" if "critical" in severities else "warning"
 
 
-def _worst_water(review: Review) -> str | None:
-    """The gauge next to the verdict: that of the worst finding that has a water level."""
-    ranked = (level(finding) for finding in review.of(*CROSSED, Outcome.TOO_SHORT, Outcome.HELD))
-    return next((water(height) for height in ranked if height is not None), None)
+def _not_judged(review: Review, outcome: Outcome) -> list[Finding]:
+    """The findings of an outcome that are listed as not judged: of those recorded too briefly, the never tested."""
+    return [one for one in review.of(outcome) if outcome != Outcome.TOO_SHORT or never_tested(one)]
+
+
+def _link(finding: Finding, short: NotCrossed, held: NotCrossed) -> str:
+    """The id of what tells more of a finding that was not crossed."""
+    if finding.outcome == Outcome.TOO_SHORT and never_tested(finding):
+        return "unjudged"
+    return (held if finding.outcome == Outcome.HELD else short).id(finding)
+
+
+def _named_water(first: FirstScreen) -> str:
+    """The gauge next to the verdict, at the value that its sentence names; empty where it names none."""
+    named = first.named
+    return (water(level_of(named.number, named.healthy)) if named else None) or ""
 
 
 @cache

@@ -21,16 +21,16 @@ class UnjudgedPack:
     rules: tuple[tuple[str, str, str, str], ...]
 
 
-def unjudged(review: Review, outcome: Outcome) -> tuple[UnjudgedPack, ...]:
-    """The findings with this outcome, by pack and rule."""
+def unjudged(review: Review, found: Iterable[Finding]) -> tuple[UnjudgedPack, ...]:
+    """Findings of one outcome, by pack and rule."""
     why = {applied.pack.pack: applied.why for applied in review.applied}
     packs: dict[str, list[Finding]] = {}
-    for finding in review.of(outcome):
+    for finding in found:
         packs.setdefault(finding.pack.pack, []).append(finding)
     return tuple(
         UnjudgedPack(
             findings[0].pack.title,
-            why.get(name, "") if outcome == Outcome.DOES_NOT_APPLY else "",
+            why.get(name, "") if findings[0].outcome == Outcome.DOES_NOT_APPLY else "",
             tuple(
                 (group[0].rule.id, group[0].signal.title, _places(group), why_not)
                 for why_not, group in _by_reason(findings)
