@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from plimsoll.alerting.book import history
 from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.book.open_alerts import OpenAlerts
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.incidents import Incident, incidents
 from plimsoll.model.host_key import HostKey
 
-_kept = WeakKeyDictionary[AlertsFile, tuple[tuple[int, int] | None, "Firing"]]()
+_open = WeakKeyDictionary[AlertsFile, OpenAlerts]()
+_kept = WeakKeyDictionary[AlertsFile, "Firing"]()
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +46,9 @@ class Firing:
 
 
 def firing(file: AlertsFile) -> Firing:
-    """What fires; read anew only after a change of the file."""
-    with file.alone():  # several who ask at once read it once
-        version, kept = file.version, _kept.get(file)
-        if kept is None or version is None or kept[0] != version:
-            kept = _kept[file] = version, Firing(history.firing(file))
-        return kept[1]
+    """What fires: the same object until that changes."""
+    with file.alone():
+        every = _open.setdefault(file, OpenAlerts()).now(file)
+        if file not in _kept or _kept[file].every is not every:
+            _kept[file] = Firing(every)
+        return _kept[file]

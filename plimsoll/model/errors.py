@@ -15,14 +15,18 @@ def printable(text: str) -> str:
     These are line ends, control characters, marks of direction, and letters and spaces without a width. Spaces of
     another width become plain ones.
     """
-    if text.isprintable() and not _BLANK.search(text):
+    if _is_seen(text):
         return text
     return "".join(map(_seen, text))
 
 
 def printable_lines(text: str) -> str:
     """Text from outside for people, with its line ends; in all else as `printable` has it."""
-    return text if text.isprintable() and not _BLANK.search(text) else "\n".join(map(printable, text.split("\n")))
+    return text if _is_seen(text) else "\n".join(map(printable, text.split("\n")))
+
+
+def _is_seen(text: str) -> bool:
+    return text.isprintable() and (text.isascii() or not _BLANK.search(text))
 
 
 def _seen(char: str) -> str:

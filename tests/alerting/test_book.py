@@ -16,8 +16,10 @@ from pathlib import Path
 import pytest
 
 from plimsoll.alerting.book import history
+from plimsoll.alerting.book.actions import acknowledge
 from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
+from plimsoll.alerting.book.deeds import Who
 from plimsoll.alerting.book.salvage import salvage
 from plimsoll.alerting.episodes import Episode
 from plimsoll.alerting.firing import firing
@@ -25,6 +27,8 @@ from plimsoll.model.errors import Unusable
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject
 from tests.alerting.world import CPU, EVERY, HOUR, MINUTE, T0, World
+
+NOTE = "windows-interrupt-time"  # of severity info
 
 
 def test_an_alert_from_firing_to_recovery(world, file):
@@ -63,6 +67,28 @@ def test_what_fires_is_as_the_file_has_it_whoever_changed_it(world, file, tmp_pa
         connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
     other.close()
     assert firing(file).every == []
+
+
+def test_what_is_kept_of_what_fires_is_what_the_file_has(world, file):
+    def steps(*hosts, value=95.0):
+        world.step(*hosts, value=value)
+        found = firing(file).every
+        assert found == history.firing(file)
+        return found
+
+    before = steps("WEB01", "WEB02", value=91.0)
+    assert steps("WEB01", "WEB02", value=91.0) is before
+    assert {one.last for one in steps("WEB01", "WEB02", value=97.0)} == {97.0}
+    assert {one.stale for one in steps("WEB01", "WEB02", value=math.nan)} == {True}
+    assert len(steps("WEB02", "WEB03", (NOTE, "WEB02"))) == 3
+    acknowledge(file, firing(file).every[0].id, Who("joe"), "known", world.at)
+    assert firing(file).every == history.firing(file)
+    assert firing(file).every[0].acked_by == "joe"
+    for _ in range(4):  # flapping
+        steps("WEB02")
+        steps("WEB01", "WEB02")
+    assert "flapping" in {one.kind for one in firing(file).every}
+    assert steps() == [one for one in firing(file).every if one.kind == "flapping"]
 
 
 def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):

@@ -390,7 +390,7 @@ def test_a_sparkline_keeps_short_peaks_and_gaps():
     values[61] = 100.0  # one evaluation
     values[120:180] = np.nan
     hour.add(key, minutes, values)
-    line = hour.drawn(key, int(minutes[-1]), 50.0)
+    (line,) = hour.drawn([(key, 50.0)], int(minutes[-1]))
     assert line is not None
     assert line.path.count("M") == 2
     assert " 1 -18 1 18" in line.path

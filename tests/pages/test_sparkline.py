@@ -20,7 +20,7 @@ def test_any_values_are_drawn_within_the_drawing(values, limit):
     hour = LastHour()
     hour.keep({KEY: "higher"})
     hour.add(KEY, NOW - np.arange(len(values))[::-1] * 60 * SECOND, np.array(values))
-    made = hour.drawn(KEY, NOW, None if limit is None or math.isnan(limit) else limit)
+    (made,) = hour.drawn([(KEY, None if limit is None or math.isnan(limit) else limit)], NOW)
     if made is None:
         assert all(map(math.isnan, values))
         return

@@ -1,7 +1,5 @@
 """What people do to alerts. The record has each."""
 
-from dataclasses import replace
-
 from plimsoll.alerting import known_rules
 from plimsoll.alerting.book import notes, silences
 from plimsoll.alerting.book.database import AlertsFile
@@ -34,7 +32,7 @@ def acknowledge(file: AlertsFile, number: int, who: Who, note: str, now: int) ->
         record(connection, number, now, now, "acknowledged", note=f"{who.name}: {note}" if note else who.name)
         said = f": {note}" if note else ""
         keep(connection, who, now, f"acknowledged alert {number}, {found.rule} on {found.place}{said}")
-    return replace(found, acked_at=now, acked_by=who.name, ack_note=note)
+    return found._replace(acked_at=now, acked_by=who.name, ack_note=note)
 
 
 def silence(

@@ -137,7 +137,12 @@ class AlertsFile:
         """Another one after any change, by this process or another; None within a transaction, which may be undone."""
         with self._lock, self._usable():
             by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
-            return None if self._connection.in_transaction else (by_others, self._connection.total_changes)
+            return None if self._connection.in_transaction else (by_others, self.own_changes)
+
+    @property
+    def own_changes(self) -> int:
+        """How many rows this process has changed so far."""
+        return self._connection.total_changes
 
     def _check(self) -> None:
         """Raise Unusable if the file cannot be used. It is only read."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.record import COLUMNS, Alert, alert_of
 from plimsoll.model.times import SECOND
+from plimsoll.rules.severity import SEVERITIES
 
 _DAY = 86_400 * SECOND
 KEPT_ALERTS = 400 * _DAY
@@ -30,6 +31,11 @@ class Event:
 def firing(file: AlertsFile) -> list[Alert]:
     """The alerts that are firing, critical ones first, then the latest first."""
     return [*map(alert_of, file.rows(f"SELECT {COLUMNS} FROM alerts WHERE ended_at IS NULL ORDER BY {WORST_FIRST}"))]
+
+
+def worst_first(alert: Alert) -> tuple[int, int, int]:
+    """For sorting as WORST_FIRST does."""
+    return SEVERITIES.index(alert.severity), -alert.fired_at, -alert.id
 
 
 def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:

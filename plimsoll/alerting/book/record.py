@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,10 +24,11 @@ Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
 Ended = Literal["recovered", "retired", "rule removed"]
 
 _BY_INSTANCE = ("disk", "space")  # two disks of a host fail each by itself
-# What queries ask of the table `alerts` for `alert_of`, in its order.
+# What queries ask of the table `alerts` for `alert_of`, in its order. At the end what each evaluation changes.
+READING = "worst, last, stale"
 COLUMNS = (
-    "id, key, kind, rule, severity, signal, host, instance, since, fired_at, ended_at, ended_how, value, worst, last, "
-    "healthy, firings, stale, late, hold, hush, acked_at, acked_by, ack_note, details"
+    "id, key, kind, rule, severity, signal, host, instance, since, fired_at, ended_at, ended_how, value, healthy, "
+    f"firings, late, hold, hush, acked_at, acked_by, ack_note, details, {READING}"
 )
 
 
@@ -77,8 +78,7 @@ class Details:
         return Details(**data)
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
+class Alert(NamedTuple):
     """An alert as alerts.db has it; docs/alerts-json.md explains the fields. Times are UTC ns, NaN is no value.
 
     It is firing while `ended_at` is None. `since` is the evaluation from which the condition was true. `firings` counts
@@ -98,11 +98,8 @@ class Alert:
     ended_at: int | None
     ended_how: Ended | None
     value: float
-    worst: float
-    last: float
     healthy: str
     firings: int
-    stale: bool
     late: bool
     hold: bool
     hush: bool
@@ -110,6 +107,9 @@ class Alert:
     acked_by: str | None
     ack_note: str | None
     details: Details
+    worst: float
+    last: float
+    stale: bool
 
     @property
     def firing(self) -> bool:
@@ -147,8 +147,8 @@ def _cause(rule: Rule, signal: Signal) -> str:
 
 def alert_of(row: sqlite3.Row) -> Alert:
     """The alert of a row of COLUMNS. By place, not by name: a page of many hosts asks for thousands."""
-    id_, key, kind, rule, severity, signal, host, instance, since, fired_at, ended_at, ended_how, *rest = row
-    value, worst, last, healthy, firings, stale, late, hold, hush, acked_at, acked_by, ack_note, details = rest
+    id_, key, kind, rule, severity, signal, host, instance, since, fired_at, ended_at, ended_how, value, *rest = row
+    healthy, firings, late, hold, hush, acked_at, acked_by, ack_note, details, worst, last, stale = rest
     return Alert(
         id_,
         key_of(key),
@@ -163,11 +163,8 @@ def alert_of(row: sqlite3.Row) -> Alert:
         ended_at,
         ended_how,
         math.nan if value is None else value,
-        math.nan if worst is None else worst,
-        math.nan if last is None else last,
         healthy,
         firings,
-        bool(stale),
         bool(late),
         bool(hold),
         bool(hush),
@@ -175,7 +172,13 @@ def alert_of(row: sqlite3.Row) -> Alert:
         acked_by,
         ack_note,
         Details.from_json(details),
+        *reading_of(worst, last, stale),
     )
+
+
+def reading_of(worst: float | None, last: float | None, stale: int) -> tuple[float, float, bool]:
+    """The worst and the last value, and whether there is none now, of what the columns READING have."""
+    return math.nan if worst is None else worst, math.nan if last is None else last, bool(stale)
 
 
 def key_text(key: Key) -> str:

@@ -1,9 +1,9 @@
 """The cells of the health page: how a host is doing by one signal, after the rule that matters most there."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from plimsoll.rules.wording import healthy_text
 
 Standing = Literal["critical", "warning", "pending", "ok", "none"]
 CROSSED: tuple[Standing, ...] = ("critical", "warning", "pending")
-_ORDER: tuple[Standing, ...] = (*CROSSED, "ok", "none")
+_PLACES: Mapping[Standing, int] = {one: place for place, one in enumerate((*CROSSED, "ok", "none"))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,7 @@ class Cell:
     @property
     def place(self) -> tuple[int, bool, float, str]:
         """For sorting, the worst first."""
-        return _ORDER.index(self.standing), isnan(self.impossible), -(self.level or 0.0), self.instance or ""
-
-
-# By host (case-folded) and signal.
-Cells: TypeAlias = Mapping[str, Mapping[str, Cell]]
+        return _PLACES[self.standing], isnan(self.impossible), -(self.level or 0.0), self.instance or ""
 
 
 def has_cell(rule: Rule) -> bool:
@@ -77,91 +73,122 @@ def has_cell(rule: Rule) -> bool:
     return rule.severity != "info" or rule.signal in load_areas().health.hosts
 
 
-def cells(judged: Mapping[Key, JudgedNow], alerts: Iterable[Alert], catalogue: Catalogue) -> Cells:
-    """The cells of all hosts. Of a signal with instances it is the worst one."""
+def cells(judged: Iterable[JudgedNow], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, Cell]:
+    """The cells of a host by signal. Of a signal with instances it is the worst one."""
     firing = {one.key: one for one in sorted(alerts, key=lambda one: one.kind == "rule") if one.signal}
-    subjects: dict[tuple[str, str, str | None], list[tuple[Cell, tuple[object, ...]]]] = {}
-    for key, one in judged.items():
-        found = _judged(one, key, firing.get(key), catalogue)
-        subjects.setdefault((key[1], one.rule.signal, key[2]), []).append((found, _rank(found, one)))
-    for key, alert in firing.items():
-        if key not in judged:  # without samples for so long that it is not judged any more
-            found = _fired(alert)
-            subjects.setdefault((key[1], alert.signal, key[2]), []).append((found, _rank(found)))
-    instances: dict[tuple[str, str], list[Cell]] = {}
-    for (host, signal, _), rules in subjects.items():
-        instances.setdefault((host, signal), []).append(_of_subject(rules))
-    hosts: dict[str, dict[str, Cell]] = {}
-    for (host, signal), some in instances.items():
-        hosts.setdefault(host, {})[signal] = _worst(some)
-    return hosts
+    rules = [_judged(one, firing.pop(one.key, None)) for one in judged]
+    # The others are without samples for so long that they are not judged any more.
+    subjects: dict[tuple[str, str | None], list[_Rule]] = {}
+    for one in [*rules, *map(_fired, firing.values())]:
+        subjects.setdefault((one.signal, one.key[2]), []).append(one)
+    signals: dict[str, list[_Subject]] = {}
+    for (signal, _), some in subjects.items():
+        usual = min(some, key=lambda one: (one.rank[0], *one.rank[2:]))
+        signals.setdefault(signal, []).append(_Subject(min(some, key=lambda one: one.rank), usual.healthy))
+    return {signal: _worst(some, catalogue) for signal, some in signals.items()}
 
 
-def _judged(one: JudgedNow, key: Key, alert: Alert | None, catalogue: Catalogue) -> Cell:
-    signal = catalogue.signals[one.rule.signal]
+class _Rule(NamedTuple):
+    """A rule for a subject: what is judged, the alert that fires, or both. Few of them become a cell.
+
+    `healthy` is None for a note. `rank` is for choosing the rule to show: the worst; then one that compares the value
+    itself, and nothing else.
+    """
+
+    key: Key
+    signal: str
+    standing: Standing
+    value: float
+    healthy: Healthy | None
+    rank: tuple[bool, int, bool, float]
+    judged: JudgedNow | None
+    alert: Alert | None
+
+
+class _Subject(NamedTuple):
+    """The rule to show of all rules of a signal for one subject, and the strictest limit of all."""
+
+    rule: _Rule
+    usual: Healthy | None
+
+
+def _judged(one: JudgedNow, alert: Alert | None) -> _Rule:
+    rule, value, healthy = one.rule, one.value, None
     standing: Standing = "none" if one.state == State.NO_DATA else "ok"
-    since, value, healthy, ends = None, one.value, None, ""
-    if one.rule.severity != "info":
+    if rule.severity != "info":
         healthy = one.healthy
         if alert or one.state == State.FIRING:
-            standing, since = one.rule.severity, alert.begin if alert else one.since
-            if one.rule.recover and not one.rule.scale and one.healthy.holds(np.array([one.value]))[0]:
-                ends = healthy_text(one.rule.recover, signal.unit)
+            standing = rule.severity
             value = alert.last if alert and isnan(value) else value
         elif one.state == State.PENDING:
-            standing, since = "pending", one.since
+            standing = "pending"
+    is_special = bool(rule.and_ or rule.reduce == "increase")
+    rank = _rank(standing, value, healthy, is_special=is_special)
+    return _Rule(one.key, rule.signal, standing, value, healthy, rank, one, alert)
+
+
+def _fired(alert: Alert) -> _Rule:
+    healthy = Healthy.parse(alert.healthy) if alert.healthy else None
+    standing: Standing = "critical" if alert.severity == "critical" else "warning"
+    rank = _rank(standing, alert.last, healthy, is_special=False)
+    return _Rule(alert.key, alert.signal, standing, alert.last, healthy, rank, None, alert)
+
+
+def _rank(
+    standing: Standing, value: float, healthy: Healthy | None, *, is_special: bool
+) -> tuple[bool, int, bool, float]:
+    level = level_of(value, healthy) if healthy else None
+    return healthy is None, _PLACES[standing], is_special, -(level or 0.0)
+
+
+def _worst(instances: Sequence[_Subject], catalogue: Catalogue) -> Cell:
+    found = [_cell(one, catalogue) for one in instances]
+    if len(found) == 1:
+        return found[0]
+    worst = min(found, key=lambda one: one.place)
+    crossed = sum(one.standing in CROSSED for one in found) - (worst.standing in CROSSED)
+    silent = sum(one.standing == "none" for one in found) - (worst.standing == "none")
+    return replace(worst, crossed=crossed, silent=silent) if crossed or silent else worst
+
+
+def _cell(subject: _Subject, catalogue: Catalogue) -> Cell:
+    rule, usual = subject
+    if rule.judged is None:
+        alert = cast("Alert", rule.alert)
+        return Cell(
+            key=rule.key,
+            signal=rule.signal,
+            title=alert.details.title,
+            unit=alert.details.unit,
+            instance=alert.instance,
+            standing=rule.standing,
+            severity=alert.severity,
+            value=rule.value,
+            healthy=rule.healthy,
+            usual=usual,
+            since=alert.begin,
+            alert=alert,
+        )
+    one, alert, signal = rule.judged, rule.alert, catalogue.signals[rule.signal]
+    since, ends = None, ""
+    if rule.standing in CROSSED:
+        since, recover = alert.begin if alert else one.since, one.rule.recover
+        is_inside = rule.standing != "pending" and one.healthy.holds(np.array([one.value]))[0]
+        if is_inside and recover and not one.rule.scale:
+            ends = healthy_text(recover, signal.unit)
     return Cell(
-        key=key,
-        signal=one.rule.signal,
+        key=rule.key,
+        signal=rule.signal,
         title=signal.title,
         unit=signal.unit,
         instance=one.subject.instance,
-        standing=standing,
+        standing=rule.standing,
         severity=one.rule.severity,
-        value=value,
-        healthy=healthy,
-        usual=healthy,
+        value=rule.value,
+        healthy=rule.healthy,
+        usual=usual,
         since=since,
         alert=alert,
         impossible=one.impossible,
         ends=ends,
     )
-
-
-def _fired(alert: Alert) -> Cell:
-    healthy = Healthy.parse(alert.healthy) if alert.healthy else None
-    return Cell(
-        key=alert.key,
-        signal=alert.signal,
-        title=alert.details.title,
-        unit=alert.details.unit,
-        instance=alert.instance,
-        standing="critical" if alert.severity == "critical" else "warning",
-        severity=alert.severity,
-        value=alert.last,
-        healthy=healthy,
-        usual=healthy,
-        since=alert.begin,
-        alert=alert,
-    )
-
-
-def _rank(cell: Cell, judged: JudgedNow | None = None) -> tuple[object, ...]:
-    """For choosing the rule to show: the worst; then one that compares the value itself, and nothing else."""
-    rule = judged.rule if judged else None
-    is_special = bool(rule and (rule.and_ or rule.reduce == "increase"))
-    return cell.healthy is None, _ORDER.index(cell.standing), is_special, -(cell.level or 0.0)
-
-
-def _of_subject(rules: list[tuple[Cell, tuple[object, ...]]]) -> Cell:
-    """The cell of the rule to show, of all rules of a signal for one subject."""
-    cell, _ = min(rules, key=lambda one: one[1])
-    usual, _ = min(rules, key=lambda one: (one[1][0], *one[1][2:]))
-    return cell if usual.healthy == cell.healthy else replace(cell, usual=usual.healthy)
-
-
-def _worst(instances: list[Cell]) -> Cell:
-    worst = min(instances, key=lambda one: one.place)
-    crossed = sum(one.standing in CROSSED for one in instances) - (worst.standing in CROSSED)
-    silent = sum(one.standing == "none" for one in instances) - (worst.standing == "none")
-    return replace(worst, crossed=crossed, silent=silent) if crossed or silent else worst

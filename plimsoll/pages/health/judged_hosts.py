@@ -37,8 +37,7 @@ class JudgedHosts:
         """The cells of a host by signal."""
         if host not in self._cells:
             judged = [one for one in self._judged.on(host) if has_cell(one.rule)]
-            own = {one.key: one for one in chain(judged, self._gone.get(host, ()))}
-            self._cells[host] = cells(own, self._alerts(host), self._catalogue).get(host, {})
+            self._cells[host] = cells(chain(judged, self._gone.get(host, ())), self._alerts(host), self._catalogue)
         return self._cells[host]
 
     def rules(self, host: HostKey) -> frozenset[str]:

@@ -16,7 +16,7 @@ from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.recent_values import RecentValues
 from plimsoll.up.watched import Watched
 
-_EVERY_S = 1  # a request soon after an evaluation need not wait for what is made of it
+_EVERY_S = 0.1  # a request soon after an evaluation need not wait for what is made of it
 _log = logging.getLogger(__name__)
 
 

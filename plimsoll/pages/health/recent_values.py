@@ -81,20 +81,22 @@ class RecentValues:
         with self._lock:
             return self._hour.newest(key)
 
-    def sparkline(self, key: Key, limit: float | None) -> Sparkline | None:
-        """The last hour of a rule and subject; None while there is nothing to draw."""
+    def sparklines(self, wanted: Sequence[tuple[Key, float | None]]) -> Sequence[Sparkline | None]:
+        """The last hour of rules and subjects, each with its limit; None while there is nothing to draw."""
         with self._lock:
-            wanted = key, limit
-            if wanted not in self._drawn:
-                self._drawn[wanted] = self._safely(key, limit)
-            return self._drawn[wanted]
+            missing = [one for one in wanted if one not in self._drawn]
+            self._drawn.update(zip(missing, self._safely(missing), strict=True))
+            return [self._drawn[one] for one in wanted]
 
-    def _safely(self, key: Key, limit: float | None) -> Sparkline | None:
+    def _safely(self, wanted: Sequence[tuple[Key, float | None]]) -> Sequence[Sparkline | None]:
         try:
-            return self._hour.drawn(key, self._evaluated or 0, limit)
+            return self._hour.drawn(wanted, self._evaluated or 0)
         except (ArithmeticError, LookupError, ValueError):  # one value that cannot be drawn must not break the page
-            _log.exception("%s of %s is not drawn on the health page", key[0], key[1])
-            return None
+            if len(wanted) > 1:
+                return [line for one in wanted for line in self._safely([one])]
+            ((rule, host, _), _) = wanted[0]
+            _log.exception("%s of %s is not drawn on the health page", rule, host)
+            return [None]
 
     def _add(self, evaluated: int) -> None:
         values = [one.values for one in self._judged.rules if has_cell(one.rule)]

@@ -1,7 +1,7 @@
 """The first page: whether all is well, what fires, and the hosts by signals. Its script renews it every 10 s."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from plimsoll.alerting.book import silences
 from plimsoll.alerting.incidents import Incident
+from plimsoll.alerting.planning import Key
 from plimsoll.model.host_key import host_key
 from plimsoll.pages.health import words as health_words
 from plimsoll.pages.health.cell_links import address
@@ -57,9 +58,6 @@ def _content(
     alerts = [one.worst for one in found]
     listed = found[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
 
-    def sparkline(cell: Cell) -> Sparkline | None:
-        return recent.sparkline(cell.key, cell.healthy.limit if cell.healthy else None)
-
     def words(cell: Cell, row: Row) -> list[str]:
         newest = row.newest if row.grade == "silent" else recent.newest(cell.key)
         return health_words.of_cell(cell, newest, now)
@@ -82,12 +80,19 @@ def _content(
         "data": health_words.data(health),
         "is_wall": is_wall,
         "wall": _tiles(table) if is_wall else None,
-        "sparkline": sparkline,
+        "lines": _lines(table, recent),
         "words": words,
         "figure": health_words.figure,
         "limit": health_words.limit,
         "address": lambda cell, host: address(links, cell, host),
     }
+
+
+def _lines(table: HostTable, recent: RecentValues) -> Mapping[Key, Sparkline | None]:
+    """The sparklines of all cells that are shown, by the rule that each is about."""
+    cells = [cell for row in table.rows for cell in (*row.cells, *row.others) if cell and cell.standing != "none"]
+    wanted = [(cell.key, cell.healthy.limit if cell.healthy else None) for cell in cells]
+    return {cell.key: line for cell, line in zip(cells, recent.sparklines(wanted), strict=True)}
 
 
 def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:

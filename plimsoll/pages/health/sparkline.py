@@ -1,6 +1,6 @@
 """Sparklines: the values of the last hour as one SVG path, with room for the limit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,40 +80,41 @@ class LastHour:
         row = self._rows.get(key)
         return None if row is None else int(self._newest[row]) or None
 
-    def drawn(self, key: Key, until: int, limit: float | None) -> Sparkline | None:
-        """The sparkline of the hour that ends at `until` (UTC ns); None without any value."""
-        row = self._rows.get(key)
-        if row is None:
-            return None
-        values = self._values[row, max(0, until // _MINUTE - self._minute) :]
+    def drawn(self, wanted: Sequence[tuple[Key, float | None]], until: int) -> list[Sparkline | None]:
+        """The sparklines of keys with their limits, of the hour that ends at `until` (UTC ns); None without values."""
+        places = [at for at, (key, _) in enumerate(wanted) if key in self._rows]
+        rows = np.array([self._rows[wanted[at][0]] for at in places], np.intp)
+        limits = np.array([wanted[at][1] for at in places], np.float64)  # NaN without one
+        values = self._values[rows, max(0, until // _MINUTE - self._minute) :]
         has_value = ~np.isnan(values)
-        if not has_value.any():
-            return None
-        values = np.clip(np.where(has_value, values, 0.0) * self._signs[row], -_FURTHEST, _FURTHEST)
-        limit = None if limit is None else min(max(limit, -_FURTHEST), _FURTHEST)
+        values = np.clip(np.where(has_value, values, 0.0) * self._signs[rows, None], -_FURTHEST, _FURTHEST)
+        limits = np.clip(limits, -_FURTHEST, _FURTHEST)
         # 0 is always part of the drawing, so the zeros where there was no value do not widen it.
-        low = min(float(values.min()), 0.0, limit or 0.0)
-        high = max(float(values.max()), 0.0, limit or 0.0)
-        span = high - low if high > low else 1.0
+        low = np.fmin(np.minimum(values.min(axis=1, initial=0.0), 0.0), limits)
+        high = np.fmax(np.maximum(values.max(axis=1, initial=0.0), 0.0), limits)
+        span = np.where(high > low, high - low, 1.0)
 
-        def height(value: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+        def heights(values: NDArray[np.float64]) -> NDArray[np.float64]:
             # From the lowest value: beside a very large one, the difference to 0 would be lost in rounding.
-            return HEIGHT - 1.5 - (value - low) / span * (HEIGHT - 3)
+            return np.rint(HEIGHT - 1.5 - (values - low) / span * (HEIGHT - 3))
 
-        heights: list[int] = np.rint(height(values)).astype(int).tolist()
-        path = _path(heights, has_value.tolist())
-        return Sparkline(path, None if limit is None else round(float(height(limit))))
+        paths = _paths(heights(values.T).T.astype(int), has_value)
+        lines: list[Sparkline | None] = [None] * len(wanted)
+        for at, path, limit in zip(places, paths, heights(limits).tolist(), strict=True):
+            if path:
+                lines[at] = Sparkline(path, None if wanted[at][1] is None else int(limit))
+        return lines
 
 
-def _path(heights: list[int], has_value: list[bool]) -> str:
-    """A line through the heights of the minutes that have a value; minutes that follow each other are joined."""
-    parts: list[str] = []
-    before: int | None = None
-    for minute, (height, there) in enumerate(zip(heights, has_value, strict=True)):
-        if not there:
-            before = None
-            continue
+def _paths(heights: NDArray[np.int_], has_value: NDArray[np.bool_]) -> list[str]:
+    """For each row a line through the heights of the minutes that have a value; those that follow each other are
+    joined.
+    """
+    paths, rises = [""] * len(heights), np.diff(heights, axis=1).tolist()
+    edges = np.diff(np.pad(has_value, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    begins, ends = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1).tolist()
+    for (row, begin), (_, end) in zip(begins, ends, strict=True):
         # A stroke of no length is a dot where there is no second value.
-        parts.append(f"M{minute} {height}l0 0" if before is None else _STEPS[height - before])
-        before = height
-    return "".join(parts)
+        steps = map(_STEPS.__getitem__, rises[row][begin : end - 1])
+        paths[row] += f"M{begin} {heights[row, begin]}l0 0{''.join(steps)}"
+    return paths

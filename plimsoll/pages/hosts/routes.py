@@ -13,8 +13,6 @@ from plimsoll.alerting.book import notes, silences
 from plimsoll.alerting.causes import cause, certainty, unjudged
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.incidents import Incident
-from plimsoll.alerting.judged_now import JudgedNow
-from plimsoll.alerting.planning import Key
 from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.dashboards.areas import Area, load_areas
 from plimsoll.model.host_key import host_key
@@ -81,8 +79,8 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now: int) -> dict[str, Any]:
     host = host_key(health.name)
     fires = watched.health().firing.of_host.get(host, ())
-    judged: dict[Key, JudgedNow] = {one.key: one for one in watched.judged().on(host)}
-    own = cells(judged, [alert for one in fires for alert in one.alerts], watched.site.catalogue).get(host, {})
+    alerts = [alert for one in fires for alert in one.alerts]
+    own = cells(watched.judged().on(host), alerts, watched.site.catalogue)
     active = silences.active(watched.file, now)
     silenced = [one for one in active if one.host == "*" or one.matches(one.rule, health.name, None)]
     return {
