@@ -9,7 +9,7 @@ _BODY = b'{"name":"influxdb","message":"ready for queries and writes","status":"
 _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(_BODY) + _BODY
 
 
-def _listener(port, within_s=20):
+def _listener(port, within_s=300):
     """A socket that listens; a server that was killed may still hold the port for a moment."""
     until = time.monotonic() + within_s
     while True:

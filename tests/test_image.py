@@ -46,7 +46,7 @@ def test_its_command_starts_and_is_found_healthy(tmp_path):
     assert found
     with subprocess.Popen([found, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
         try:
-            until = time.monotonic() + 120
+            until = time.monotonic() + 300
             while (unwell := subprocess.run([sys.executable, *check], capture_output=True, check=False)).returncode:
                 assert running.poll() is None, running.communicate()[0]
                 assert time.monotonic() < until, unwell.stderr

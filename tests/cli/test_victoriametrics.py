@@ -136,7 +136,7 @@ def test_what_plimsoll_up_takes_is_in_the_server_and_runs_in_a_folder(plimsoll, 
         assert plimsoll("ingest", a_log(tmp_path, lambda _: 20), "--run", "through").status == 0
         assert "through" in plimsoll("runs", "list").out
         process.send_signal(signal.SIGTERM)
-        assert process.wait(120) == 128 + signal.SIGTERM
+        assert process.wait(300) == 128 + signal.SIGTERM
     finally:
         process.kill()
         process.communicate()

@@ -45,7 +45,7 @@ class _Handler(SimpleHTTPRequestHandler):
         request = self._of_prometheus(query) if self.path.startswith("/prometheus") else self._of_influx(query)
         request.add_header("Content-Type", "application/x-www-form-urlencoded")
         try:
-            with urlopen(request, timeout=60) as response:
+            with urlopen(request, timeout=300) as response:
                 body = response.read()
         except HTTPError as error:
             body = error.read() or json.dumps({"error": str(error)}).encode()

@@ -391,7 +391,7 @@ def begin(environment, log):
 
 def ingest(environment, log):
     process = begin(environment, log)
-    _, err = process.communicate(timeout=240)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
 
 
@@ -439,7 +439,7 @@ def test_a_server_that_stops_midway_is_waited_for(tmp_path, monkeypatch):
         time.sleep(3)
         assert process.poll() is None
         database.start()
-        _, err = process.communicate(timeout=240)
+        _, err = process.communicate(timeout=300)
         assert process.returncode == 0, err
         assert "trying again" in err
         stopped = content(InfluxStore(server))

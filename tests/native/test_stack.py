@@ -45,7 +45,7 @@ def call(method, url, token, body=None):
     """The status and the answer."""
     request = urllib.request.Request(url, body, {"Authorization": f"Token {token}"}, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=60) as response:
+        with urllib.request.urlopen(request, timeout=300) as response:
             return response.status, response.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

@@ -42,7 +42,7 @@ class Hook:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 hook.got.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-                hook.goes_on.wait(20)
+                hook.goes_on.wait(300)
                 self.send_response(hook.answer)
                 self.end_headers()
 

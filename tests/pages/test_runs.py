@@ -28,7 +28,7 @@ HOSTILE = "<script>alert(1)</script>\"'&"
 
 def reviewed(here, count):
     """The list, once all its runs are reviewed."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         page = here.request("GET", "/runs").data.decode()
         if page.count('class="verdict-word') == count and 'data-refresh="10"' in page:
@@ -118,7 +118,7 @@ def test_hosts_of_other_names_are_matched_in_order(duckdb, tmp_path):
         assert "Worse" in page
 
 
-def compared(here, address, within_s=60):
+def compared(here, address, within_s=300):
     """The page of a comparison, once it is made."""
     until = time.monotonic() + within_s
     while "Plimsoll comparison" not in (page := here.request("GET", address).data.decode()):
@@ -138,7 +138,7 @@ def test_a_review_with_other_rules_says_so_and_one_of_a_run_that_was_loaded_agai
         assert "Reviewed with other rules, on 20" in here.request("GET", "/runs").data.decode()
         assert "Reviewed with other rules, on 20" in here.request("GET", "/runs/night").data.decode()
         assert here.request("POST", "/runs/review?run=night", redirect=False).status == 303
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while "other rules" in here.request("GET", "/runs").data.decode():
             assert time.monotonic() < until
             time.sleep(0.1)

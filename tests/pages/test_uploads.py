@@ -46,7 +46,7 @@ def ended(here, answer):
     """What became of an upload."""
     assert answer.status == 202, answer.data
     address = f"/api/logs/{json.loads(answer.data)['id']}"
-    until = time.monotonic() + 120
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         job = json.loads(here.request("GET", address).data)["job"]
         if job["stage"] in ("done", "failed"):
@@ -62,7 +62,7 @@ def left(here):
 
 def is_cleared(here):
     """Whether the files of uploads are deleted; that is done after it is known what became of them."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while left(here) and time.monotonic() < until:
         time.sleep(0.02)
     return not left(here)

@@ -41,10 +41,10 @@ def node_exporter(program, *options):
 
 
 def fetched(url):
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while True:
         try:
-            return urllib3.request("GET", url, retries=False, timeout=60).data
+            return urllib3.request("GET", url, retries=False, timeout=300).data
         except urllib3.exceptions.HTTPError:
             assert time.monotonic() < until
             time.sleep(0.05)

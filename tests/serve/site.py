@@ -68,7 +68,7 @@ class Site:
         }
 
 
-def wait_until(condition, patience_s=120):
+def wait_until(condition, patience_s=300):
     """Wait until a condition holds."""
     end = time.monotonic() + patience_s
     while not condition():

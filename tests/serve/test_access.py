@@ -25,7 +25,7 @@ from plimsoll.store.remote import RemoteStore
 from tests.each import each
 from tests.serve.site import EVERYWHERE, site, wait_until
 
-HUNG_S = 120  # what is not closed after this is not closed at all
+HUNG_S = 300  # what is not closed after this is not closed at all
 WRITE = "/api/v2/write?org=o&bucket=b"
 
 
@@ -341,13 +341,14 @@ def test_what_was_refused_already_is_not_read_for_long(impatient):
         assert b" 403 " in received_until_closed(refused)
 
 
-def test_a_slow_writer_that_is_in_time_is_served(impatient):
-    with raw(impatient, post_head(10)) as writer:
+def test_a_slow_writer_that_is_in_time_is_served(duckdb, tmp_path):
+    limits = Limits(head_s=HUNG_S, pause_s=HUNG_S, body_s=HUNG_S, idle_s=HUNG_S)
+    with site(duckdb, tmp_path / "data", limits=limits) as here, raw(here, post_head(10)) as writer:
         for some in (b"cp", b"u ", b"v=", b"1 ", b"7\n"):
-            time.sleep(0.3)
+            time.sleep(0.1)
             writer.sendall(some)
         assert b" 204 " in writer.recv(4096)
-        time.sleep(0.8)
+        time.sleep(0.1)
         writer.sendall(b"GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b" 204 " in writer.recv(4096)
 
@@ -492,7 +493,7 @@ def test_plimsoll_up_ends_if_the_port_is_in_use(here, tmp_path):
     folder.mkdir(mode=0o700)
     command = [sys.executable, "-m", "plimsoll", "up", "--no-collect", "--store", str(folder)]
     ended = subprocess.run(
-        [*command, "--listen", f"127.0.0.1:{here.port}"], capture_output=True, text=True, timeout=60, check=False
+        [*command, "--listen", f"127.0.0.1:{here.port}"], capture_output=True, text=True, timeout=300, check=False
     )
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
@@ -501,6 +502,7 @@ def test_plimsoll_up_ends_if_the_port_is_in_use(here, tmp_path):
 
 def test_a_stop_answers_what_was_begun(duckdb, tmp_path):
     with site(duckdb, tmp_path / "data") as here, raw(here) as idle, raw(here, post_head(10) + b"cpu") as writer:
+        wait_until(lambda: here.serving.connections[0] == 2)
         time.sleep(0.3)
         stopping = Thread(target=here.serving.stop)
         stopping.start()

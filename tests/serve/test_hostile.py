@@ -223,11 +223,13 @@ def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
     def slowly(self, body, **named):
         if len(body) > 100:
             entered.append(1)
-            stuck.wait(60)
+            stuck.wait(300)
         return parse(self, body, **named)
 
     def send(source, body):
-        pool = urllib3.HTTPConnectionPool("127.0.0.1", here.port, source_address=(source, 0), timeout=90, retries=False)
+        pool = urllib3.HTTPConnectionPool(
+            "127.0.0.1", here.port, source_address=(source, 0), timeout=300, retries=False
+        )
         statuses.append(pool.request("POST", WRITE, body=body).status)
 
     monkeypatch.setattr(Parser, "parse", slowly)
@@ -243,7 +245,7 @@ def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
         assert statuses == [204]
         stuck.set()
         for one in senders:
-            one.join(60)
+            one.join(300)
     assert statuses == [204] * 5
 
 

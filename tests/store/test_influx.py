@@ -238,10 +238,9 @@ def test_who_interrupts_does_not_wait_for_a_server_that_is_away(busy):
     handler, server = busy
     handler.answers[:] = [(503, {"Retry-After": "30"})] * 5
     threading.Timer(0.3, server.give_up).start()
-    begun = time.monotonic()
     with pytest.raises(Unreachable):
         server.post(b"m x=1 1\n")
-    assert time.monotonic() - begun < 29  # the server asked for 30 s, five times
+    assert len(handler.seen) <= 1
 
 
 # --- removing a run among what live agents wrote

@@ -294,7 +294,7 @@ def vmauth(folder, victoriametrics, token):
     command = [built("vmauth"), f"-auth.config={folder / 'auth.yml'}", f"-httpListenAddr={address}"]
     with (folder / "log").open("wb") as said, subprocess.Popen(command, stdout=said, stderr=said) as server:
         try:
-            until = time.monotonic() + 30
+            until = time.monotonic() + 300
             while time.monotonic() < until:
                 try:
                     urllib3.request("GET", f"http://{address}/health", retries=False, timeout=1)

@@ -168,10 +168,10 @@ def collect(telegraf, environment, tmp_path):
         try:
             # It opens what it writes to before it collects: how long it takes to start is not of the seconds.
             until(lambda: points.exists() or process.poll() is not None)
-            said = process.communicate(timeout=seconds or 60)[1]
+            said = process.communicate(timeout=seconds or 300)[1]
         except subprocess.TimeoutExpired:
             process.terminate()
-            said = process.communicate(timeout=20)[1]
+            said = process.communicate(timeout=300)[1]
         finally:
             process.kill()
         lines = points.read_text().splitlines() if points.exists() else []
@@ -216,7 +216,7 @@ class Slapd:
     def stop(self):
         if self._process:
             self._process.terminate()
-            self._process.wait(timeout=20)
+            self._process.wait(timeout=300)
             self._process = None
 
     def tool(self, name, text, *arguments, dn=ADMIN):

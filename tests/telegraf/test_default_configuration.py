@@ -51,7 +51,7 @@ def fed():
 def defaults(telegraf, tmp_path):
     """What `telegraf config` prints for these plugins, each as it is, and nothing else."""
     command = [str(telegraf), "config", "--section-filter", "inputs", "--input-filter", ":".join(PLUGINS)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
     assert all(f"\n[[inputs.{name}]]\n" in printed for name in PLUGINS)
     written = tmp_path / "defaults.conf"
     written.write_text(printed)

@@ -40,7 +40,7 @@ class Prober:
 
     def end(self):
         """Its input ends, and so must it; what it said on standard error."""
-        rest, said = self._process.communicate(timeout=10)
+        rest, said = self._process.communicate(timeout=300)
         assert (rest, self._process.returncode) == ("", 0)
         return said.splitlines()
 
@@ -261,7 +261,7 @@ def test_a_wrong_setting_ends_it_with_one_line(environment, named):
         input="\n",
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=300,
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")

@@ -98,7 +98,7 @@ def checked(telegraf, environment, tmp_path):
             files[-1].write_text(text)
         command = [str(telegraf), "--strict-env-handling", "config", "check", *(f"--config={file}" for file in files)]
         variables = {**os.environ, **environment, "SQLSERVER_CONNECTION": "Server=sql1;Password=x;"}
-        return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300, check=False)
 
     return check
 

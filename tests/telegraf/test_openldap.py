@@ -22,7 +22,7 @@ def influxql_of(bucket, queries):
     request = urllib.request.Request(
         f"{bucket.url}/query?{parameters}", headers={"Authorization": f"Token {bucket.token}"}
     )
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=300) as answer:
         return json.load(answer)["results"]
 
 

@@ -37,6 +37,6 @@ def test_telegraf_takes_the_output(tmp_path):
     file.write_text(f"{output}\n[[inputs.mem]]\n")
     command = [built("telegraf"), "--strict-env-handling", "config", "check", "--config", file]
     done = subprocess.run(
-        command, env={**os.environ, "PLIMSOLL_TOKEN": "t"}, capture_output=True, text=True, timeout=60, check=False
+        command, env={**os.environ, "PLIMSOLL_TOKEN": "t"}, capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, "E!" in done.stderr) == (0, False), done.stderr

@@ -28,7 +28,7 @@ def state() -> dict[str, str]:
 
 def waited(is_there: Callable[[], bool]) -> None:
     """Wait until something is so."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while not is_there() and time.monotonic() < until:
         time.sleep(0.2)
 

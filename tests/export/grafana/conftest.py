@@ -57,7 +57,7 @@ class Influx:
         headers = {"Authorization": f"Token {self.token}"}
         if path.startswith("/query"):
             headers["Content-Type"] = "application/x-www-form-urlencoded"
-        with urlopen(Request(self.url + path, data=body.encode(), headers=headers), timeout=60) as response:
+        with urlopen(Request(self.url + path, data=body.encode(), headers=headers), timeout=300) as response:
             return response.read()
 
 

@@ -64,7 +64,7 @@ class Filled:
             "Authorization": f"Token {bucket.grafana_token}",
             "Content-Type": "application/x-www-form-urlencoded",
         }
-        with urlopen(Request(address, data=urlencode({"q": query}).encode(), headers=headers), timeout=60) as response:
+        with urlopen(Request(address, data=urlencode({"q": query}).encode(), headers=headers), timeout=300) as response:
             answer = json.loads(response.read())["results"][0]
         assert "error" not in answer, f"{answer.get('error')}: {query}"
         return [(one.get("tags", {}), one["columns"], one["values"]) for one in answer.get("series", ())]
