@@ -72,7 +72,7 @@ _LEVELS = {
     _ADAPTER + "Current Bandwidth": Level(1e10, spread=0),
     _ADAPTER + "Packets Outbound Errors": Level(0),
     _ADAPTER + "Packets Received Errors": Level(0),
-    BUFFER + "Database pages": Level(8 * _GB / 8192, spread=0.001),
+    BUFFER + "Database pages": Level(48 * _GB / 8192, spread=0.001),
     BUFFER + "Buffer cache hit ratio": Level(99.9, 98.4, 0.0005),
     BUFFER + "Lazy writes/sec": Level(0.5, 14, 0.3),
     BUFFER + "Free list stalls/sec": Level(0, 0.8, 0.5),

@@ -19,7 +19,7 @@ from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
-from plimsoll.review.findings import Finding
+from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.phases.load import Load
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
@@ -206,7 +206,9 @@ def _share(one: Trend) -> float:
 
 def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding | None, there: Samples) -> bool:
     if signal.trend == "should_rise":
-        below = limit is not None and float(there.values.max()) <= limit_of(limit).limit
+        # A limit that held all the same is one for which something else decides: page life by the size of the cache.
+        counts = limit if limit is not None and limit.outcome != Outcome.HELD else None
+        below = counts is not None and float(there.values.max()) <= limit_of(counts).limit
         return movement == Movement.CLIMBS or below
     wrong = Movement.CLIMBS if signal.trend == "must_not_rise" else Movement.FALLS
     return movement == wrong and not explained
