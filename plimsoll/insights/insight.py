@@ -99,6 +99,7 @@ class Insight(Generic[F]):
         summary: What it tells of the cause in one sentence, for the first screen; empty if nothing.
         short: The resource that it names as the cause, and its host.
         ahead: Limits that the run has not crossed and will, each in a sentence, for the headline.
+        step: What to do about it, in a sentence or two; empty if that is not known.
         doubt: Why a run of which no limit was crossed is not known to be healthy; empty if it is no reason.
         shown: The value that its doubt rests on.
     """
@@ -114,6 +115,7 @@ class Insight(Generic[F]):
     short: Callable[[F], tuple[str, str] | None] | None = None
     ahead: Callable[[F], Sequence[str]] | None = None
     shown: Callable[[F], Shown | None] | None = None
+    step: Callable[[F], str] | None = None
 
     @property
     def json(self) -> JsonField[F]:

@@ -34,7 +34,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The answer beyond the verdict. `cause` and `next` are empty where there is nothing to say.
+    """The answer beyond the verdict. `cause` and `next`, in sentences, are empty where there is nothing to say.
 
     `named` is the value that the verdict's sentence names, None if it names none; it comes first in the `evidence`.
     """
@@ -54,7 +54,7 @@ def first_screen(found: Insights) -> FirstScreen:
     return FirstScreen(
         cause="" if is_healthy else _cause(found, crossed),
         evidence=shown[:_MOST],
-        next=_next(found, crossed),
+        next=" ".join((*_steps(found), *_look_at(found, crossed))),
         named=shown[0] if shown else None,
     )
 
@@ -102,13 +102,24 @@ def _short(found: Insights) -> list[tuple[str, str]]:
 
 
 def _cause(found: Insights, crossed: Sequence[Finding]) -> str:
-    """What caused it; where no insight tells, what the rule of the worst crossing says of it."""
-    return " ".join(_causes(found)) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
+    """What caused it; where no insight tells, what the rule of the worst crossing says of it.
+
+    Empty if the headline says it: it is the doubt about a run that crossed no limit.
+    """
+    text = " ".join(_causes(found)) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
+    said = text.removesuffix(".").casefold() in found.review.answer.casefold()
+    return "" if said else text
 
 
 def _causes(found: Insights) -> Iterator[str]:
     for one in insights():
         if one.summary and (text := one.summary(found.of(one))):
+            yield text
+
+
+def _steps(found: Insights) -> Iterator[str]:
+    for one in insights():
+        if one.step and (text := one.step(found.of(one))):
             yield text
 
 
@@ -134,16 +145,18 @@ def _evidence_of_insight(shown: Shown) -> Evidence:
     return Evidence(value, limit, shown.what, shown.value, shown.healthy)
 
 
-def _next(found: Insights, crossed: Sequence[Finding]) -> str:
-    """What to look at, those that were recorded first: by the rule of what is the cause, then of the worst crossing."""
+def _look_at(found: Insights, crossed: Sequence[Finding]) -> Iterator[str]:
+    """What to look at, or to record if none of it was: by the rule of what is the cause, then of the worst crossing."""
     if not crossed:
-        return ""
+        return
     review, signals = found.review, found.review.question.signals
     host = crossed[0].subject.host if crossed[0].subject else ""
     rules = [one.rule for one in (*_of_the_cause(found, crossed)[:1], crossed[0])]
     known = [name for name in dict.fromkeys(name for rule in rules for name in rule.look_at) if name in signals]
-    known.sort(key=lambda name: not review.signals.on(name, host))
-    return ", ".join(signals[name].title for name in known[:_MOST_NEXT])
+    recorded = [name for name in known if review.signals.on(name, host)]
+    if known:
+        titles = ", ".join(signals[name].title for name in (recorded or known)[:_MOST_NEXT])
+        yield f"{'Look at' if recorded else 'Record'} next: {titles}."
 
 
 def _of_the_cause(found: Insights, crossed: Sequence[Finding]) -> list[Finding]:

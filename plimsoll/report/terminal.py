@@ -90,7 +90,7 @@ def answer(found: Insights, zone: Zone) -> Iterator[Line]:
     if first.cause:
         yield ((first.cause, "bold"),)
     if first.next:
-        yield (f"Look at next: {first.next}.",)
+        yield (first.next,)
     yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)
     yield (dim(scope(review, zone)),)
     if phases := phases_text(review, zone):

@@ -7,6 +7,7 @@ import numpy as np
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.recorded_facts import recorded_facts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
 from plimsoll.model.styled import text_of
@@ -27,8 +28,64 @@ def test_what_to_look_at_is_of_the_cause_before_it_is_of_the_worst_crossing():
     assert insights.review.headline.startswith("Not healthy. Free space of web01")
     first = first_screen(insights)
     assert first.cause.startswith("Too little memory on web01 limits")
-    assert first.next.startswith("Pages swapped out, ")
+    assert first.next.startswith("Look at next: Pages swapped out, ")
     assert "Free space in bytes" in first.next
+
+
+def test_what_to_do_is_said_where_the_figures_tell_it():
+    rows, gib = 480, 2.0**30
+    rng = np.random.default_rng(3)
+
+    def about(level):
+        return np.full(rows, level) * rng.normal(1, 0.01, rows)
+
+    buffer, memory = r"\SQLServer:Buffer Manager", r"\SQLServer:Memory Manager"
+    capped = {
+        rf"{buffer}\Page life expectancy": about(60.0),
+        rf"{buffer}\Lazy writes/sec": about(90.0),
+        rf"{memory}\Target Server Memory (KB)": np.full(rows, 8 * gib / 1024),
+        rf"{memory}\Total Server Memory (KB)": np.full(rows, 8 * gib / 1024),
+        r"\Memory\Available Bytes": about(50 * gib),
+        r"\PhysicalDisk(0 D:)\Disk Reads/sec": about(4000.0),
+    }
+    assert _first(capped).next.startswith("Raise max server memory: SQL Server uses all 8 GB that it may, and db ")
+    assert "max server memory" not in _first({**capped, r"\Memory\Available Bytes": about(2 * gib)}).next
+
+    processors = {rf"\Processor({number})\% Processor Time": about(5.0) for number in range(16)}
+    one_thread = processors | {
+        r"\Processor(_Total)\% Processor Time": about(11.0),
+        r"\Process(batch)\% Processor Time": np.minimum(about(98.0), 100),
+        r"\Memory\Available MBytes": about(9000.0),
+        r"\Memory\Pages/sec": about(2.0),
+        r"\PhysicalDisk(0 C:)\Avg. Disk sec/Transfer": about(0.002),
+        r"\PhysicalDisk(0 C:)\Disk Transfers/sec": about(20.0),
+    }
+    found = _first(one_thread)
+    assert "The process batch of db uses all of one processor" in _reviewed(one_thread).review.headline
+    assert found.next.startswith("More processors do not help batch")
+
+
+def test_who_takes_the_memory_that_a_run_loses_is_named():
+    rows, mib = 720, 2.0**20
+    lost = np.linspace(0, 1200 * mib, rows)
+    leak = {
+        r"\Memory\Available Bytes": 9000 * mib - lost,
+        r"\Process(orders)\Private Bytes": 400 * mib + lost,
+        r"\Process(web)\Private Bytes": np.full(rows, 2000 * mib),
+        r"\Processor(_Total)\% Processor Time": np.full(rows, 30.0) + np.sin(np.arange(rows)),
+    }
+    assert _first(leak).next.startswith("Watch orders on db, which gains 401 MB an hour.")
+
+
+def _reviewed(columns):
+    log, question = a_log(columns, host="db", interval_s=15), Question(load_packs(), load_signals())
+    return Insights(
+        review([log], Run("simulated", simulated=True), question, Facts(GivenFacts(), recorded_facts([log])))
+    )
+
+
+def _first(columns):
+    return first_screen(_reviewed(columns))
 
 
 def test_of_hosts_that_are_no_system_the_cause_and_the_evidence_are_of_one():

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from plimsoll.insights.limits.evidence import Evidence
-from plimsoll.insights.limits.resource_use import ResourceUse, State
+from plimsoll.insights.limits.resource_use import ONE_PROCESS, SQL_CACHE, STOLEN, ResourceUse, State
 
 Kind = Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"]
 _FEWEST_ROWS = 10  # our choice: of a log, to be sure of anything
 # What a resource is short of by an inference, not by its own utilization: it limits for sure only if work was flat too.
-_INFERRED = ("one process", "the buffer cache of SQL Server")
+_INFERRED = (ONE_PROCESS, STOLEN, SQL_CACHE)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import OURS, Measured, document_of
-from plimsoll.insights.limits.resource_use import ResourceUse, State
+from plimsoll.insights.limits.resource_use import SQL_CACHE, ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.times import SECOND
@@ -39,7 +39,7 @@ def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     if stalled is not None and stalled.value > (stalled.limit or 0):
         return ResourceUse("memory", host, State.FULL, (stalled, *shown))
     if (cache := _small_cache(measured, host, load)) is not None:
-        return ResourceUse("memory", host, State.NEAR, (*cache, *shown), what="the buffer cache of SQL Server")
+        return ResourceUse("memory", host, State.NEAR, (*cache, *shown), what=SQL_CACHE)
     return ResourceUse(
         "memory",
         host,

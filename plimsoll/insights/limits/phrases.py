@@ -8,7 +8,7 @@ from plimsoll.insights.limits.figure import Figure
 from plimsoll.insights.limits.goes_with import GoesWith
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import OURS
-from plimsoll.insights.limits.resource_use import Resource, ResourceUse, State
+from plimsoll.insights.limits.resource_use import ONE_PROCESS, ONE_PROCESSOR, STOLEN, Resource, ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.model.value_text import number, quantity
@@ -34,9 +34,12 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
     """The conclusion where a resource limits: `The processors of db1 limit this run.`"""
     host, instance = use.host, use.instance
     match use.resource:
-        case "cpu" if use.what == "one processor":
-            subject, several = f"processor {instance} of {host}, one of several,", False
-        case "cpu" if use.what == "one process":
+        case "cpu" if use.what == ONE_PROCESSOR:
+            by = f", all of which the process {use.process} uses," if use.process else ""
+            subject, several = f"one processor of {host} ({instance}){by}", False
+        case "cpu" if use.what == STOLEN:
+            subject, several = f"the hypervisor of {host}, which gives its processors' time to others,", False
+        case "cpu" if use.what == ONE_PROCESS:
             subject, several = f"the process {instance} of {host}, which uses all of one processor,", False
         case "cpu":
             subject, several = f"the processors of {host}", True

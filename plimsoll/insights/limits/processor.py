@@ -1,4 +1,6 @@
-"""How near the processors of a host were to their capacity: all of them, one of many, or one process."""
+"""How near the processors of a host were to their capacity: all of them, one of many, one process, or what of their
+time the hypervisor gives.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,7 +10,7 @@ import numpy as np
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import Bound, Measured, document_of, median
-from plimsoll.insights.limits.resource_use import ResourceUse, State
+from plimsoll.insights.limits.resource_use import ONE_PROCESS, ONE_PROCESSOR, STOLEN, ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.rules.load import load as load_rules
@@ -33,15 +35,21 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
     busy = figure_of(measured, load, signal, *all_of_them)
     limit = busy.limit or 100
     more = tuple(_supporting(measured, host, load))
+    stolen = next((one for one in more if one.signal == "cpu.steal"), None)
+    if stolen is not None and busy.value >= _HIGH * limit:
+        beside = (replace(busy, limit=None, document=None), *(one for one in more if one is not stolen))
+        return ResourceUse("cpu", host, State.NEAR, (stolen, *beside), what=STOLEN)
     if busy.value >= limit:
         state = State.FULL if busy.value >= measured.level(signal, "full", 100) else State.NEAR
         return ResourceUse("cpu", host, state, (busy, *more))
     beside = replace(busy, limit=None, document=None)
+    process = _one_process(measured, host, load, busy.value)
     if (one := _one_processor(measured, host, load)) is not None:
         state = State.FULL if one.value >= measured.level("cpu.processor_busy", "full", 100) else State.NEAR
-        return ResourceUse("cpu", host, state, (one, beside, *more), what="one processor")
-    if (process := _one_process(measured, host, load, busy.value)) is not None:
-        return ResourceUse("cpu", host, State.NEAR, (process, beside, *more), what="one process")
+        by = () if process is None else (process,)
+        return ResourceUse("cpu", host, state, (one, *by, beside, *more), what=ONE_PROCESSOR)
+    if process is not None:
+        return ResourceUse("cpu", host, State.NEAR, (process, beside, *more), what=ONE_PROCESS)
     queue = next((one for one in more if one.signal in ("cpu.queue_length", "cpu.load")), None)
     with_queue = _busy_with_queue()
     if busy.value >= with_queue.limit and (queue is not None or load.flat):

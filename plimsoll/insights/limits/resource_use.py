@@ -7,6 +7,12 @@ from typing import Literal
 from plimsoll.insights.limits.figure import Figure
 
 Resource = Literal["cpu", "disk", "memory", "network"]
+# Parts of a resource that are used up while the whole has room.
+ONE_PROCESSOR = "one processor"
+ONE_PROCESS = "one process"
+STOLEN = "stolen time"  # of processors: the hypervisor gives it to others
+SQL_CACHE = "the buffer cache of SQL Server"
+
 StateName = Literal["not-recorded", "unclear", "room", "high", "near", "full"]
 
 
@@ -60,6 +66,11 @@ class ResourceUse:
     def instance(self) -> str | None:
         """The disk, adapter, processor or process that it is about."""
         return self.figures[0].subject.instance if self.figures else None
+
+    @property
+    def process(self) -> str | None:
+        """The process that uses all of one processor, where one is known to."""
+        return next((one.subject.instance for one in self.figures if one.signal == "process.cpu"), None)
 
     @property
     def at_low_load(self) -> bool:

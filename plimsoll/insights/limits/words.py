@@ -10,7 +10,7 @@ from plimsoll.insights.limits.evidence import Evidence
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.find import Limit
 from plimsoll.insights.limits.latency_words import latencies
-from plimsoll.insights.limits.resource_use import ResourceUse
+from plimsoll.insights.limits.resource_use import ONE_PROCESS, ResourceUse
 from plimsoll.insights.limits.switching_words import switching
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.review.findings import Finding
@@ -61,6 +61,15 @@ def shown(limit: Limit | None) -> Shown | None:
     when = "over the whole run" if limit.load.load is None else "at the highest load"
     healthy = Healthy(">" if figure.lower else "<", figure.limit)
     return Shown(figure.value, figure.unit, healthy, f"{figure.title} of {figure.subject}, median {when}")
+
+
+def ahead(limit: Limit | None) -> tuple[str, ...]:
+    """That a process uses all of one processor, where no limit was crossed and it is not sure that this limits."""
+    use = limit.limiting if limit is not None and not limit.confident and not limit.evidence.crossed else None
+    if use is None or use.what != ONE_PROCESS:
+        return ()
+    text = f"The process {use.instance} of {use.host} uses all of one processor: what waits for it goes no faster."
+    return (text,)
 
 
 def summary(limit: Limit) -> str:

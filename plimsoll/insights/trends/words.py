@@ -10,6 +10,9 @@ from plimsoll.review.sentences import limit_of
 from plimsoll.rules.wording import exactly
 
 _MOST_AHEAD = 2
+_PRIVATE = "process.private_bytes"
+_HELD = (_PRIVATE, "process.handles")
+_MOST_OF_IT = 0.5  # our choice: of the memory that is lost
 
 
 def told(found: tuple[SignalTrend, ...], zone: Zone) -> Told:
@@ -27,6 +30,21 @@ def ahead(found: tuple[SignalTrend, ...]) -> tuple[str, ...]:
     return tuple(text for seconds, text in sorted(soon)[:_MOST_AHEAD] if 0 < seconds <= WEEK_S)
 
 
+def step(found: tuple[SignalTrend, ...]) -> str:
+    """Which process to watch, where memory falls towards its limit: the one that takes most of what is lost."""
+    leaks = {one.subject.host: one for one in found if one.name == "memory.available" and one.notable and one.reaches_s}
+    for host, leak in leaks.items():
+        of_host = [one for one in found if one.name in _HELD and one.notable and one.subject.host == host]
+        memory = [one for one in of_host if one.name == _PRIVATE]
+        most = max(memory, key=lambda one: one.trend.slope, default=None)
+        if most is None or most.trend.slope < _MOST_OF_IT * -leak.trend.slope:
+            continue
+        grown = [one for name in _HELD for one in of_host if one.name == name and one.subject == most.subject]
+        rates = " and ".join(_change(one.per_hour[0], one.signal.unit) for one in grown)
+        return f"Watch {most.subject.instance} on {host}, which gains {rates} an hour."
+    return ""
+
+
 def sentence(one: SignalTrend) -> str:
     """How fast it changes, over what, and when it reaches its limit."""
     place, unit = f"{one.signal.title} of {one.subject}", one.signal.unit
@@ -36,7 +54,7 @@ def sentence(one: SignalTrend) -> str:
     if one.movement == Movement.NONE and one.signal.trend != "should_rise":
         return f"{title} no trend {where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
     if one.movement == Movement.NONE:
-        should = f"; it should be above {exactly(limit_of(one.limit).limit, unit)}" if one.limit else ""
+        should = f"; it should be above {exactly(limit_of(one.limit).limit, unit)}" if one.limit and one.notable else ""
         return (
             f"{title} never above {quantity(one.highest, unit)} {where} and no climb (between "
             f"{_change(low, unit)} and {_change(high, unit)} an hour){should}."
