@@ -13,8 +13,8 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted, listed
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import quantity
-from plimsoll.review.bad_counters import MOST_IMPOSSIBLE, BadCounter
 from plimsoll.review.findings import JUDGED, Finding, Outcome
+from plimsoll.review.recording.bad_counters import MOST_IMPOSSIBLE, BadCounter
 from plimsoll.review.sentences import breach_sentence, subject_title, worst_text
 from plimsoll.rules.crossings import Found, gaps_crossed
 from plimsoll.rules.grid import EVERY

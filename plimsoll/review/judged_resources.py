@@ -16,8 +16,8 @@ from plimsoll.model.remark import listed
 from plimsoll.model.times import duration_text
 from plimsoll.review.doubts import LEAST_SHARE_ABSENT, PAUSE, SHORTEST_ABSENCE, Doubt
 from plimsoll.review.findings import JUDGED, Applied, Finding, Outcome
-from plimsoll.review.host_spans import lost
 from plimsoll.review.needed import hosts_with_guests, needed
+from plimsoll.review.recording.host_spans import lost
 from plimsoll.rules.instances.same_instance import holds, is_physical, is_volume, letters
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.subjects import is_total
@@ -86,6 +86,8 @@ class _Host:
         if not by_disk:
             if not any(map(_proves, recorded)):
                 yield _lack("the disks", "disk", recorded)
+            elif len(_by_instance(self.recorded("space"))) > 1:
+                yield Lack("the single disks", "disk")
             return
         known = [name for name, found in by_disk.items() if any(map(self._is_known, found))]
         unknown = [name for name in by_disk if not _is_covered(name, known)]
@@ -98,6 +100,8 @@ class _Host:
 
     def _space(self) -> Iterator[Lack]:
         by_volume = _by_instance(self.recorded("space"))
+        if not by_volume and self.recorded("space") and len(_by_instance(self.recorded("disk"))) > 1:
+            yield Lack("the free space of each volume", "space")
         unknown = [name for name, found in by_volume.items() if not any(map(_proves, found))]
         if unknown:
             found = [one for name in unknown for one in by_volume[name]]
@@ -112,6 +116,22 @@ def judged_everywhere(findings: Sequence[Finding], has_values: HasValues) -> lis
     """The resources that were judged on every host."""
     hosts = _hosts(findings, has_values)
     return [one for one in RESOURCES if hosts and not any(host.lacks(one) for host in hosts)]
+
+
+def only_in_total(findings: Sequence[Finding]) -> Iterator[str]:
+    """Hosts whose disks were judged by a total alone, which is a mean where there are several, as sentences."""
+    for resource, what in (("disk", "a slow one among several does"), ("space", "a full one among several does")):
+        judged = (one for one in findings if one.subject and one.signal.resource == resource and _proves(one))
+        by_host: dict[str, list[bool]] = {}
+        for one in judged:
+            instance = one.subject.instance if one.subject else None
+            by_host.setdefault(one.subject.host if one.subject else "", []).append(not instance or is_total(instance))
+        hosts = [host for host, totals in by_host.items() if all(totals)]
+        if hosts:
+            names = "the disks" if resource == "disk" else "the free space of volumes"
+            where = f"{len(hosts):,} hosts" if len(hosts) > _MOST_HOSTS else listed(hosts, _MOST_HOSTS)
+            verb = "were" if resource == "disk" else "was"
+            yield f"{names[:1].upper()}{names[1:]} of {where} {verb} recorded only in total, where {what} not show."
 
 
 def unjudged(

@@ -13,20 +13,21 @@ from plimsoll.model.run import Phase, Run
 from plimsoll.model.series import Series
 from plimsoll.model.times import Zone
 from plimsoll.review import doubts
-from plimsoll.review.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from plimsoll.review.conditions import without_their_conditions
 from plimsoll.review.coverage import Coverage, coverage
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import Applied, Finding, Outcome, Question
 from plimsoll.review.groups import Group, crossed_groups
 from plimsoll.review.healthy_text import healthy_text
-from plimsoll.review.host_spans import host_spans
 from plimsoll.review.judged_resources import judged_everywhere, partly_recorded, unjudged
 from plimsoll.review.judging import crossed_before, judge
 from plimsoll.review.phases.driver_clock import driver_clock, no_common_time, remarks_on
 from plimsoll.review.phases.found_phases import FoundPhases, find_phases
 from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.recording.bad_counters import BadCounter, bad_counters, remarks_below_zero
+from plimsoll.review.recording.host_spans import host_spans
+from plimsoll.review.recording.standstill import stood_still
 from plimsoll.review.remarks import not_recognised, recorded_too_briefly
 from plimsoll.review.statistics import Statistic, statistics
 from plimsoll.review.unused_settings import missing_hosts, missing_instances, unused_settings
@@ -95,6 +96,7 @@ class Review:
             *doubts.missing_instances(self.missing_instances),
             *doubts.bad_values(self.bad_counters),
             *doubts.impossible_values(self.findings, self.bad_counters),
+            *stood_still(self.signals, self.question.signals, self.hosts),
             *doubts.objective(self.findings),
             *doubts.undecided(self.findings),
             *doubts.unfinished(self.findings, self.end),

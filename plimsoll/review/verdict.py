@@ -12,6 +12,7 @@ from plimsoll.review.coverage import coverage
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome
 from plimsoll.review.groups import Group, crossed_groups
+from plimsoll.review.judged_resources import only_in_total
 from plimsoll.review.sentences import (
     breach_sentence,
     crossed_clause,
@@ -73,6 +74,7 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
             _closest(findings),
             *_coverage_if_low(findings),
             *_unable(findings),
+            *only_in_total(findings),
             *_sparse(findings, span),
         ]
     return " ".join(

@@ -42,13 +42,14 @@ rules:
 
 @pytest.fixture
 def run(plimsoll, tmp_path):
-    """Review ten minutes of constant columns with a plimsoll.toml; return the outcome, the JSON and the report."""
+    """Review ten minutes of columns with a plimsoll.toml; return the outcome, the JSON and the report."""
 
     def call(columns, toml, *arguments, host="WEB01"):
         names = ",".join(rf'"\\{host}\{path}"' for path in columns)
         rows = [f'"(PDH-CSV 4.0) (UTC)(0)",{names}']
-        values = ",".join(f'"{value}"' for value in columns.values())
-        rows += [f'"01/15/2008 10:{s // 60:02}:{s % 60:02}.000",{values}' for s in range(0, 600, 10)]
+        for s in range(0, 600, 10):
+            values = [value[s] if isinstance(value, range) else value for value in columns.values()]
+            rows.append(",".join([f'"01/15/2008 10:{s // 60:02}:{s % 60:02}.000"', *(f'"{one}"' for one in values)]))
         (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
         (tmp_path / "plimsoll.toml").write_text(toml, encoding="utf-8")
         done = plimsoll(
@@ -158,7 +159,7 @@ OFF = '[rules.disk-busy-total]\noff = true\nreason = "RAID controller counts 4 d
 
 
 def test_a_rule_switched_off_is_listed_last_with_its_reason_and_never_held(run):
-    done, found, report = run({CPU: 20, DISK: 85, MEMORY: 8 * 2**30, IDLE: 60}, OFF)
+    done, found, report = run({CPU: 20, DISK: 85, MEMORY: range(8 * 2**30, 9 * 2**30), IDLE: 60}, OFF)
     assert found["verdict"] == "healthy"
     assert found["counts"]["off"] == 1
     assert found["rules"][-1]["rule"] == "disk-busy-total"

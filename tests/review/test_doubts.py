@@ -31,10 +31,20 @@ def write(tmp_path):
     """Writes the log of a host, a row every 15 s for an hour.
 
     `cpu` is given the minutes since the first row. `clock` returns how much is added to the time of a row, None to
-    leave the row out.
+    leave the row out. In the rows `still` all counters but `moving` have the same value.
     """
 
-    def call(cpu=lambda _: 20, name="a", host="WEB01", *, minutes=60, late=timedelta(), clock=lambda _: timedelta()):
+    def call(
+        cpu=lambda _: 20,
+        name="a",
+        host="WEB01",
+        *,
+        minutes=60,
+        late=timedelta(),
+        clock=lambda _: timedelta(),
+        still=(),
+        moving="",
+    ):
         columns = {CPU: cpu, **{path: lambda _, usual=usual: usual for path, usual in QUIET.items()}}
         lines = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\{host}\{path}"' for path in columns)])]
         for at in range(minutes * 4):
@@ -44,7 +54,10 @@ def write(tmp_path):
             moment = START + late + timedelta(seconds=15 * at) + added
             values = [value(at / 4) for value in columns.values()]
             # Two samples of a running system are never quite the same.
-            noisy = [" " if value is None else value * (1 + at % 7 / 300) for value in values]
+            noise = {path: 0 if at in still and path != moving else at % 7 / 300 for path in columns}
+            noisy = [
+                " " if value is None else value * (1 + noise[path]) for path, value in zip(columns, values, strict=True)
+            ]
             lines.append(",".join(f'"{one}"' for one in [f"{moment:%m/%d/%Y %H:%M:%S.%f}"[:-3], *noisy]))
         (tmp_path / f"{name}.csv").write_text("\r\n".join(lines) + "\r\n")
 
@@ -174,3 +187,52 @@ def test_a_resource_that_is_lost_in_the_run_is_no_healthy_run(blank, expected, w
     found, headline = verdict()
     assert found == expected
     assert ("the memory of WEB01 was not recorded for 26 min of 59 min 45 s" in headline) == (expected == "unknown")
+
+
+def test_a_host_whose_counters_stand_still_is_not_known_to_be_healthy(write, verdict):
+    write(still=range(0, 240))
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "the 3 counters of WEB01 that change all the time on a running host stood still all the time" in headline
+
+
+def test_counters_that_stand_still_for_a_part_of_the_run_are_told_with_its_length(write, verdict):
+    write(still=range(100, 180))
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "stood still for 20 min of 59 min 45 s" in headline
+
+
+def test_one_counter_that_never_changes_is_nothing_to_doubt(write, verdict):
+    write(lambda _: 20, still=range(0, 240), moving=r"System\Context Switches/sec")
+    assert verdict()[0] == "healthy"
+
+
+def test_processors_that_never_do_anything_are_not_known_to_be_healthy(write, verdict):
+    write(lambda _: 0)
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "the processors of WEB01 were busy for exactly 0 % in all 240 samples" in headline
+
+
+@pytest.mark.parametrize(
+    ("disks", "found", "said"),
+    [
+        ([r"LogicalDisk(C:)\% Free Space"], "healthy", "The disks of WEB01 were recorded only in total"),
+        (
+            [r"LogicalDisk(C:)\% Free Space", r"LogicalDisk(D:)\% Free Space"],
+            "unknown",
+            "the single disks of WEB01 were not judged; record PhysicalDisk(*)",
+        ),
+    ],
+)
+def test_a_total_of_disks_hides_a_slow_one(disks, found, said, write, verdict, monkeypatch):
+    for path in [one for one in QUIET if "Disk" in one]:
+        monkeypatch.delitem(QUIET, path)
+    total = {rf"PhysicalDisk(_Total)\Avg. Disk sec/{one}": 0.003 for one in ("Read", "Write")}
+    for path, value in (total | dict.fromkeys(disks, 40)).items():
+        monkeypatch.setitem(QUIET, path, value)
+    write()
+    answer, headline = verdict()
+    assert answer == found
+    assert said in headline

@@ -30,7 +30,7 @@ def reviewed(plimsoll, tmp_path):
         rows = [f'"(PDH-CSV 4.0) (UTC)(0)"{names}']
         for at in range(720):
             minute, second = divmod(at * 10, 60)
-            values = (97 if at in busy else 20, *WELL.values())
+            values = ((97 if at in busy else 20) + at % 3 / 10, *WELL.values())
             shown = "".join(f',"{value}"' for value in values)
             rows.append(f'"03/02/2026 {22 + minute // 60:02}:{minute % 60:02}:{second:02}.000"{shown}')
         (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")

@@ -27,10 +27,15 @@ SICK = [path for path, (_, bad) in VALUES.items() if bad is not None]
 
 @pytest.fixture
 def reviewed(plimsoll, tmp_path):
-    """Reviews a host by its columns: a number, or a list of values every 10 s. The outcome and the JSON."""
+    """Reviews a host by its columns: a number, or a list of values every 10 s. The outcome and the JSON.
+
+    Memory moves a little: of a running host not all stands still.
+    """
 
     def call(columns, *arguments, toml=""):
         lists = {path: [value] * ROWS if isinstance(value, int | float) else value for path, value in columns.items()}
+        if MEMORY in lists:
+            lists[MEMORY] = [value + at % 3 / 10 for at, value in enumerate(lists[MEMORY])]
         rows = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\WEB01\{_path(path)}"' for path in lists)])]
         for at, values in enumerate(zip(*lists.values(), strict=True)):
             stamp = f"01/15/2026 {10 + at // 360:02}:{at // 6 % 60:02}:{at % 6 * 10:02}.000"

@@ -75,7 +75,10 @@ def log(tmp_path):
     head = ",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\SHOP1\{name}"' for name in columns)])
     rows = [
         ",".join(
-            [f'"{START + timedelta(seconds=15 * row):%m/%d/%Y %H:%M:%S}.000"', *(f'"{v}"' for v in columns.values())]
+            [
+                f'"{START + timedelta(seconds=15 * row):%m/%d/%Y %H:%M:%S}.000"',
+                *(f'"{v + row % 3 if "Available" in name else v}"' for name, v in columns.items()),
+            ]
         )
         for row in range(120)
     ]

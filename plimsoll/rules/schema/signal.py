@@ -274,6 +274,11 @@ class Signal(Strict):
         default=None,
         description="A value that proves nothing while the signal has it throughout: a queue of 0.",
     )
+    moves: bool = Field(
+        default=False,
+        description="Whether it changes all the time on a host that runs. Where none of those recorded does, what "
+        "recorded them stood still.",
+    )
     weight: RequestRate | None = Field(
         default=None,
         description="For the time that a request takes: the rate of the requests. A mean is weighted by it, and an "

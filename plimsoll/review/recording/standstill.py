@@ -1,0 +1,81 @@
+"""Hosts whose counters stand still: what recorded them was broken, so that nothing is known of the time."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from plimsoll.model.host_key import host_key
+from plimsoll.model.log import Times
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import duration_text
+from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, Doubt
+from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.rules.schema.signal import Signal
+
+# Our choices. A counter that was rounded may have a value many times in a row; several of different kinds do not.
+_LEAST_SAMPLES = 20
+_LEAST_KINDS = 2
+_PROCESSORS = "cpu.busy"
+_CHECK = "see to what recorded them"
+
+
+@dataclass
+class _Host:
+    """What is known of a host so far: the longest time in which nothing changed, and what was recorded in it."""
+
+    name: str
+    changes: Times = field(default_factory=lambda: np.empty(0, np.int64))
+    recorded: list[tuple[str, Samples]] = field(default_factory=list[tuple[str, Samples]])
+
+    def add(self, name: str, samples: Samples) -> None:
+        changed = samples.times[1:][np.diff(samples.values) != 0]
+        self.changes = np.union1d(self.changes, changed)
+        self.recorded.append((name, samples))
+
+    @property
+    def longest(self) -> tuple[int, int, int]:
+        """The start and the end of the longest time in which nothing changed, and for how long it was recorded."""
+        first = min(int(one.times[0]) for _, one in self.recorded)
+        last = max(int(one.times[-1]) for _, one in self.recorded)
+        bounds = np.concatenate(([first], self.changes, [last]))
+        at = int(np.diff(bounds).argmax())
+        return int(bounds[at]), int(bounds[at + 1]), last - first
+
+    @property
+    def is_long(self) -> bool:
+        """Whether nothing changed for longer than it may."""
+        start, end, of = self.longest
+        return end - start > max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * of)
+
+    @property
+    def doubt(self) -> Doubt | None:
+        """That it stood still, if it did for long; None if what was recorded shows nothing."""
+        start, end, of = self.longest
+        within = [(name, one.between(start, end)) for name, one in self.recorded]
+        samples = max(len(one.times) for _, one in within)
+        # What is 0 is at rest, and proves nothing.
+        still = [name for name, one in within if len(one.values) and one.values[0] != 0]
+        kinds = {name.partition(".")[0] for name in still}
+        if samples < _LEAST_SAMPLES or not self.is_long or len(kinds) < _LEAST_KINDS:
+            return None
+        when = "all the time" if end - start == of else f"for {duration_text(end - start)} of {duration_text(of)}"
+        which = f"the {len(still):,} counters of {self.name} that change all the time on a running host"
+        return Doubt(f"{which} stood still {when}", _CHECK)
+
+
+def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts: Iterable[str]) -> Iterator[Doubt]:
+    """Hosts of which nothing changed for long that always does, and those whose processors never had anything to do."""
+    by_key = {host_key(host): _Host(host) for host in hosts}
+    for name in (name for name, one in signals.items() if one.moves):
+        for subject, samples in recorded.of(name).items() if by_key else ():
+            if subject.key[0] in by_key:
+                by_key[subject.key[0]].add(name, samples.present)
+        # Most move by the first counter: the others need not be read.
+        by_key = {key: one for key, one in by_key.items() if not one.recorded or one.is_long}
+    yield from (doubt for one in by_key.values() if one.recorded and (doubt := one.doubt))
+    for subject, samples in recorded.of(_PROCESSORS).items():
+        values = samples.present.values
+        if len(values) >= _LEAST_SAMPLES and not values.any():
+            what = f"the processors of {subject.host} were busy for exactly 0 % in all {len(values):,} samples"
+            yield Doubt(f"{what}, as those of no running host are", _CHECK)
