@@ -27,6 +27,7 @@ from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from plimsoll.review.recording.host_spans import host_spans
+from plimsoll.review.recording.load_driver import ended_early, mostly_failed, some_failed
 from plimsoll.review.recording.standstill import stood_still
 from plimsoll.review.remarks import not_recognised, recorded_too_briefly
 from plimsoll.review.statistics import Statistic, statistics
@@ -82,7 +83,13 @@ class Review:
         """The reason for the verdict, in a sentence or two, and what lies ahead."""
         span = (self.end or 0) - (self.start or 0)
         reason = headline(self.findings, self.doubts, span, self.question.planned)
-        return " ".join((reason, *self.ahead))
+        return " ".join((reason, *self.of_load, *self.ahead))
+
+    @cached_property
+    def of_load(self) -> tuple[str, ...]:
+        """What the results of a load driver say against the run, in sentences."""
+        ended = ended_early(self.signals, self.start or 0, self.end or 0)
+        return (*some_failed(self.signals, self.findings), *(() if no_common_time(self.signals) else ended))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -98,6 +105,7 @@ class Review:
             *doubts.impossible_values(self.findings, self.bad_counters),
             *stood_still(self.signals, self.question.signals, self.hosts),
             *doubts.objective(self.findings),
+            *mostly_failed(self.signals, self.findings),
             *doubts.undecided(self.findings),
             *doubts.unfinished(self.findings, self.end),
             *doubts.across_gaps(self.findings),

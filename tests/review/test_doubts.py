@@ -190,7 +190,7 @@ def test_a_resource_that_is_lost_in_the_run_is_no_healthy_run(blank, expected, w
 
 
 def test_a_host_whose_counters_stand_still_is_not_known_to_be_healthy(write, verdict):
-    write(still=range(0, 240))
+    write(still=range(240))
     found, headline = verdict()
     assert found == "unknown"
     assert "the 3 counters of WEB01 that change all the time on a running host stood still all the time" in headline
@@ -204,7 +204,7 @@ def test_counters_that_stand_still_for_a_part_of_the_run_are_told_with_its_lengt
 
 
 def test_one_counter_that_never_changes_is_nothing_to_doubt(write, verdict):
-    write(lambda _: 20, still=range(0, 240), moving=r"System\Context Switches/sec")
+    write(lambda _: 20, still=range(240), moving=r"System\Context Switches/sec")
     assert verdict()[0] == "healthy"
 
 

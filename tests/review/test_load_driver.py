@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import plimsoll
 
 HOUR_MS = 1_705_312_200_000
@@ -38,3 +40,54 @@ def test_k6_json_in_a_folder_is_read(tmp_path):
     point = f'{{"metric":"http_req_duration","type":"Point","data":{{"time":"{time}","value":120,"tags":{tags}}}}}\n'
     (tmp_path / "results.json").write_text(point, encoding="utf-8")
     assert [log.format for log in plimsoll.review(tmp_path).review.logs] == ["k6-JSON"]
+
+
+@pytest.fixture
+def beside_a_healthy_host(tmp_path):
+    """Reviews half an hour of a healthy host beside requests, a row of seconds since its start and the result for each."""
+
+    def call(requests):
+        folder = EXAMPLE / "healthy"
+        logs = sorted(one for one in folder.iterdir() if one.suffix != ".toml")
+        start = (plimsoll.review(folder).review.start or 0) // 10**6
+        head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,allThreads\n"
+        rows = (f"{start + int(at * 1000)},120,page,200,OK,T 1,{result},20\n" for at, result in requests)
+        (tmp_path / "results.jtl").write_text(head + "".join(rows), encoding="utf-8")
+        return plimsoll.review(*logs, tmp_path / "results.jtl", config=folder / "plimsoll.toml").review
+
+    return call
+
+
+def test_a_run_of_which_most_requests_failed_is_not_known_to_be_healthy(beside_a_healthy_host):
+    review = beside_a_healthy_host([(at / 4, "true" if at % 10 == 0 else "false") for at in range(7000)])
+    assert review.verdict == "unknown"
+    assert "90 % of the requests of the load driver failed" in review.headline
+
+
+def test_a_run_whose_requests_failed_for_long_is_not_known_to_be_healthy(beside_a_healthy_host):
+    review = beside_a_healthy_host([(at / 4, "true" if at < 5200 else "false") for at in range(7000)])
+    assert review.verdict == "unknown"
+    assert "most requests of the load driver failed for 7 min 30 s" in review.headline
+
+
+def test_how_many_requests_failed_is_said_where_they_are_not_few(beside_a_healthy_host):
+    review = beside_a_healthy_host([(at / 4, "false" if at % 10 == 0 else "true") for at in range(7000)])
+    assert review.verdict == "healthy"
+    assert "10 % of the requests of the load driver failed, and no objective says how many may." in review.headline
+
+
+@pytest.mark.parametrize("rest", [(), range(1000, 1740, 20)])
+def test_a_load_that_ends_long_before_the_run_is_said(rest, beside_a_healthy_host):
+    review = beside_a_healthy_host([*((at / 4, "true") for at in range(4000)), *((at, "true") for at in rest)])
+    assert review.verdict == "healthy"
+    assert "next to no requests answered in the last" in review.headline
+
+
+def test_a_row_cut_within_its_result_is_damage_and_no_failed_request(tmp_path):
+    path = _jtl(tmp_path / "results.jtl", HOUR_MS, 60)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{HOUR_MS + 61_000},120,page,200,OK,T 1,tr")
+    (log,) = plimsoll.review(path).review.logs
+    errors = dict(zip([one.field for one in log.series], log.columns, strict=True))["errors"]
+    assert errors.sum() == 0
+    assert any("1 row without" in one.text for one in log.remarks)

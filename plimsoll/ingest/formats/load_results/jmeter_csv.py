@@ -18,6 +18,7 @@ NAME = "JMeter-CSV"
 TRANSACTION = "Number of samples in transaction"
 _HEADER = re.compile(rb"timeStamp([,;\t|])elapsed\1(?:[\w.]+\1)*label(?:\1|$)")
 _NEEDED = ("timeStamp", "elapsed", "label")
+_SUCCESS = {"true": False, "false": True}  # what is neither is of a line that was cut off
 _WANTED = ("success", "responseMessage", "allThreads")
 
 
@@ -41,9 +42,15 @@ def read(text: Text, how: Reading) -> Log:
             "the test with jmeter.save.saveservice.timestamp_format=ms, or replace them by milliseconds since 1970"
         )
     rows = rows.with_columns(epoch("timeStamp").alias("start"), milliseconds("elapsed").alias("took"))
-    rows = without_transactions(whole_rows(rows, ("start", "took", "label"), remarks), remarks)
+    needed = ["start", "took", "label"]
+    if "success" in wanted:
+        rows = rows.with_columns(
+            failed=pl.col("success").str.to_lowercase().replace_strict(_SUCCESS, default=None, return_dtype=pl.Boolean)
+        )
+        needed += ["failed"] if rows["failed"].count() else []
+    rows = without_transactions(whole_rows(rows, needed, remarks), remarks)
     start = rows["start"].to_numpy()
-    failed = None if "success" not in wanted else (rows["success"].str.to_lowercase() != "true").fill_null(True)
+    failed = rows["failed"] if "failed" in needed else None
     users = None
     if "allThreads" in wanted:
         threads = rows["allThreads"].cast(pl.Float64, strict=False)

@@ -43,7 +43,9 @@ def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> 
     lost = len(frame) - len(found)
     if lost:
         remarks.add(
-            Kind.SKIPPED, f"{counted(lost, 'row')} without a time, a duration or an operation left out", count=lost
+            Kind.SKIPPED,
+            f"{counted(lost, 'row')} without a time, a duration, an operation or a result left out",
+            count=lost,
         )
     return found
 
