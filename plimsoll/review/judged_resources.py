@@ -100,8 +100,6 @@ class _Host:
 
     def _space(self) -> Iterator[Lack]:
         by_volume = _by_instance(self.recorded("space"))
-        if not by_volume and self.recorded("space") and len(_by_instance(self.recorded("disk"))) > 1:
-            yield Lack("the free space of each volume", "space")
         unknown = [name for name, found in by_volume.items() if not any(map(_proves, found))]
         if unknown:
             found = [one for name in unknown for one in by_volume[name]]

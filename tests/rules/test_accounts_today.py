@@ -83,8 +83,8 @@ def documented(row, severity):
     }
 
 
-def test_there_are_100_present_day_limits_and_38_of_the_first_tier():
-    assert len(TODAY) == 100
+def test_there_are_101_present_day_limits_and_38_of_the_first_tier():
+    assert len(TODAY) == 101
     assert sum(row["tier"] == "1" for row in TODAY.values()) == 38
 
 

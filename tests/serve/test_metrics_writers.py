@@ -369,7 +369,7 @@ service:
 # What it does not give: docs/exporters.md says it.
 NOT_OF_HOSTMETRICS = {
     *("cpu.context_switches", "cpu.interrupts", "disk.bytes", "network.to_disk_bytes", "memory.oom_kills"),
-    *("memory.stalled", "memory.stalled_now", "memory.waited_for", "disk.stalled"),
+    *("memory.stalled", "memory.stalled_now", "memory.waited_for", "disk.stalled", "cpu.waited_for"),
     *("network.accept_overflows", "network.connections_tracked", "system.open_files"),
     "cpu.processor_busy",  # by default it adds processors up
     *("network.link_percent", "network.received_utilization", "network.sent_utilization"),

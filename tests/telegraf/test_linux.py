@@ -48,6 +48,7 @@ LINUX = {
     "cpu.iowait",
     "cpu.steal",
     "cpu.load",
+    "cpu.waited_for",
     "memory.available_percent",
     "memory.swapped_out",
     "memory.swapped_in",
