@@ -47,12 +47,21 @@ class _Late:
         return replace(self, newest=newest, last=now, lowest=low, highest=high)
 
 
+@dataclass(frozen=True, slots=True)
+class _Early:
+    """A host whose newest sample is from the future, and when it was written (UTC ns)."""
+
+    host: str
+    newest: int
+    written: int
+
+
 class Clocks:
     """Notes samples from the future, and those that come late. `tags` name the host; see `rules.subjects.host_of`."""
 
     def __init__(self, tags: Collection[str]) -> None:
         self.hosts = SeriesHosts(tags)
-        self._ahead: dict[str, tuple[str, int, int]] = {}  # name, how far ahead, when it was seen
+        self._ahead: dict[HostKey, _Early] = {}
         self._late: dict[str, _Late] = {}
         self._lock = Lock()
 
@@ -64,7 +73,7 @@ class Clocks:
         np.maximum.at(newest, points.which, points.times)
         used = np.unique(points.which)
         with self._lock:
-            if self._late or (np.abs(newest[used] - now) > _TOLERATED).any():
+            if self._late or self._ahead or (np.abs(newest[used] - now) > _TOLERATED).any():
                 for host, its_newest in self._by_host(points, used, newest[used]):
                     self._note(host, its_newest, now)
 
@@ -76,8 +85,15 @@ class Clocks:
     def ahead(self, now: int) -> Mapping[str, int]:
         """How far (ns) the clocks of hosts are ahead that sent such samples in the last five minutes."""
         with self._lock:
-            self._ahead = {key: one for key, one in self._ahead.items() if now - one[2] <= _REMEMBERED}
-            return {host: ahead for host, ahead, _ in self._ahead.values()}
+            self._forget(now)
+            recent = (one for one in self._ahead.values() if now - one.written <= _REMEMBERED)
+            return {one.host: one.newest - one.written for one in recent}
+
+    def last_sent(self, now: int) -> Mapping[HostKey, int]:
+        """When hosts last wrote (UTC ns) whose newest samples are of a time that has not come."""
+        with self._lock:
+            self._forget(now)
+            return {key: one.written for key, one in self._ahead.items()}
 
     def behind(self, now: int) -> Mapping[str, tuple[int, int]]:
         """How far (ns) the clocks of hosts are behind, and their newest sample (UTC ns).
@@ -97,10 +113,16 @@ class Clocks:
         for number in np.unique(of_host).tolist():
             yield self.hosts.names[number], int(its_newest[number])
 
+    def _forget(self, now: int) -> None:
+        kept = self._ahead.items()
+        self._ahead = {key: one for key, one in kept if now - one.written <= _REMEMBERED or now < one.newest}
+
     def _note(self, host: str, newest: int, now: int) -> None:
         key = host_key(host)
         if newest > now + _TOLERATED:
-            self._ahead[key] = host, newest - now, now
+            self._ahead[key] = _Early(host, newest, now)
+        elif newest >= now - _TOLERATED:
+            self._ahead.pop(key, None)
         if newest >= now - _TOLERATED:
             self._late.pop(key, None)
         elif key in self._late:

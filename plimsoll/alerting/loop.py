@@ -184,6 +184,9 @@ class AlertLoop:
         for host, (_, newest) in behind.items():
             if host not in self._seen or newest > self._seen[host].newest:
                 self._seen[host] = Seen(newest)
+        sent = self._clocks.last_sent(now)
+        for host, one in self._seen.items():
+            self._seen[host] = replace(one, newest=min(one.newest, sent.get(host_key(host), one.newest)))
         # As of the evaluation: samples after it may be there, but have not been looked for.
         self._roster.step(self._seen, int(at[-1]), self._clocks.reasons(now))
         self.progress = Progress(

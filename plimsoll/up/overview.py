@@ -229,6 +229,8 @@ def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Ite
             state, note = HostState.ALERT, counted(len(mine), "incident")
         elif late is not None:
             state, note = HostState.NOT_JUDGED, f"not judged: {wrong(late, 'behind')}"
+        elif early is not None:
+            state, note = HostState.NOT_JUDGED, f"not judged: {wrong(early, 'ahead')}"
         elif host.host in progress.impossible:
             state = HostState.NOT_JUDGED
             note = f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"

@@ -362,6 +362,15 @@ def test_a_silent_host_whose_clock_is_ahead_has_that_as_the_reason(world):
     assert "clock" not in fired_sentence(alert, Zone.parse("UTC"))
 
 
+def test_a_host_whose_clock_is_ahead_is_silent_as_soon_as_it_sends_no_more(world):
+    run_behind(world, 2 * HOUR, -HOUR, every=MINUTE)
+    assert alerts(world, "host-silent") == []
+    world.run(5 * MINUTE, {"db1": 60})  # samples for almost an hour are still to come
+    assert alerts(world, "host-silent") == [("host-silent", "web1", True)]
+    world.run(5 * MINUTE, {"web1": 60, "db1": 60})  # with its clock set right
+    assert alerts(world, "host-silent") == [("host-silent", "web1", False)]
+
+
 def test_a_clock_that_is_set_back_is_why_nothing_is_judged(world):
     world.run(15 * MINUTE, {"web1": 60})
     world.now -= 2 * HOUR

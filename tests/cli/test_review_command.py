@@ -21,7 +21,9 @@ def a_log(folder, busy, name="log.csv", minutes=10):
     rows = [HEADER]
     for second in range(0, minutes * 60, 10):
         value = busy(second // 60)
-        rows.append(f'"01/15/2008 10:{second // 60:02}:{second % 60:02}.000","{value}","900","{8000 + second % 30}","90"')
+        rows.append(
+            f'"01/15/2008 10:{second // 60:02}:{second % 60:02}.000","{value}","900","{8000 + second % 30}","90"'
+        )
     path = folder / name
     path.write_text("\r\n".join(rows) + "\r\n")
     return path

@@ -192,6 +192,16 @@ def test_a_known_host_whose_clock_jumps_ahead_is_silent_with_the_reason(world):
     assert page(world).headline.startswith("Not healthy")
 
 
+def test_a_host_that_has_long_been_judged_by_samples_from_ahead_is_not_healthy(world):
+    for _ in range(25):
+        start = world.now
+        world.run(MINUTE, {"db1": 60})
+        world.send(world.points("web1", np.arange(start + EVERY, world.now + 1, EVERY) + 10 * MINUTE, 60))
+    (early,) = [one for one in page(world).hosts if one.name == "web1"]
+    assert (early.state, early.note) == ("not judged", "not judged: its clock is 10 min ahead; set it right")
+    assert page(world).headline == "Not known: web1 is not judged"
+
+
 def test_a_host_whose_clock_is_behind_is_shown_and_leaves_it_unknown(world):
     run_behind(world, 5 * MINUTE, 5 * MINUTE)
     found = page(world)
