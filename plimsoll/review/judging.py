@@ -16,7 +16,7 @@ from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question
 from plimsoll.review.notes import no_drive, notes_on
 from plimsoll.review.processes import with_processes
-from plimsoll.review.ranking import rank
+from plimsoll.review.ranking import worst_first
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.signal_samples import signal_samples
 from plimsoll.review.stand_ins import without_stand_ins
@@ -53,7 +53,7 @@ def judge(
     findings = without_stand_ins(findings)
     findings = supersede(findings, facts.known, question.by_hand)
     findings = with_processes(findings, question.signals, run.recorded, phases)
-    return sorted(findings, key=rank), applied
+    return worst_first(findings), applied
 
 
 def crossed_before(

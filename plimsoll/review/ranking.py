@@ -1,5 +1,8 @@
 """The order of findings: all of them worst first, and those that held by how near they came to their limit."""
 
+from collections.abc import Iterable
+from math import log
+
 import numpy as np
 
 from plimsoll.model.host_key import host_key
@@ -9,7 +12,29 @@ from plimsoll.rules.severity import SEVERITIES
 _OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN: 0}
 
 
-def rank(finding: Finding) -> tuple[object, ...]:
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings by rank; of one rule that was crossed for about as long on several, the worst value first."""
+    ranked = sorted(findings, key=_rank)
+    by_rule: dict[tuple[str, Outcome], list[int]] = {}
+    for at, one in enumerate(ranked):
+        if one.outcome in CROSSED:
+            by_rule.setdefault((one.rule.id, one.outcome), []).append(at)
+    for places in by_rule.values():
+        alike = sorted((ranked[at] for at in places), key=_by_value)
+        for at, one in zip(places, alike, strict=True):
+            ranked[at] = one
+    return ranked
+
+
+def _by_value(finding: Finding) -> tuple[int, int, int, float]:
+    """Severity, and durations to a tenth, before values."""
+    longest, in_all = (
+        round(log(max(one, 1)) / log(1.1)) for one in (finding.columns.longest_fired, finding.time_crossed)
+    )
+    return SEVERITIES.index(finding.rule.severity), -longest, -in_all, -finding.times_past
+
+
+def _rank(finding: Finding) -> tuple[object, ...]:
     """Worst first: crossed by severity and duration, held by margin, then what was not judged."""
     crossed = finding.outcome in CROSSED
     margin = finding.margin

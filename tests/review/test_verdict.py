@@ -359,3 +359,9 @@ def test_a_load_before_a_pause_lasts_as_long_as_its_window(plimsoll, tmp_path):
     found = json.loads((tmp_path / "r.json").read_text())
     ((breach),) = the_rule(found, "cpu-busy")["breaches"]
     assert breach["end"].startswith("2008-01-15T09:00:00")
+
+
+def test_of_hosts_that_are_sick_for_about_as_long_the_one_with_the_worse_value_is_the_worst(reviewed):
+    sick = {"APP01": [20] * 100 + [84] * 100 + [20] * 160, "APP02": [20] * 102 + [97] * 98 + [20] * 160}
+    _, found, _ = reviewed({host: {CPU: cpu, **well(360)} for host, cpu in sick.items()})
+    assert "worst on APP02, where it went above its limit for 15 min" in found["headline"]
