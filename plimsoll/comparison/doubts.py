@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.counters import Counter
 from plimsoll.comparison.judging import Compared, Outcome
+from plimsoll.comparison.lengths import too_short
 from plimsoll.comparison.renamed import Proposal
 from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.sentences import moved, place, title
 from plimsoll.comparison.shapes import Reshaped
 from plimsoll.insights.insight import News, SubjectKey
 from plimsoll.insights.registry import insights
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.value_text import number
 
@@ -23,7 +25,7 @@ _MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known
 
 def doubts(comparison: Comparison) -> list[str]:
     """Why nothing can be said although nothing became worse; each a clause."""
-    found = _load_doubts, _unjudged, _lacking, _hidden, _unclear
+    found = _load_doubts, _too_short, _unjudged, _lacking, _hidden, _unclear
     return [clause for each in found for clause in each(comparison)]
 
 
@@ -42,6 +44,11 @@ def _is_merely_more(comparison: Comparison) -> bool:
         return False
     slower = [one for one in comparison.of(Outcome.LOAD) if one.treatment.critical]
     return all(one.treatment.load == "proportion" for one in slower)
+
+
+def _too_short(comparison: Comparison) -> Iterator[str]:
+    if text := too_short(comparison):
+        yield text
 
 
 def _unjudged(comparison: Comparison) -> Iterator[str]:
@@ -168,9 +175,20 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
         yield f"{comparison.second.called} does not record the work that was done: {listed(list(lost), _MOST_NAMED)}"
     gone = [one for one in comparison.lone[0] if comparison.treatments.of(one.name, one.signal).critical]
     every = {one.name for one in comparison.judged}
-    names = dict.fromkeys(f"{one.signal.title} of {one.host}" for one in gone if one.name not in every)
+    resources = {(one.subject.key[0], one.signal.resource) for one in comparison.judged}
+    names = dict.fromkeys(
+        f"{one.signal.title} of {one.host}"
+        for one in gone
+        if one.name not in every or (one.signal.resource and (host_key(one.host), one.signal.resource) not in resources)
+    )
     if names:
         yield f"{comparison.second.called} does not record {listed(list(names), _MOST_NAMED)}"
+    before = {one.reason for one in comparison.first.review.partly_recorded}
+    yield from (
+        f"in {comparison.second.called} {one.reason}"
+        for one in comparison.second.review.partly_recorded
+        if one.reason not in before
+    )
 
 
 def _unclear(comparison: Comparison) -> Iterator[str]:

@@ -7,13 +7,14 @@ from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.crossings import crossings
 from plimsoll.comparison.doubts import doubts, hidden, news, suspects
 from plimsoll.comparison.judging import MOST_RUNS, Compared, Outcome
+from plimsoll.comparison.lengths import short
 from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.sentences import by_signal, interval, levels, moved, place, title
 from plimsoll.comparison.shapes import Reshaped
 from plimsoll.comparison.treatments import resources
 from plimsoll.insights.registry import insights
 from plimsoll.model.remark import counted, listed
-from plimsoll.model.value_text import quantity
+from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence
 from plimsoll.review.statistics import WHOLE_RUN
@@ -179,6 +180,26 @@ def _cause(comparison: Comparison, worse: list[Compared]) -> str:
 
 
 def _same(comparison: Comparison) -> str:
+    return " ".join(filter(None, (_unchanged(comparison), _tolerated(comparison), short(comparison))))
+
+
+def _tolerated(comparison: Comparison) -> str:
+    """What became worse by most of what is within its tolerance, where that is larger than the usual one."""
+    worse = {"higher": 1, "lower": -1, "either": 0}
+    found = [
+        one
+        for one in comparison.of(Outcome.WITHIN)
+        if one.treatment.critical
+        and one.difference.value * worse[one.treatment.worse] > comparison.load.tolerance * one.before
+    ]
+    if not found:
+        return ""
+    most = max(found, key=lambda one: (one.signal.response_time, abs(one.difference.value / one.before)))
+    share = percent(most.treatment.tolerance)
+    return f"{most.signal.title} of {place(most)} {moved(most)}, within the {share} that are tolerated."
+
+
+def _unchanged(comparison: Comparison) -> str:
     same = comparison.of(*_ALIKE)
     unclear = by_signal(comparison.of(Outcome.UNCLEAR))
     few = f" {counted(len(unclear), 'signal')} had too few samples to tell." if unclear else ""

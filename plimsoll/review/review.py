@@ -121,8 +121,14 @@ class Review:
         if not found and verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
             asked = self.question.asked
             found = tuple(unjudged(self.findings, asked, self.applied, has_values, too_short=bool(too_short)))
-            found += tuple(partly_recorded(self.findings, asked, has_values, self.signals.times))
+            found += self.partly_recorded
         return tuple(dict.fromkeys(found))  # two rules of one signal give the same sentence
+
+    @cached_property
+    def partly_recorded(self) -> tuple[Doubt, ...]:
+        """Resources of which nothing was recorded for a part of the run."""
+        asked, signals = self.question.asked, self.signals
+        return tuple(partly_recorded(self.findings, asked, signals.has_values, signals.times))
 
     @cached_property
     def coverage(self) -> Coverage:

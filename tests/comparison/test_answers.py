@@ -59,6 +59,51 @@ def test_the_answer(changed, expected, said):
     assert said in " ".join(story(found))
 
 
+def lost(path, rows=slice(None)):
+    """A run of which a counter has no value in some rows."""
+    run = a_run(2)
+    run[path] = run[path].copy()
+    run[path][rows] = np.nan
+    return run
+
+
+def of_two_hosts(name, first, second):
+    return Side(name, name, Insights(reviewed(a_log(first, "APP1"), a_log(second, "APP2"))))
+
+
+def test_processors_that_one_of_two_hosts_no_longer_records_leave_it_open():
+    sides = of_two_hosts("a", a_run(1), a_run(2)), of_two_hosts("b", a_run(3), a_run(4, without=CPU))
+    found = Comparison(*sides, checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
+    assert answer(found) == Answer.UNKNOWN
+    assert doubts(found) == ["b does not record Processor time of APP2"]
+
+
+def test_processors_that_are_lost_in_the_run_leave_it_open():
+    found = compared(a_run(1), lost(CPU, slice(400, None)))
+    assert answer(found) == Answer.UNKNOWN
+    assert "in b the processors of SUT were not recorded for 26 min" in doubts(found)[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected", "said"),
+    [
+        (100, Answer.UNKNOWN, "too little to compare"),
+        (300, Answer.NOT_WORSE, "b has 24 min 55 s of steady phase, a 59 min 55 s."),
+        (500, Answer.NOT_WORSE, ""),
+    ],
+)
+def test_a_run_that_is_much_shorter_is_said_or_leaves_it_open(rows, expected, said):
+    found = compared(a_run(1), {path: values[:rows] for path, values in a_run(2).items()})
+    assert answer(found) == expected
+    assert said in " ".join([*story(found), *doubts(found)])
+
+
+def test_what_became_slower_within_its_own_tolerance_is_said():
+    found = compared(a_run(1), a_run(2, {READ: lambda one: 1.1 * one}))
+    assert answer(found) == Answer.NOT_WORSE
+    assert "within the 15 % that are tolerated" in story(found)[2]
+
+
 def test_work_that_the_other_run_does_not_record_leaves_it_open():
     found = compared(a_run(1), a_run(2, without=REQUESTS))
     assert answer(found) == Answer.UNKNOWN
