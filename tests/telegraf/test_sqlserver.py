@@ -14,6 +14,7 @@ ROWS = [
     ("Buffer Node", "Page life expectancy", "000", 5300),
     ("Buffer Manager", "Buffer cache hit ratio", "", 99.5),
     ("Buffer Manager", "Lazy writes/sec", "", 1200),
+    ("Buffer Manager", "Page reads/sec", "", 640000),
     ("Buffer Manager", "Checkpoint pages/sec", "", 88000),
     ("SQL Statistics", "Batch Requests/sec", "", 910000),
     ("SQL Statistics", "SQL Compilations/sec", "", 91000),
