@@ -17,7 +17,7 @@ from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.stand_ins import JudgedSubjects
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
-from plimsoll.rules.superseded import is_for_such
+from plimsoll.rules.superseded import is_for_such, says_nothing
 
 # An alert by rule, host and instance, case-folded.
 Key: TypeAlias = tuple[str, str, str | None]
@@ -139,7 +139,12 @@ def _superseded(planned: Sequence[Planned], by_hand: Container[str], facts: Fact
         severity: Severity = "info"
         return replace(one, rule=one.rule.model_copy(update={"severity": severity}))
 
-    return [as_it_counts(one) for one in planned]
+    tells = (
+        one
+        for one in planned
+        if one.rule.id in by_hand or one.note or not says_nothing(one.rule, partial(facts.known, one.subject))
+    )
+    return [as_it_counts(one) for one in tells]
 
 
 def _same_thing(old: Planned, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:

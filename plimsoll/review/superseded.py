@@ -9,7 +9,7 @@ from plimsoll.model.remark import listed
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.superseded import is_for_such
+from plimsoll.rules.superseded import is_for_such, says_nothing
 
 _BECOMES_NOTE = (*JUDGED, Outcome.TOO_SHORT)
 _BECOMES_NOT_APPLICABLE = (Outcome.NO_DATA, Outcome.NOT_JUDGED, Outcome.NOT_RECORDED)
@@ -36,6 +36,9 @@ def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], know
     subject = old.subject
     if subject is None or not old.rule.superseded_by:
         return old
+    if says_nothing(old.rule, partial(known, subject)):
+        note = f"a note that is for {old.rule.scale} that plimsoll.toml gives"
+        return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(note, *old.notes))
     names = [name for name in old.rule.superseded_by if _same_thing(old, judged.get((name, subject.key[0]), ()))]
     by = f"{listed(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by limits of today"
     if names and old.outcome in _BECOMES_NOT_APPLICABLE:

@@ -31,6 +31,12 @@ def is_for_such(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
     return matches(rule, known) is True and (rule.scale is None or known(rule.scale) is not None)
 
 
+def says_nothing(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
+    """Whether an old limit that is a note anyway is multiplied by a fact that nobody gives: most hosts would get it."""
+    is_old_note = rule.severity == "info" and bool(rule.superseded_by)
+    return is_old_note and rule.scale is not None and known(rule.scale) is None
+
+
 def is_note(rule: Rule) -> bool:
     """Whether a rule from `as_notes` is a note because it is superseded."""
     return bool(rule.superseded_by) and rule.severity == "info"

@@ -81,15 +81,20 @@ def test_it_counts_for_a_disk_that_has_spindles(reviewed):
 
 
 def test_no_headline_quotes_a_note(reviewed):
-    disk = {r"\PhysicalDisk(0 C:)\Disk Reads/sec": 9000, r"\PhysicalDisk(0 C:)\Disk Writes/sec": 9000}
     well = {
         r"\Memory\Available MBytes": lambda second: 8000 + second % 30,
         r"\PhysicalDisk(0 C:)\Avg. Disk sec/Transfer": 0.002,
     }
-    found, _ = reviewed(disk | well | {r"\Processor(_Total)\% Processor Time": 20})
-    assert of(found, "disk-transfers-per-spindle")["state"] == "crossed"
+    found, _ = reviewed(QUEUE | well | {r"\Processor(_Total)\% Processor Time": 20})
+    assert of(found, "disk-queue-per-spindle")["state"] == "crossed"
     assert found["headline"].startswith("Healthy. ")
     assert "Disk" not in found["headline"]
+
+
+def test_transfers_of_a_disk_whose_spindles_nobody_counted_are_no_note(reviewed):
+    transfers = {rf"\PhysicalDisk(0 C:)\Disk {name}/sec": 9000 for name in ("Reads", "Writes")}
+    assert of(reviewed(transfers)[0], "disk-transfers-per-spindle")["state"] == "does-not-apply"
+    assert of(reviewed(transfers, settings=SPINDLES)[0], "disk-transfers-per-spindle")["state"] == "crossed"
 
 
 def test_a_disk_whose_latency_is_judged_is_not_judged_by_its_queue(reviewed):
