@@ -268,15 +268,20 @@ def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
 
 def _longer(findings: Iterable[Finding], host: str) -> str:
     """For how long to record, so that most of what was recorded too briefly could be judged."""
-    needed = sorted(
-        one.rule.for_ + one.rule.over
+    short = [
+        (one.rule, one.track)
         for one in findings
         if one.severe
         and one.outcome == Outcome.TOO_SHORT
+        and one.track
         and one.subject
         and host_key(one.subject.host) == host_key(host)
-    )
-    return f"record for {duration_text(needed[len(needed) * 4 // 5])} or longer" if needed else ""
+    ]
+    if not short:
+        return ""
+    needed = sorted(rule.for_ + track.window for rule, track in short)[len(short) * 4 // 5]
+    broken = all(int(track.times[-1] - track.times[0]) >= needed for _, track in short)
+    return f"record for {duration_text(needed)} or longer{' without a break' if broken else ''}"
 
 
 def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:

@@ -171,6 +171,8 @@ def partly_recorded(
         every = {id(times): times for found in host.found.values() for one in found for times in times_of(one)}
         recorded = np.unique(np.concatenate(list(every.values()))) if every else np.empty(0, np.int64)
         for resource in asked if len(recorded) > 1 else ():
+            if resource == "disk" and (text := _lost_space(host, recorded, times_of)):
+                texts.append(text)
             without = {name: _without(found, recorded, times_of) for name, found in host.proofs(resource).items()}
             throughout = [name for name, (_, is_long) in without.items() if not is_long]
             names = [name for name, (_, is_long) in without.items() if is_long and not _is_covered(name, throughout)]
@@ -184,6 +186,17 @@ def partly_recorded(
         yield from map(Doubt, texts)
     else:
         yield Doubt(listed(texts, _MOST_HOSTS))
+
+
+def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
+    """The volumes whose free space was recorded for a part of the time alone; empty if there are none."""
+    by_volume = {name: list(filter(_proves, found)) for name, found in _by_instance(host.recorded("space")).items()}
+    absent = {name: _without(found, recorded, times_of) for name, found in by_volume.items()}
+    lost_ = {name: length for name, (length, is_long) in absent.items() if is_long}
+    if not lost_:
+        return ""
+    longest, of = duration_text(max(lost_.values())), duration_text(int(recorded[-1] - recorded[0]))
+    return f"the free space of {listed(list(lost_), _MOST_DISKS)} of {host.name} was not recorded for {longest} of {of}"
 
 
 def _without(found: Sequence[Finding], recorded: Times, times_of: TimesOf) -> tuple[int, bool]:

@@ -45,7 +45,8 @@ def write(tmp_path):
         still=(),
         moving="",
     ):
-        columns = {CPU: cpu, **{path: lambda _, usual=usual: usual for path, usual in QUIET.items()}}
+        quiet = {path: usual if callable(usual) else lambda _, usual=usual: usual for path, usual in QUIET.items()}
+        columns = {CPU: cpu, **quiet}
         lines = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\{host}\{path}"' for path in columns)])]
         for at in range(minutes * 4):
             added = clock(at / 4)
@@ -236,3 +237,39 @@ def test_a_total_of_disks_hides_a_slow_one(disks, found, said, write, verdict, m
     answer, headline = verdict()
     assert answer == found
     assert said in headline
+
+
+SPACE = r"LogicalDisk(C:)\% Free Space"
+
+
+def test_free_space_that_is_lost_in_the_run_is_a_doubt(write, verdict, monkeypatch):
+    monkeypatch.setitem(QUIET, SPACE, lambda minute: 40 if minute < 30 else None)
+    write()
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "the free space of C: of WEB01 was not recorded for 30 min of 59 min 45 s" in headline
+
+
+@pytest.mark.parametrize(
+    ("at_the_end", "said"),
+    [
+        (9.8, "Free space of WEB01, C: falls, and had just reached its limit of 10 % when the recording ended"),
+        (10.5, "Free space of WEB01, C: falls, and is about to reach its limit"),
+    ],
+)
+def test_a_volume_that_fills_up_to_its_limit_is_a_doubt_however_briefly_it_is_past_it(
+    at_the_end, said, write, verdict, monkeypatch
+):
+    monkeypatch.setitem(
+        QUIET, SPACE, lambda minute: (40 - (40 - at_the_end) * minute / 59.75) / (1 + minute * 4 % 7 / 300)
+    )
+    write()
+    found, headline = verdict()
+    assert found == "unknown"
+    assert said in headline
+
+
+def test_a_volume_that_fills_up_and_has_hours_left_is_no_doubt(write, verdict, monkeypatch):
+    monkeypatch.setitem(QUIET, SPACE, lambda minute: 40 - 5 * minute / 60)
+    write()
+    assert verdict()[0] == "healthy"

@@ -64,6 +64,7 @@ class SignalTrend:
         load_share: How much of its level the load climbed by in the time; 0 unless it climbed throughout.
         explained: Whether the climb of the load may explain the trend.
         limit: The nearest limit of a rule that the line has not reached; None if there is none.
+        passed: A warning or critical limit that was crossed at the end, if only briefly; None without.
         reaches_s: When the line reaches the limit, counted from the end: the best guess, and the earliest and latest
             by the interval of the slope. None if that is too far away to tell.
         highest: The highest sample.
@@ -83,6 +84,7 @@ class SignalTrend:
     load_share: float
     explained: bool
     limit: Finding | None
+    passed: Finding | None
     reaches_s: tuple[float, float, float] | None
     highest: float
 
@@ -141,7 +143,8 @@ def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) 
                 continue
             movement = _movement(found, signal, float(np.abs(there.values).mean()))
             explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(found)))
-            limit = _limit(judged.get((name, subject), []), found)
+            of_subject = judged.get((name, subject), [])
+            limit = _limit(of_subject, found)
             yield SignalTrend(
                 name,
                 signal,
@@ -157,6 +160,7 @@ def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) 
                 climbed,
                 explained,
                 limit,
+                next((one for one in of_subject if _is_just_passed(one)), None),
                 _reaches(found, limit, (end - start) / SECOND),
                 float(there.values.max()),
             )
@@ -223,6 +227,12 @@ def _limit(judged: Sequence[Finding], found: Trend) -> Finding | None:
         return max(floors, key=lambda f: limit_of(f).limit, default=None)
     ahead = [f for f in judged if f.rule.reduce != "increase" and (limit_of(f).limit - found.end) * found.slope > 0]
     return min(ahead, key=lambda f: abs(limit_of(f).limit - found.end), default=None)
+
+
+def _is_just_passed(one: Finding) -> bool:
+    """Whether a limit was crossed at the end, too briefly for a doubt of its own (review/doubts.py)."""
+    crossing = one.unfinished
+    return crossing is not None and 2 * crossing.duration <= one.rule.for_
 
 
 def _reaches(found: Trend, limit: Finding | None, recorded_s: float) -> tuple[float, float, float] | None:

@@ -45,6 +45,21 @@ def step(found: tuple[SignalTrend, ...]) -> str:
     return ""
 
 
+def doubt(found: tuple[SignalTrend, ...]) -> str:
+    """What moves to its limit and was past it at the end, or is before it would count that it is."""
+    for one in found:
+        if not one.notable or one.signal.trend == "should_rise":
+            continue
+        what = f"{one.signal.title} of {one.subject}"
+        if one.passed:
+            text = exactly(limit_of(one.passed).limit, one.signal.unit)
+            return f"{what} {one.movement}, and had just reached its limit of {text} when the recording ended"
+        limit, reaches = one.limit, one.reaches_s
+        if limit and reaches and limit.outcome not in CROSSED and reaches[0] * SECOND <= limit.rule.for_:
+            return f"{what} {one.movement}, and is about to reach its limit"
+    return ""
+
+
 def sentence(one: SignalTrend) -> str:
     """How fast it changes, over what, and when it reaches its limit."""
     place, unit = f"{one.signal.title} of {one.subject}", one.signal.unit
