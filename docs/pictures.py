@@ -59,6 +59,7 @@ def report(browser: Browser) -> bytes:
         text = "\n".join(page.locator(part).inner_text() for part in FIRST_SCREEN)
         picture = page.screenshot()
         page.close()
+        page.close()
     return with_text(picture, text)
 
 

@@ -24,6 +24,7 @@ from plimsoll.native import influx_api, programs, settings
 from plimsoll.native.influx import InfluxDB
 from plimsoll.serve import passwords
 from plimsoll.store.influx import store as influx
+from tests.grafana_components import drawing
 from tests.telegraf import wine
 
 REAL_LOGS = Path(__file__).parents[2] / "shared" / "logs"
@@ -315,16 +316,10 @@ def here(duckdb, tmp_path):
         yield made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium():
-    """A browser."""
-    from playwright.sync_api import sync_playwright
-
-    from tests.grafana_components.drawing import CHROMIUM
-
-    if not CHROMIUM.exists():
-        lacking(str(CHROMIUM), "install Debian's chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+    """A browser. From the first test that takes it on, Playwright has asyncio run in this thread."""
+    if not drawing.CHROMIUM.exists():
+        lacking(str(drawing.CHROMIUM), "install Debian's chromium")
+    with drawing.chromium() as browser:
         yield browser
-        browser.close()

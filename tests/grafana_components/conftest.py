@@ -14,7 +14,7 @@ from tests.conftest import VictoriaMetrics, lacking
 from tests.export.grafana.committed import TEXTS
 from tests.grafana_components import filled as filling
 from tests.grafana_components import live, packages
-from tests.grafana_components.drawing import CHROMIUM, drawing
+from tests.grafana_components.drawing import drawing
 from tests.grafana_components.site import serving
 
 PICTURES = os.environ.get("PLIMSOLL_PICTURES")
@@ -37,17 +37,14 @@ def prometheus(filled, tmp_path_factory):
         yield server.url
 
 
-# Of a module, as Playwright runs once at a time in a process.
 @pytest.fixture(scope="module")
-def browser(filled, prometheus, tmp_path_factory):
+def browser(chromium, filled, prometheus, tmp_path_factory):
     """Draws dashboards in Chromium."""
-    if not CHROMIUM.exists():
-        lacking(str(CHROMIUM), "install Debian's chromium")
     if lacks := packages.missing():
         lacking(*lacks.split(" is not here; "))
     built = tmp_path_factory.mktemp("page")
     packages.bundle(built)
-    with serving(built, filled.bucket, prometheus) as address, drawing(address) as page:
+    with serving(built, filled.bucket, prometheus) as address, drawing(chromium, address) as page:
         yield page
 
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from tests.grafana_components import packages
-from tests.grafana_components.drawing import drawing
+from tests.grafana_components.drawing import chromium, drawing
 from tests.grafana_components.filled import LIVE, RUNS, kept
 from tests.grafana_components.site import serving
 
@@ -41,7 +41,8 @@ def main() -> None:
         with (
             kept(options.keep or Path(scratch, "influxdb")) as filled,
             serving(built, filled.bucket) as address,
-            drawing(address) as page,
+            chromium() as browser,
+            drawing(browser, address) as page,
         ):
             for path in sorted(options.dashboards.glob("*.json")):
                 if options.names and path.stem not in options.names:

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
 WIDTH = 1600
 _HEIGHT = 1000
-_ARGUMENTS = ("--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-component-update")
+_ARGUMENTS = (
+    *("--no-sandbox", "--disable-quic", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
 
 Report = Mapping[str, Any]
 
@@ -60,18 +63,23 @@ def _queries_on_opening(report: Report) -> int:
 
 
 @contextmanager
-def drawing(address: str) -> Generator[Drawing]:
-    """Open the page in Chromium."""
+def chromium() -> Generator["Browser"]:
+    """A browser. Playwright runs one at a time in a process."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
-        page = browser.new_page(viewport={"width": WIDTH, "height": _HEIGHT}, timezone_id="UTC", locale="en-US")
-        made = Drawing(page)
-        page.on(
-            "console", lambda said: made.complaints.append(f"{said.type}: {said.text} {said.location.get('url', '')}")
-        )
-        page.on("pageerror", lambda error: made.complaints.append(str(error)))
-        page.goto(address)
-        yield made
+        yield browser
         browser.close()
+
+
+@contextmanager
+def drawing(browser: "Browser", address: str) -> Generator[Drawing]:
+    """Open the page in Chromium."""
+    page = browser.new_page(viewport={"width": WIDTH, "height": _HEIGHT}, timezone_id="UTC", locale="en-US")
+    made = Drawing(page)
+    page.on("console", lambda said: made.complaints.append(f"{said.type}: {said.text} {said.location.get('url', '')}"))
+    page.on("pageerror", lambda error: made.complaints.append(str(error)))
+    page.goto(address)
+    yield made
+    page.close()

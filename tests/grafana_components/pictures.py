@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from tests.grafana_components import packages
-from tests.grafana_components.drawing import drawing
+from tests.grafana_components.drawing import chromium, drawing
 from tests.grafana_components.filled import kept
 from tests.grafana_components.site import serving
 
@@ -27,7 +27,8 @@ def main() -> None:
         with (
             kept(Path(scratch, "influxdb")) as filled,
             serving(built, filled.bucket) as address,
-            drawing(address) as page,
+            chromium() as browser,
+            drawing(browser, address) as page,
         ):
             for name, span, given, height in _PICTURES:
                 data = json.loads((_ROOT / "dashboards/grafana" / f"{name}.json").read_text("utf-8"))

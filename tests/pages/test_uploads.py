@@ -129,9 +129,6 @@ def test_what_cannot_be_read_is_said_in_words(here):
             b"Dear all,\nit was slow.\n",
             'notes.txt: not a log that can be read: it begins with "Dear all,"',
         ),
-        ("empty.csv", b"", "empty.csv: is empty"),
-        ("rows.csv", log(minutes=0), "rows.csv: no samples: it holds a header and no rows"),
-        ("night.blg", b"\0\0PerfDiskLog" + bytes(200), "relog FILE.blg -f CSV"),
         ("circular.blg", whole(Recorder(mode=2)), "the binary log is a circular log"),
     ):
         job = ended(here, sent(here, {name: data}))

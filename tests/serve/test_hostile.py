@@ -5,6 +5,7 @@ import base64
 import logging
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from select import select
 from threading import Event, Thread, current_thread
@@ -63,7 +64,13 @@ def answers(credentials, attempts):
         credentials.let.set()
         return await asyncio.gather(*tasks)
 
-    return asyncio.run(all_at_once())
+    return run(all_at_once())
+
+
+def run(coroutine):
+    """What it comes to, in a thread of its own: in this one Playwright may have a loop that runs."""
+    with ThreadPoolExecutor(1) as beside:
+        return beside.submit(asyncio.run, coroutine).result()
 
 
 def test_of_many_wrong_passwords_at_once_no_more_are_tested_than_of_one_after_another(slow, caplog):
@@ -103,7 +110,7 @@ def test_whoever_has_a_password_cannot_guess_those_of_others_without_end(tmp_pat
     async def all_of_them():
         return [one async for one in guess()]
 
-    assert asyncio.run(all_of_them()).count(Answer.WRONG) == 5
+    assert run(all_of_them()).count(Answer.WRONG) == 5
 
 
 def test_health_is_answered_while_passwords_and_pages_take_all_threads(duckdb, tmp_path):

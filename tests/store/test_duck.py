@@ -442,7 +442,7 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
     for _ in range(3):
         writer = subprocess.Popen([sys.executable, "-c", _WRITER, path, str(at)], stdout=subprocess.PIPE, text=True)
         assert writer.stdout
-        for _ in range(int(random.integers(1, 400))):
+        for _ in range(int(random.integers(1, 150))):
             at = int(writer.stdout.readline()) + 1
         writer.kill()
         at += len(writer.stdout.readlines())
