@@ -11,7 +11,6 @@ This file is parsed by older Pythons too, so that they can say what is wrong.
 
 import hashlib
 import importlib.util
-import json
 import os
 import shutil
 import subprocess
@@ -49,8 +48,6 @@ CHECKS = [
 # core take less time than one. A later -n0 switches it off.
 WORKERS = 2 * (os.cpu_count() or 1)
 IN_PARALLEL = ["-n", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder"]
-LAST_FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
-MOST_UNSTEADY = 3  # more are a defect, or a machine that cannot run them
 MEANWHILE = ["basedpyright"]  # takes half a minute, so it runs while the others do
 
 
@@ -158,44 +155,15 @@ def set_up(locks: list[str]) -> None:
     STAMP.write_text("\n".join(wanted) + "\n", "utf-8")
 
 
-def in_ci() -> bool:
-    """Whether this is a run of .ci/run."""
-    return os.environ.get("CI") == "true"
-
-
-def passed_alone(arguments: list[str]) -> bool:
-    """In CI: whether the few tests that failed pass one by one, on a machine that is not busy with other tests.
-
-    Real servers on a machine that thousands of tests keep busy are sometimes late. These tests are named, to be mended.
-    """
-    try:
-        unsteady = sorted(json.loads(LAST_FAILED.read_text("utf-8")))
-    except (OSError, ValueError):
-        return False
-    if not in_ci() or not 0 < len(unsteady) <= MOST_UNSTEADY:
-        return False
-    say("== pytest, again: what failed, one by one")
-    if call(["pytest", "--last-failed", "-n0", *arguments]) != 0:
-        return False
-    say("Unsteady (failed beside other tests, passed alone): " + ", ".join(unsteady))
-    return True
-
-
 def test(arguments: list[str]) -> int:
     """Runs all checks, whatever the first ones say; 1 where any failed."""
     failed: list[str] = []
-    if in_ci():
-        LAST_FAILED.unlink(missing_ok=True)  # it also holds what failed in earlier runs
     with tempfile.TemporaryFile() as output, ThreadPoolExecutor(1) as background:
         meanwhile = background.submit(call, MEANWHILE, output)
         for check in CHECKS:
             name = " ".join(check)
             say("== " + name)
-            if check == ["pytest"]:
-                passed = call([*check, *IN_PARALLEL, *arguments]) == 0 or passed_alone(arguments)
-            else:
-                passed = call(check) == 0
-            if not passed:
+            if call([*check, *IN_PARALLEL, *arguments] if check == ["pytest"] else check) != 0:
                 failed.append(name)
         say("== " + " ".join(MEANWHILE))
         if meanwhile.result() != 0:

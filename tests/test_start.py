@@ -229,24 +229,6 @@ def test_locks_pin_what_pyproject_asks_for_and_name_no_registry():
         assert "://" not in (ROOT / lock).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("alone", "expected"), [(0, 0), (1, 1)])
-def test_in_ci_a_test_that_failed_beside_others_is_run_again_alone(bench, monkeypatch, alone, expected):
-    def call(command, output=None):
-        if command[0] != "pytest":
-            return 0
-        if "--last-failed" in command:
-            return alone
-        last_failed.parent.mkdir(parents=True)
-        last_failed.write_text('{"tests/test_a.py::test_late": true}')
-        return 1
-
-    monkeypatch.setenv("CI", "true")
-    monkeypatch.setattr(bench.start_py, "call", call)
-    monkeypatch.setattr(bench.start_py, "set_up", lambda locks: None)
-    last_failed = bench.start_py.LAST_FAILED
-    assert bench.start_py.main(["test"]) == expected
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="sends the signal of Ctrl-C to a process group")
 def test_ctrl_c_lets_the_program_end_in_order(checkout, tmp_path):
     ended = tmp_path / "ended"
