@@ -7,6 +7,7 @@ recorded. On a host of virtual machines the object Processor is the root partiti
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -174,14 +175,13 @@ def partly_recorded(
             if resource == "disk" and (text := _lost_space(host, recorded, times_of)):
                 texts.append(text)
             without = {name: _without(found, recorded, times_of) for name, found in host.proofs(resource).items()}
-            throughout = [name for name, (_, is_long) in without.items() if not is_long]
-            names = [name for name, (_, is_long) in without.items() if is_long and not _is_covered(name, throughout)]
+            throughout = [name for name, one in without.items() if not one.is_long]
+            names = [name for name, one in without.items() if one.is_long and not _is_covered(name, throughout)]
             if names:
                 what = _disks_text(names) if not names[0].startswith("the ") else names[0]
                 verb = "was" if what.startswith(("the memory", "disk ")) else "were"
-                longest = duration_text(max(without[name][0] for name in names))
-                of = duration_text(int(recorded[-1] - recorded[0]))
-                texts.append(f"{what} of {host.name} {verb} not recorded for {longest} of {of}")
+                longest = max(without[name] for name in names)
+                texts.append(f"{what} of {host.name} {verb} not recorded for {longest.text(recorded)}")
     if len(texts) <= _MOST_HOSTS:
         yield from map(Doubt, texts)
     else:
@@ -192,15 +192,27 @@ def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
     """The volumes whose free space was recorded for a part of the time alone; empty if there are none."""
     by_volume = {name: list(filter(_proves, found)) for name, found in _by_instance(host.recorded("space")).items()}
     absent = {name: _without(found, recorded, times_of) for name, found in by_volume.items()}
-    lost_ = {name: length for name, (length, is_long) in absent.items() if is_long}
+    lost_ = {name: one for name, one in absent.items() if one.is_long}
     if not lost_:
         return ""
-    longest, of = duration_text(max(lost_.values())), duration_text(int(recorded[-1] - recorded[0]))
-    return f"the free space of {listed(list(lost_), _MOST_DISKS)} of {host.name} was not recorded for {longest} of {of}"
+    volumes, longest = listed(list(lost_), _MOST_DISKS), max(lost_.values())
+    return f"the free space of {volumes} of {host.name} was not recorded for {longest.text(recorded)}"
 
 
-def _without(found: Sequence[Finding], recorded: Times, times_of: TimesOf) -> tuple[int, bool]:
+class _Absence(NamedTuple):
     """For how long (ns) a host was recorded and nothing of what a resource was judged by, and whether that is long."""
+
+    length: int = 0
+    is_long: bool = False
+    at_the_end: bool = False
+
+    def text(self, recorded: Times) -> str:
+        """`the last 20 min of 1 h`."""
+        last = "the last " if self.at_the_end else ""
+        return f"{last}{duration_text(self.length)} of {duration_text(int(recorded[-1] - recorded[0]))}"
+
+
+def _without(found: Sequence[Finding], recorded: Times, times_of: TimesOf) -> _Absence:
     steps = np.diff(recorded)
     nothing = np.full(len(steps), bool(found))
     longest = SHORTEST_ABSENCE
@@ -211,11 +223,12 @@ def _without(found: Sequence[Finding], recorded: Times, times_of: TimesOf) -> tu
         longest = max(longest, pause)
         lacking = [lost(recorded, times, pause) for times in times_of(one) if 0 < len(times) < len(recorded)]
         if not lacking:
-            return 0, False
+            return _Absence()
         nothing &= np.logical_or.reduce(lacking)
     steps = np.where(steps > longest, 0, steps)  # the host was not recorded, either
     absent = int(steps[nothing].sum())
-    return absent, absent > max(longest, LEAST_SHARE_ABSENT * int(steps.sum()))
+    at_the_end = bool(nothing.any()) and bool(nothing[int(np.argmax(nothing)) :].all())
+    return _Absence(absent, absent > max(longest, LEAST_SHARE_ABSENT * int(steps.sum())), at_the_end)
 
 
 def and_text(names: Sequence[str]) -> str:

@@ -81,7 +81,7 @@ def test_processors_that_one_of_two_hosts_no_longer_records_leave_it_open():
 def test_processors_that_are_lost_in_the_run_leave_it_open():
     found = compared(a_run(1), lost(CPU, slice(400, None)))
     assert answer(found) == Answer.UNKNOWN
-    assert "in b the processors of SUT were not recorded for 26 min" in doubts(found)[0]
+    assert "in b the processors of SUT were not recorded for the last 26 min" in doubts(found)[0]
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,9 @@ def test_a_resource_that_is_lost_in_the_run_is_no_healthy_run(blank, expected, w
     log.write_text("".join(f"{','.join(row)}\r\n" for row in (header, *rows)))
     found, headline = verdict()
     assert found == expected
-    assert ("the memory of WEB01 was not recorded for 26 min of 59 min 45 s" in headline) == (expected == "unknown")
+    assert ("the memory of WEB01 was not recorded for the last 26 min of 59 min 45 s" in headline) == (
+        expected == "unknown"
+    )
 
 
 def test_a_host_whose_counters_stand_still_is_not_known_to_be_healthy(write, verdict):
@@ -247,7 +249,7 @@ def test_free_space_that_is_lost_in_the_run_is_a_doubt(write, verdict, monkeypat
     write()
     found, headline = verdict()
     assert found == "unknown"
-    assert "the free space of C: of WEB01 was not recorded for 30 min of 59 min 45 s" in headline
+    assert "the free space of C: of WEB01 was not recorded for the last 30 min of 59 min 45 s" in headline
 
 
 @pytest.mark.parametrize(
