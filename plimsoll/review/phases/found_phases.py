@@ -23,6 +23,7 @@ from plimsoll.rules.grid import EVERY
 STEADY, RAMP_UP = "steady", "ramp-up"
 _MOST_TRIED = 4  # load signals; the first that tells is believed
 _PROCESSOR_TIME = 0.5  # of the confidence is left where only processor time was recorded
+_SUREST = 0.9995  # that is said: no estimate is certain
 SURE = 0.95  # the confidence from which rules are judged by the phases
 _LONGEST_RAMP = 0.5  # of the run; these three are our choice
 _LONGEST_STORM = 0.25  # of the run: a load that is higher than the steady one
@@ -119,7 +120,7 @@ def _found(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> 
     return FoundPhases(
         phases,
         confidence,
-        f"Phases found from {title}: {parts}; confidence {percent(confidence)}{no_load}.",
+        f"Phases found from {title}: {parts}; confidence {percent(min(confidence, _SUREST))}{no_load}.",
         load.name,
         title,
         boundaries,
