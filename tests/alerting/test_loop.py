@@ -98,6 +98,13 @@ class World:
                 self.send(self.points_of(sending, [self.now]))
             self.loop.perform(self.now)
 
+    def pass_at_once(self, length, idle):
+        """The same, but each host sends all of it at the end, and the loop catches up."""
+        times = range(self.now + EVERY, self.now + length + 1, EVERY)
+        self.now += length
+        self.send(self.points_of(idle, times))
+        self.loop.perform(self.now)
+
     def close(self):
         self.file.close()
         self.store.close()
@@ -119,7 +126,7 @@ def rules_of(world):
 
 
 def test_an_alert_fires_and_recovers_at_the_evaluations_of_the_replay(world):
-    world.run(5 * MINUTE, {"web1": 60})
+    world.pass_at_once(5 * MINUTE, {"web1": 60})
     assert alerts(world) == []
     world.run(15 * MINUTE, {"web1": 2})
     assert CPU in {one.rule for one in firing(world.file)}
@@ -210,7 +217,7 @@ def test_what_samples_of_an_agent_that_writes_every_five_minutes_show_to_be_true
 
 
 def test_samples_of_long_ago_fire_nothing_now(world):
-    world.run(11 * MINUTE, {"web1": 60})
+    world.pass_at_once(11 * MINUTE, {"web1": 60})
     silent = world.now
     world.run(30 * MINUTE, {"web1": None})
     world.send(world.points("web1", range(silent + EVERY, silent + 15 * MINUTE, EVERY), 2))
@@ -229,7 +236,7 @@ def test_late_samples_of_very_many_series_do_not_hold_up_the_judging(world, monk
 
 
 def test_a_store_that_does_not_answer_is_caught_up_with(world, monkeypatch):
-    world.run(5 * MINUTE, {"web1": 60})
+    world.pass_at_once(5 * MINUTE, {"web1": 60})
 
     def away(*_, **__):
         raise Unreachable("the store: does not answer")
@@ -256,7 +263,7 @@ def test_one_silent_host_of_ten_is_one_alert_and_its_own_rules_stay_as_they_were
 
 
 def test_a_rule_that_is_switched_off_ends_its_alerts(world):
-    world.run(15 * MINUTE, {"web1": 2})
+    world.pass_at_once(15 * MINUTE, {"web1": 2})
     assert CPU in {one.rule for one in firing(world.file)}
     fewer = load(only=["sql-server"])
     world.file.close()
@@ -268,7 +275,7 @@ def test_a_rule_that_is_switched_off_ends_its_alerts(world):
 
 
 def test_what_fires_goes_on_under_settings_that_were_read_anew(world, tmp_path):
-    world.run(15 * MINUTE, {"web1": 2, "web2": 2})
+    world.pass_at_once(15 * MINUTE, {"web1": 2, "web2": 2})
     before = {one.host: one.id for one in firing(world.file) if one.rule == CPU}
     assert set(before) == {"web1", "web2"}
     told = parse('[hosts.web2.rules.cpu-busy]\noff = true\nreason = "known"\n', tmp_path / "plimsoll.toml")
@@ -372,7 +379,7 @@ def test_a_host_whose_clock_is_ahead_is_silent_as_soon_as_it_sends_no_more(world
 
 
 def test_a_clock_that_is_set_back_is_why_nothing_is_judged(world):
-    world.run(15 * MINUTE, {"web1": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": 60})
     world.now -= 2 * HOUR
     world.run(EVERY, {"web1": 60})
     assert "the clock of this machine was set back" in world.loop.progress.problem
@@ -398,7 +405,7 @@ def test_a_run_that_is_loaded_changes_no_alert_whatever_its_time(world):
     times = recorded.times[recorded.which == 0]
     log = Log(Path("run"), "run", times, tuple(fields), tuple(recorded.series), Zone.parse("UTC"), sha256="")
     assert sum(one.values for one in world.store.write([log])) == 3 * len(times)
-    world.run(14 * MINUTE, {"web1": 2})
+    world.pass_at_once(14 * MINUTE, {"web1": 2})
     assert CPU in {one.rule for one in firing(world.file)}
     assert {one.last for one in firing(world.file) if one.rule == CPU} == {98.0}
     assert kept(world) == replayed(world)
@@ -408,7 +415,7 @@ def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(w
     world.loop = AlertLoop(
         world.store, SITE, GivenFacts(), AlertBook(world.file, SITE.catalogue.signals), Roster(world.file), most_hosts=2
     )
-    world.run(5 * MINUTE, {"web1": 60, "web2": 60})
+    world.pass_at_once(5 * MINUTE, {"web1": 60, "web2": 60})
     world.run(15 * MINUTE, {"web1": 2, "web2": 60, **{f"a{at}": 2 for at in range(20)}})
     assert {one.host for one in firing(world.file)} == {"web1"}
     assert world.loop.progress.left_out == 20
@@ -416,7 +423,7 @@ def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(w
 
 
 def test_a_restart_judges_the_hosts_that_were_there_first(world):
-    world.run(15 * MINUTE, {"web1": 60, "web2": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": 60, "web2": 60})
     world.restart()
     world.loop = AlertLoop(
         world.store, SITE, GivenFacts(), AlertBook(world.file, SITE.catalogue.signals), Roster(world.file), most_hosts=2
@@ -437,7 +444,7 @@ def test_no_name_of_an_instance_ends_the_judging(world):
         odd += [Series(host, "win_cpu", tags, field) for field in ("Percent_Processor_Time", "%_Processor_Time")]
     count = len(odd)
     world.send(Points(odd, np.arange(count, dtype=np.int32), np.full(count, world.now), np.full(count, 50.0)))
-    world.run(14 * MINUTE, {"web1": 2})
+    world.pass_at_once(14 * MINUTE, {"web1": 2})
     assert world.loop.progress.problem == ""
     assert CPU in rules_of(world)
 

@@ -38,7 +38,7 @@ def test_many_connections_are_told_before_agents_are_sent_away(world):
         found = troubles(world.loop.progress, WritingState(), nobody, world.now, world.now, (count, 1000))
         return [one.id for one in found]
 
-    world.run(5 * MINUTE, {"web1": 60})
+    world.pass_at_once(5 * MINUTE, {"web1": 60})
     assert told(799) == []
     assert told(800) == [CONNECTIONS]
     found = page(world, Trouble(CONNECTIONS, "many", "warning"))
@@ -48,7 +48,7 @@ def test_many_connections_are_told_before_agents_are_sent_away(world):
 
 def test_counters_that_do_not_answer_are_said_and_nothing_is_healthy(world):
     nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
-    world.run(15 * MINUTE, {"web1": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": 60})
     assert page(world).headline.startswith("Healthy")
     (found,) = troubles(
         world.loop.progress, WritingState(), nobody, world.now, world.now, silent={"PhysicalDisk": 65.2}
@@ -62,7 +62,7 @@ def test_a_day_that_cannot_be_read_is_told_where_it_is(world):
     damaged = {
         Path("plimsoll.duckdb.days") / day / "values-1-00.parquet": "is damaged" for day in ("2026-01-02", "2026-01-03")
     }
-    world.run(5 * MINUTE, {"web1": 60})
+    world.pass_at_once(5 * MINUTE, {"web1": 60})
     found = troubles(world.loop.progress, WritingState(), nobody, world.now, world.now, damaged=damaged)
     ((id_, said, severity),) = [(one.id, one.text, one.severity) for one in found]
     assert (id_, severity) == (DAYS_DAMAGED, "warning")
@@ -74,7 +74,7 @@ def test_nothing_is_healthy_before_anything_was_judged(world):
 
 
 def test_the_first_evaluation_after_a_start_is_said_to_run(world, monkeypatch):
-    world.run(15 * MINUTE, {"web1": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": 60})
     world.restart()
     seen, series = [], world.store.series
 
@@ -102,7 +102,7 @@ def test_what_nothing_reads_is_counted(world):
 
 
 def test_healthy_says_how_much_was_judged_and_when(world):
-    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": 60, "db1": 60})
     found = page(world)
     assert found.headline == "Healthy: no limit is crossed"
     assert found.basis.endswith(" judged on 2 hosts")
@@ -110,14 +110,14 @@ def test_healthy_says_how_much_was_judged_and_when(world):
 
 
 def test_what_is_crossed_only_lately_is_no_alert_and_not_healthy_either(world):
-    world.run(15 * MINUTE, {"web1": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": 60})
     world.run(4 * MINUTE, {"web1": 15})
     assert page(world).headline.startswith("No alert: 1 limit is crossed, but not for as long yet")
 
 
 def test_alerts_of_one_signal_are_one_incident(world):
-    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
-    world.run(15 * MINUTE, {"web1": 0.5, "db1": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": 60, "db1": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": 0.5, "db1": 60})
     found = page(world)
     assert found.headline.startswith("Not healthy: 1 incident on 1 host")
     assert {one.name: one.state for one in found.hosts} == {"web1": "alert", "db1": "healthy"}
@@ -161,7 +161,7 @@ def test_a_host_that_sends_all_but_its_processors_is_not_healthy(world):
 
 
 def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
-    world.run(15 * MINUTE, {"web1": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": 60})
     assert page(world, Trouble("x", "The disk is full")).headline.startswith(
         "Not known: Plimsoll itself needs attention"
     )
@@ -171,7 +171,7 @@ def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
 
 
 def test_a_host_whose_clock_is_ahead_is_shown_and_leaves_it_unknown(world):
-    world.run(15 * MINUTE, {"web1": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": 60})
     early = Series("future", "cpu", (("cpu", "cpu-total"),), "usage_idle")
     clocks = Clocks(())
     hour_ahead = np.array([world.now + 3600 * SECOND], np.int64)
@@ -230,7 +230,7 @@ def test_a_host_that_sends_what_it_kept_in_an_outage_has_no_wrong_clock():
 
 @pytest.mark.parametrize(("idle", "value"), [(150, "-50 %"), (-500, "600 %")])
 def test_what_cannot_be_is_not_judged_and_not_healthy(idle, value, world):
-    world.run(15 * MINUTE, {"web1": idle, "db1": 60})
+    world.pass_at_once(15 * MINUTE, {"web1": idle, "db1": 60})
     found = page(world)
     assert found.headline == "Not known: web1 is not all judged"
     (note,) = [one.note for one in found.hosts if one.name == "web1"]
