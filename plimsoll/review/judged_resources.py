@@ -189,8 +189,15 @@ def partly_recorded(
 
 
 def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
-    """The volumes whose free space was recorded for a part of the time alone; empty if there are none."""
-    by_volume = {name: list(filter(_proves, found)) for name, found in _by_instance(host.recorded("space")).items()}
+    """The volumes whose free space was recorded at first and then not; empty if there are none.
+
+    One that comes later may be there for a backup alone.
+    """
+    by_volume = {
+        name: list(filter(_proves, found))
+        for name, found in _by_instance(host.recorded("space")).items()
+        if any(times[0] - recorded[0] <= SHORTEST_ABSENCE for one in found for times in times_of(one) if len(times))
+    }
     absent = {name: _without(found, recorded, times_of) for name, found in by_volume.items()}
     lost_ = {name: one for name, one in absent.items() if one.is_long}
     if not lost_:

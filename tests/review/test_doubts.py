@@ -252,6 +252,13 @@ def test_free_space_that_is_lost_in_the_run_is_a_doubt(write, verdict, monkeypat
     assert "the free space of C: of WEB01 was not recorded for the last 30 min of 59 min 45 s" in headline
 
 
+def test_a_volume_that_is_there_for_a_backup_is_no_doubt(write, verdict, monkeypatch):
+    monkeypatch.setitem(QUIET, r"LogicalDisk(Z:)\% Free Space", lambda minute: 70 if 20 <= minute < 40 else None)
+    monkeypatch.setitem(QUIET, r"LogicalDisk(Z:)\Avg. Disk sec/Transfer", 0.004)
+    write()
+    assert verdict()[0] == "healthy"
+
+
 @pytest.mark.parametrize(
     ("at_the_end", "said"),
     [
