@@ -1,7 +1,6 @@
 """How long each of two runs was judged: a short one does not show what a long one does."""
 
-from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.model.run import Phase
+from plimsoll.comparison.compare import Comparison
 from plimsoll.model.times import duration_text
 
 # Our choices, shares of the baseline: below the first it is said, below the second nothing can be said.
@@ -11,12 +10,14 @@ _TOO_SHORT = 0.25
 
 def too_short(comparison: Comparison) -> str:
     """That the second run is so much shorter that it does not show whether it is worse; empty if it is not."""
-    return f"{_text(comparison)}, too little to compare" if _share(comparison) < _TOO_SHORT else ""
+    shares = [_share(*_lengths(comparison)), _share(*_runs(comparison))]
+    return f"{_text(comparison)}, too little to compare" if max(shares) < _TOO_SHORT else ""
 
 
 def short(comparison: Comparison) -> str:
-    """That the second run is much shorter, as a sentence; empty if it is not, or a doubt says so."""
-    return f"{_text(comparison)}." if _TOO_SHORT <= _share(comparison) < _SHORT else ""
+    """That much less of the second run is compared, as a sentence; empty if it is not, or a doubt says so."""
+    is_short = _share(*_lengths(comparison)) < _SHORT and not too_short(comparison)
+    return f"{_text(comparison)}." if is_short else ""
 
 
 def _text(comparison: Comparison) -> str:
@@ -27,17 +28,17 @@ def _text(comparison: Comparison) -> str:
     )
 
 
-def _share(comparison: Comparison) -> float:
-    first, second = _lengths(comparison)
+def _share(first: int, second: int) -> float:
     return second / first if first else 1.0
 
 
 def _lengths(comparison: Comparison) -> tuple[int, int]:
-    phase = comparison.phase
-    return _length(phase.first, comparison.first), _length(phase.second, comparison.second)
+    """Of what is compared of both runs."""
+    first, second = comparison.phase.first, comparison.phase.second
+    return (first.end - first.start, second.end - second.start) if first and second else _runs(comparison)
 
 
-def _length(phase: Phase | None, side: Side) -> int:
-    if phase is not None:
-        return phase.end - phase.start
-    return (side.review.end or 0) - (side.review.start or 0)
+def _runs(comparison: Comparison) -> tuple[int, int]:
+    reviews = comparison.first.review, comparison.second.review
+    first, second = ((one.end or 0) - (one.start or 0) for one in reviews)
+    return first, second
