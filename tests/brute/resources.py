@@ -30,6 +30,8 @@ def is_lacking(findings: list[Any], catalogue: dict[str, Any], held: tuple[str, 
     if any(not _covered(disk, known) for disk in disks):
         return True
     volumes = {one.instance for one in of["space"] if _is_single(one.instance)}
+    if not disks and len(volumes) > 1:  # a total of several
+        return True
     if not volumes <= {one.instance for one in judged["space"]}:
         return True
     if disks and all(re.fullmatch(r"\d+( [A-Za-z]:)+", disk) for disk in disks):

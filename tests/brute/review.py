@@ -146,6 +146,9 @@ def _supersede(old: list[Finding], findings: list[Finding], hosts: "dict[str, _H
         host, instance = (one.host or "").casefold(), (one.instance or "").casefold()
         if not one.rule.superseded_by or one.host is None:
             continue
+        if one.rule.severity == "info" and hosts[one.host].lacks_scale(one.rule, one.instance):
+            one.judgement = replace(one.judgement, state="does-not-apply")
+            continue
         judged_too = {where for rule, on, where in newer if rule in one.rule.superseded_by and on == host}
         is_newer = bool(judged_too) and (instance in judged_too or "" in judged_too or not instance)
         if is_newer and one.judgement.state in ("no-data", "not-judged", "not-recorded"):
@@ -218,6 +221,10 @@ class _Host:
         wanted = [(self._known(instance, fact), limit) for fact, limit in rule.where.items()]
         fits = all(value is not None and limit.healthy(value) for value, limit in wanted)
         return fits and (rule.main.scale is None or self._known(instance, rule.main.scale) is not None)
+
+    def lacks_scale(self, rule: Rule, instance: str | None) -> bool:
+        """Whether nobody told the fact that a limit is multiplied by."""
+        return bool(rule.main.scale) and self._known(instance, rule.main.scale) is None
 
     def _for_others(self, rule: Rule, fact: str) -> bool:
         """Whether a host is none of those that a rule is for, by one fact."""
