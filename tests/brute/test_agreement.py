@@ -16,7 +16,8 @@ from .catalogue import pack
 from .review import review
 
 HERE = Path(__file__).parent
-EXAMPLES = sorted(path.parent for path in (HERE.parents[1] / "examples").glob("*/*/plimsoll.toml"))
+# Their healthy twins have the same counters, and no crossing that could be another.
+EXAMPLES = sorted((HERE.parents[1] / "examples").glob("*/trouble"))
 EXTRA = HERE / "extra.yaml"
 JUDGED = ("crossed", "often-crossed", "too-short", "held")
 
@@ -106,7 +107,7 @@ def ms(text):
     return round(datetime.fromisoformat(text).timestamp() * 1000)
 
 
-@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.parent.name)
 def test_an_example(plimsoll, tmp_path, folder):
     assert differences(said(plimsoll, folder, tmp_path / "r.json"), review(folder)) == ""
 

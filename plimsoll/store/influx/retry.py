@@ -1,5 +1,6 @@
 """Retries calls to a server that is busy or away."""
 
+import math
 import time
 from collections.abc import Callable
 from http import HTTPStatus
@@ -11,7 +12,7 @@ from urllib3.exceptions import HTTPError, LocationParseError
 
 from plimsoll.model.errors import Unreachable
 from plimsoll.model.http_connections import last_cause
-from plimsoll.model.times import duration_text
+from plimsoll.model.times import SECOND, duration_text
 from plimsoll.store.influx.address import Address, bad_address
 from plimsoll.store.influx.errors import NO_TLS, server_message, tls_error, unanswered_advice
 
@@ -63,7 +64,7 @@ class Retry:
                     raise Unreachable(f"{url}: {why}; {hint}")
                 if not waits:
                     waits = True
-                    self._begins(f"{url} {why}: trying again for {duration_text(left * 1e9)}")
+                    self._begins(f"{url} {why}: trying again for {duration_text(math.ceil(left) * SECOND)}")
                 if self._given_up.wait(min(max(pause, wished_s), max(left, 0.1))):
                     raise Unreachable(f"{url}: {why}")
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
