@@ -1,5 +1,6 @@
 """What the pages of `plimsoll up` cost, with the hosts of a fleet that were watched for 80 minutes."""
 
+import gc
 import tempfile
 import time
 from collections.abc import Generator, Sequence
@@ -10,6 +11,7 @@ import numpy as np
 import urllib3
 
 from bench import fleet
+from plimsoll.__main__ import COLLECTING
 from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import NAME, AlertsFile
 from plimsoll.alerting.loop import DELAY, AlertLoop
@@ -79,6 +81,7 @@ def served(count: int, signals: Sequence[str], rounds: int) -> Generator[tuple[A
     """A running server with so many hosts: the loop that judges them, its address, and the time (UTC ns) until which
     they were judged, so many rounds before the last sample.
     """
+    gc.set_threshold(*COLLECTING)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         store = DuckStore.open(folder / "plimsoll.duckdb")

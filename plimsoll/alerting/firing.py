@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.open_alerts import OpenAlerts
+from plimsoll.alerting.book.patterns import is_like
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.incidents import Incident, incidents
 from plimsoll.model.host_key import HostKey
@@ -20,6 +21,20 @@ class Firing:
     """All alerts that fire, critical ones first, then the latest first."""
 
     every: Sequence[Alert] = ()
+
+    def like(self, rule: str, host: str, instance: str) -> int:
+        """How many match these patterns."""
+        on_hosts = (some for name, some in self._by_host.items() if is_like(name, host))
+        return sum(
+            is_like(one.rule, rule) and is_like(one.instance or "", instance) for some in on_hosts for one in some
+        )
+
+    @cached_property
+    def _by_host(self) -> Mapping[str, Sequence[Alert]]:
+        found: dict[str, list[Alert]] = {}
+        for one in self.every:
+            found.setdefault(one.host, []).append(one)
+        return found
 
     @cached_property
     def info(self) -> int:

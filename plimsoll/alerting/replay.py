@@ -70,7 +70,7 @@ def conditions_of(
     end: int,
     check: GoOn = go_on,
 ) -> Iterator[tuple[Planned, Conditions]]:
-    """Yield what is judged on the series of a host, at every evaluation from its first sample on."""
+    """Yield what is judged on the series of hosts, at every evaluation from the first sample of each on."""
     held: dict[Series, Samples] = {}
 
     def hold(some: Collection[Series]) -> None:

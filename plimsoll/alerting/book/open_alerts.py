@@ -12,10 +12,11 @@ from plimsoll.alerting.book.record import COLUMNS, READING, Alert, alert_of, rea
 _FACTS = COLUMNS.removesuffix(f", {READING}")
 _NOTE = "BEGIN INSERT OR IGNORE INTO changed VALUES ({}.id); END"
 _NOTED = (
-    "CREATE TEMP TABLE changed (id INTEGER PRIMARY KEY)",
-    f"CREATE TEMP TRIGGER begun AFTER INSERT ON main.alerts {_NOTE.format('new')}",
-    f"CREATE TEMP TRIGGER amended AFTER UPDATE OF {_FACTS} ON main.alerts {_NOTE.format('new')}",
-    f"CREATE TEMP TRIGGER deleted AFTER DELETE ON main.alerts {_NOTE.format('old')}",
+    "PRAGMA temp_store = MEMORY",  # there may be no place for a file
+    "CREATE TEMP TABLE IF NOT EXISTS changed (id INTEGER PRIMARY KEY)",
+    f"CREATE TEMP TRIGGER IF NOT EXISTS begun AFTER INSERT ON main.alerts {_NOTE.format('new')}",
+    f"CREATE TEMP TRIGGER IF NOT EXISTS amended AFTER UPDATE OF {_FACTS} ON main.alerts {_NOTE.format('new')}",
+    f"CREATE TEMP TRIGGER IF NOT EXISTS deleted AFTER DELETE ON main.alerts {_NOTE.format('old')}",
 )
 _OPEN = "FROM alerts WHERE ended_at IS NULL"
 _Reading: TypeAlias = tuple[float | None, float | None, int]
@@ -26,6 +27,7 @@ class OpenAlerts:
 
     def __init__(self) -> None:
         self._version: tuple[int, int] | None = None
+        self._notes = False
         self._readings: Mapping[int, _Reading] = {}
         self._alerts: Sequence[Alert] = ()
 
@@ -36,18 +38,20 @@ class OpenAlerts:
             if version is None:  # within a transaction, which may be undone
                 return firing(file)
             if version != self._version:
+                last, self._version = self._version, None  # if it cannot be read, all is read the next time
                 by_others, _ = version
-                self._read(file, by_others)
+                self._read(file, changes_alone=last is not None and last[0] == by_others)
                 self._version = by_others, file.own_changes
             return self._alerts
 
-    def _read(self, file: AlertsFile, by_others: int) -> None:
-        before, last = self._readings, self._version
-        if last is None:
+    def _read(self, file: AlertsFile, *, changes_alone: bool) -> None:
+        before = self._readings
+        if not self._notes:
             for statement in _NOTED:
                 file.rows(statement)
+            self._notes = True
         self._readings = {row[0]: row[1:] for row in file.rows(f"SELECT id, {READING} {_OPEN}")}
-        if last is None or last[0] != by_others:
+        if not changes_alone:
             self._alerts = firing(file)
         else:
             changed = {row["id"] for row in file.rows("SELECT id FROM changed")}

@@ -84,13 +84,6 @@ def firing_by_rule(file: AlertsFile) -> Mapping[str, int]:
     return {row["rule"]: row["number"] for row in rows}
 
 
-def firing_like(file: AlertsFile, rule: str, host: str, instance: str) -> int:
-    """How many alerts that are firing match these patterns."""
-    like, patterns = _like(rule=rule, host=host, instance=instance)
-    where = " AND ".join(["ended_at IS NULL", *like])
-    return file.rows(f"SELECT count(*) AS number FROM alerts WHERE {where}", patterns)[0]["number"]
-
-
 def _like(**patterns: str) -> tuple[list[str], list[str]]:
     """The conditions that columns match patterns, and their values; none for a pattern that anything matches."""
     asked = {column: pattern for column, pattern in patterns.items() if pattern != "*"}

@@ -186,7 +186,7 @@ class Lists:
     def _silenced(self, one: silences.Silence, zone: Zone) -> Silenced:
         where = f" on {one.host}" if one.host != "*" else ""
         where += f", {one.instance}" if one.instance != "*" else ""
-        matches = search.firing_like(self._file, one.rule, one.host, one.instance)
+        matches = firing(self._file).like(one.rule, one.host, one.instance)
         return Silenced(one.id, f"{one.rule}{where}", zone.clock(one.until), one.reason, one.who, matches)
 
     def _pending(self, judged: Sequence[JudgedNow]) -> list[Pending]:

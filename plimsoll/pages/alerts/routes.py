@@ -13,10 +13,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from plimsoll.alerting import known_rules
-from plimsoll.alerting.book import actions, search, silences
+from plimsoll.alerting.book import actions, silences
 from plimsoll.alerting.book.database import NotKept
 from plimsoll.alerting.book.deeds import Who, add
 from plimsoll.alerting.book.history import alert as alert_of
+from plimsoll.alerting.firing import firing
 from plimsoll.alerting.wording import made_sentence
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
@@ -104,7 +105,7 @@ class _AlertPages:
             known_rules.check(self._file, rule)
         except Unusable as error:
             return PlainTextResponse(with_fields(str(error)))
-        found = search.firing_like(self._file, rule, host or "*", instance or "*")
+        found = firing(self._file).like(rule, host or "*", instance or "*")
         return PlainTextResponse(f"matches {counted(found, 'alert')} firing now")
 
     def silence(self, request: Request, fields: Fields) -> Response:
@@ -238,7 +239,7 @@ class _AlertPages:
         found = next((one for one in silences.active(self._file, time.time_ns()) if str(one.id) == asked), None)
         if found is None:
             return ""
-        muted = search.firing_like(self._file, found.rule, found.host, found.instance)
+        muted = firing(self._file).like(found.rule, found.host, found.instance)
         return f"{made_sentence(found, muted, self._frame.zone_of(request))}."
 
     def _link(self, request: Request, path: str, **parameters: str | int) -> str:

@@ -55,7 +55,9 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
     def every(request: Request) -> Response:
         words = request.query_params.get("q", "").strip()[:_LONGEST]
-        judged = Counter(one.rule.id for one in watched.judged())
+        judged = Counter[str]()
+        for one in watched.judged().rules:
+            judged[one.rule.id] += sum(map(len, one.limits.rows.values()))
         firing = search.firing_by_rule(watched.file)
 
         def line(rule: Rule) -> Line:

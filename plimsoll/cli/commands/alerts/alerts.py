@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from plimsoll.alerting import roster
-from plimsoll.alerting.book import actions, deeds, history, search, silences
+from plimsoll.alerting.book import actions, deeds, history, silences
 from plimsoll.alerting.book.book import last_evaluation
 from plimsoll.alerting.book.database import AlertsFile, NotKept
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.causes import cause
+from plimsoll.alerting.firing import firing
 from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.wording import ended_sentence, made_sentence, still_sentence
 from plimsoll.cli.console import print_error, print_line, print_lines
@@ -136,7 +137,7 @@ def silence(data: Path | None, rule: str, host: str, instance: str, length: str,
     with opened(data) as (file, zone):
         start = parse_time(at, zone, now) if at else None  # a clock time is the next one
         made = actions.silence(file, rule, host, instance, duration, reason, at_terminal(), now, start)
-        muted = search.firing_like(file, rule, host, instance)
+        muted = firing(file).like(rule, host, instance)
     if made.start > now:
         begins = f"{zone.clock(made.start)} {zone.label(made.start)}"
         print_line(f"Silence {made.id} is planned from {begins} until {zone.clock(made.until)}")
