@@ -15,6 +15,7 @@ from plimsoll.report.terminal_details import details, when
 from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, rows, title, unjudged_titles
 from plimsoll.report.wording import crossed_summary, host_of, never_tested, scope
 from plimsoll.review.findings import JUDGED, Finding, Outcome
+from plimsoll.review.groups import Group
 from plimsoll.review.review import Review
 from plimsoll.review.verdict import Verdict
 
@@ -99,9 +100,10 @@ def answer(found: Insights, zone: Zone) -> Iterator[Line]:
 
 def _brief(found: Insights, zone: Zone, width: int, room: _Room) -> Iterator[Line]:
     review = found.review
-    if review.groups:
+    severe = [one for one in review.groups if one.worst.severe]
+    if severe:
         yield ()
-        yield from _crossed(review, zone, room)
+        yield from _crossed(review, severe, zone, room)
     for outcome, heading in _HELD:
         findings = [one for one in review.of(outcome) if not never_tested(one)]
         if findings and room.held:
@@ -114,6 +116,8 @@ def _brief(found: Insights, zone: Zone, width: int, room: _Room) -> Iterator[Lin
         yield from title("Also seen")
         yield from told[: room.beside]
     yield ()
+    if notes := _notes(review):
+        yield (dim(notes),)
     for outcome, heading in UNJUDGED:
         if unjudged := _of_unjudged_signals(review, outcome):
             names = listed(list(unjudged_titles(unjudged, len(review.hosts))), _MOST_NAMES)
@@ -132,13 +136,22 @@ def _is_of_its_own(line: Line) -> bool:
     return not text_of(line).startswith("   ")
 
 
-def _crossed(review: Review, zone: Zone, room: _Room) -> Iterator[Line]:
-    for group in review.groups[: room.full]:
+def _notes(review: Review) -> str:
+    """What was crossed and does not count, in a line; empty if there is nothing of the kind."""
+    names = [one.worst.signal.title for one in review.groups if not one.worst.severe]
+    parts = [f"Notes (info): {listed(names, _MOST_NAMES)}"] if names else []
+    old = dict.fromkeys(one.signal.title for one in review.set_aside)
+    parts += [f"Old limits, not counted: {listed(list(old), _MOST_NAMES)}"] if old else []
+    return ". ".join(parts) + "." if parts else ""
+
+
+def _crossed(review: Review, groups: Sequence[Group], zone: Zone, room: _Room) -> Iterator[Line]:
+    for group in groups[: room.full]:
         yield head(group)
         yield (f"    {when(review, group.worst, zone)}. {group.worst.rule.summary}",)
-    for group in review.groups[room.full : room.full + room.heads]:
+    for group in groups[room.full : room.full + room.heads]:
         yield head(group)
-    if (more := len(review.groups) - room.full - room.heads) > 0:
+    if (more := len(groups) - room.full - room.heads) > 0:
         yield (dim(f"{counted(more, 'more signal')} crossed"),)
 
 

@@ -37,9 +37,10 @@ def details(found: Insights, zone: Zone, width: int) -> Iterator[Line]:
     """What follows the first screen, line by line, with tables that fit the width."""
     review = found.review
     yield from _insights(found, "causes", zone)
-    if review.groups:
+    if any(one.worst.severe for one in review.groups):
         yield from title("Crossed")
         yield from _crossed(review, zone)
+    yield from _notes(review, zone)
     for outcome, heading in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
         if findings := [one for one in review.of(outcome) if not never_tested(one)]:
             yield from title(heading)
@@ -63,12 +64,27 @@ def _insights(found: Insights, place: str, zone: Zone) -> Iterator[Line]:
 
 
 def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
-    for group in review.groups[:_MOST_IN_FULL]:
+    groups = [one for one in review.groups if one.worst.severe]
+    for group in groups[:_MOST_IN_FULL]:
         yield from _group(review, group, zone)
-    for group in review.groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
+    for group in groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
         yield head(group)
-    if (more := len(review.groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
+    if (more := len(groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
         yield (dim(f"{counted(more, 'more signal')} crossed; {_SEE_REPORT}"),)
+
+
+def _notes(review: Review, zone: Zone) -> Iterator[Line]:
+    """What the verdict does not count: crossings of severity info, and old limits of which those of today held."""
+    groups = [one for one in review.groups if not one.worst.severe]
+    old = old_limits_in_brief(review.set_aside)
+    if groups or old:
+        yield from title("Notes, which the verdict does not count")
+    for group in groups[:_MOST_IN_FULL]:
+        yield from _group(review, group, zone)
+    for group in groups[_MOST_IN_FULL:]:
+        yield head(group)
+    if old:
+        yield (dim(f"  {old}"),)
 
 
 def _group(review: Review, group: Group, zone: Zone) -> Iterator[Line]:
@@ -88,7 +104,7 @@ def _group(review: Review, group: Group, zone: Zone) -> Iterator[Line]:
         yield (dim(f"    {rule.id} ({rule.severity}, {threshold(other)}): {crossed_clause(other)}"),)
     for note in worst.notes:
         yield (dim(f"    {note}"),)
-    if old := old_limits_in_brief(group):
+    if old := old_limits_in_brief(group.not_counted):
         yield (dim(f"    {old}"),)
 
 

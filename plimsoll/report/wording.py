@@ -12,7 +12,7 @@ from plimsoll.review.review import Review
 from plimsoll.review.sentences import between, crossed_clause, gained_in, limit_of, place, reduced, worst_shown
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.pack import Condition, Rule
-from plimsoll.rules.wording import limit_text
+from plimsoll.rules.wording import limit_text, reduction
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
 
@@ -90,18 +90,18 @@ def host_of(finding: Finding) -> str:
     return finding.subject.host if finding.subject else ""
 
 
-def old_limits(group: Group) -> tuple[str, ...]:
-    """A line for each old limit in a group: whether it was crossed, and why it does not count.
+def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]:
+    """A line for each old limit, as in the group of a `signal`: whether it was crossed, and why it does not count.
 
     `memory-available (> 4 MB, NT 4.0 Enterprise file server) held, lowest 36 MB; an old limit, not counted: ...`
     """
     by_rule: dict[str, list[Finding]] = {}
-    for one in group.not_counted:
+    for one in findings:
         by_rule.setdefault(one.rule.id, []).append(one)
     lines: list[str] = []
     for rule, found in by_rule.items():
         worst = found[0]
-        other = f"{worst.signal.title}, " if worst.rule.signal != group.signal else ""
+        other = f"{worst.signal.title}, " if worst.rule.signal != signal else ""
         value = quantity(worst_shown(worst), worst.signal.unit)
         limit = f"{rule} ({other}{threshold(worst)}, {worst.rule.sources[0].document})"
         where = f" on {place(worst)}" + (f", worst of {len(found):,}" if len(found) > 1 else "")
@@ -110,13 +110,13 @@ def old_limits(group: Group) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def old_limits_in_brief(group: Group) -> str:
-    """The old limits in a group, in one line; empty if there are none.
+def old_limits_in_brief(findings: Sequence[Finding]) -> str:
+    """Old limits in one line; empty if there are none.
 
     `Old limits, not counted: disk-queue (≤ 3 requests) crossed, 8.52 requests; memory-available (> 4 MB) held`
     """
     first: dict[str, Finding] = {}
-    for one in group.not_counted:
+    for one in findings:
         first.setdefault(one.rule.id, one)
     parts = [
         f"{rule} ({threshold(one)}) "
@@ -137,8 +137,11 @@ def reason(finding: Finding) -> str:
 
 
 def crossed_summary(findings: Sequence[Finding]) -> str:
-    """`Crossed: 1 critical, 2 warning`: the number of signals by the severity of their worst finding."""
-    return f"Crossed: {severities(crossed_groups(findings)) or 'nothing'}"
+    """`Crossed: 1 critical; 3 notes (info)`: the number of signals by the severity of their worst finding."""
+    groups = crossed_groups(findings)
+    severe = [one for one in groups if one.worst.severe]
+    notes = len(groups) - len(severe)
+    return f"Crossed: {severities(severe) or 'nothing'}" + (f"; {counted(notes, 'note')} (info)" if notes else "")
 
 
 def never_tested(finding: Finding) -> bool:
@@ -180,10 +183,15 @@ def margin(finding: Finding) -> str:
 
 
 def extreme(finding: Finding) -> str:
-    """`highest`, `lowest 5 min mean`: what the worst value is; `always` if it was the only one that is healthy."""
+    """`highest`, `lowest 5 min mean`, `lowest maximum of 15 min`: what the worst value is.
+
+    `always` if it was the only one that is healthy.
+    """
     limit = limit_of(finding)
     only = "always" if worst_shown(finding) == limit.limit else "at worst"
     which = {"higher": "highest", "lower": "lowest", "either": only}[limit.worse]
+    if finding.seen is None and (how := reduced(finding)) and finding.rule.reduce in ("max", "min"):
+        return f"{which} {reduction(finding.rule.reduce)} of {how.rsplit(' ', 1)[0]}"
     return f"{which} {reduced(finding)}".rstrip()
 
 

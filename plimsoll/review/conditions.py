@@ -36,7 +36,7 @@ def without_their_conditions(
         if (lacking := _lacking(one, recorded)) and _limit(one) not in settled:
             side, names = _SIDES[limit_of(one).worse], [signals[name].title for name in lacking]
             reason = f"{subject_title(one)} was {side} its limit for {duration_text(past)}, which counts or not by"
-            doubt = Doubt(f"{reason} {listed(names, _MOST_NAMED)}", "record that, too")
+            doubt = Doubt(f"{reason} {listed(names, _MOST_NAMED)}", "record that, too", about=one)
             found.setdefault((one.rule.signal, one.subject), doubt)
     return list(found.values())
 

@@ -1,6 +1,6 @@
 """Crossed findings grouped by signal: a group has all rules of the signal, on all hosts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,34 +63,57 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
     """The groups, worst first, of findings that are sorted so.
 
     An old limit belongs to the group of its signal, else to that of a rule that supersedes it. If it was crossed and
-    neither of those was, it is a group of its own.
+    neither of those was, it is a group of its own, unless a rule that supersedes it was judged: then it is set aside.
     """
     every = list(findings)
-    by_signal: dict[str, list[Finding]] = {}
-    signal_of: dict[str, str] = {}
-    for one in every:
-        if one.outcome in CROSSED and not one.superseded_by:
-            by_signal.setdefault(one.rule.signal, []).append(one)
-            signal_of.setdefault(one.rule.id, one.rule.signal)
-    old: dict[str, list[Finding]] = {}
-    alone: dict[str, list[Finding]] = {}
-    for one in every:
-        if one.superseded_by and one.outcome in JUDGED:
-            named = (signal_of[name] for name in one.superseded_by if name in signal_of)
-            signal = one.rule.signal if one.rule.signal in by_signal else next(named, None)
-            if signal is not None:
-                old.setdefault(signal, []).append(one)
-            elif one.outcome in CROSSED:
-                alone.setdefault(one.rule.signal, []).append(one)
-    together = {**by_signal, **alone}
+    by_signal, old, alone, _ = _placed(every)
     judged: dict[str, set[str]] = {}
     for one in every:
         if one.subject and one.track:
             judged.setdefault(one.rule.signal, set()).add(host_key(one.subject.host))
     return tuple(
         Group(signal, tuple(found), tuple(old.get(signal, ())), len(judged.get(signal, ())))
-        for signal, found in together.items()
+        for signal, found in (by_signal | alone).items()
     )
+
+
+def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Old limits that were crossed and are in no group, as limits of today were judged in their place and held."""
+    return tuple(_placed(list(findings))[3])
+
+
+_BySignal = dict[str, list[Finding]]
+
+
+def _placed(every: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
+    """What was crossed; the old limits in groups of others, those that are groups of their own, and those set aside."""
+    by_signal: _BySignal = {}
+    signal_of: dict[str, str] = {}
+    judged: set[tuple[str, str]] = set()
+    for one in every:
+        if one.outcome in CROSSED and not one.superseded_by:
+            by_signal.setdefault(one.rule.signal, []).append(one)
+            signal_of.setdefault(one.rule.id, one.rule.signal)
+        if one.outcome in JUDGED and one.subject:
+            judged.add((one.rule.id, one.subject.key[0]))
+    old: _BySignal = {}
+    alone: _BySignal = {}
+    aside: list[Finding] = []
+    for one in every:
+        if one.superseded_by and one.outcome in JUDGED:
+            named = (signal_of[name] for name in one.superseded_by if name in signal_of)
+            signal = one.rule.signal if one.rule.signal in by_signal else next(named, None)
+            if signal is not None:
+                old.setdefault(signal, []).append(one)
+            elif one.outcome in CROSSED and any((name, _host(one)) in judged for name in one.superseded_by):
+                aside.append(one)
+            elif one.outcome in CROSSED:
+                alone.setdefault(one.rule.signal, []).append(one)
+    return by_signal, old, alone, aside
+
+
+def _host(finding: Finding) -> str:
+    return finding.subject.key[0] if finding.subject else ""
 
 
 def severities(groups: Iterable[Group]) -> str:

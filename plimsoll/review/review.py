@@ -17,7 +17,7 @@ from plimsoll.review.conditions import without_their_conditions
 from plimsoll.review.coverage import Coverage, coverage
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import Applied, Finding, Outcome, Question
-from plimsoll.review.groups import Group, crossed_groups
+from plimsoll.review.groups import Group, crossed_groups, set_aside
 from plimsoll.review.healthy_text import healthy_text
 from plimsoll.review.judged_resources import judged_everywhere, partly_recorded, unjudged
 from plimsoll.review.judging import crossed_before, judge
@@ -139,6 +139,11 @@ class Review:
     def groups(self) -> tuple[Group, ...]:
         """What was crossed, signal by signal, worst first."""
         return crossed_groups(self.findings)
+
+    @cached_property
+    def set_aside(self) -> tuple[Finding, ...]:
+        """Old limits that were crossed, of which limits of today held."""
+        return set_aside(self.findings)
 
     @cached_property
     def unrecognised(self) -> tuple[Unrecognised, ...]:

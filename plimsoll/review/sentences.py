@@ -9,8 +9,9 @@ from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.subjects import Subject
 from plimsoll.rules.tracks import Track
-from plimsoll.rules.wording import is_sample, reduced_text, reduction, should_text
+from plimsoll.rules.wording import exactly, is_sample, reduced_text, reduction, should_text
 
 _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
 
@@ -21,6 +22,14 @@ def breach_sentence(finding: Finding, title: str | None = None) -> str:
     `Page life expectancy of DB01 stayed below 1,064 s (1 min mean) throughout; it should stay above 3,600 s.`
     """
     return f"{title or subject_title(finding)} {crossed_clause(finding)}; it {should(finding)}."
+
+
+def note_sentence(finding: Finding) -> str:
+    """The same of a note, on which no verdict depends: `... went above 15,000 /s for 1 h; a note, which ...`"""
+    limit = exactly(limit_of(finding).limit, finding.signal.unit)
+    clause = crossed_clause(finding)
+    told = clause.replace("its limit", limit, 1) if "its limit" in clause else f"{clause}, beyond {limit}"
+    return f"{subject_title(finding)} {told}; a note, which the verdict does not count."
 
 
 def crossed_clause(finding: Finding) -> str:
@@ -75,7 +84,12 @@ def often(finding: Finding) -> str:
 
 def subject_title(finding: Finding) -> str:
     """`Page life expectancy of SQLSRV01`, `Disk queue length of SQLSRV01, 2 E:`."""
-    return f"{finding.signal.title} of {place(finding)}" if finding.subject else finding.signal.title
+    return titled(finding.signal.title, finding.subject) if finding.subject else finding.signal.title
+
+
+def titled(title: str, subject: Subject | str) -> str:
+    """`Processor time of WEB01`, `Utilization of the link, sending, of WEB01, eth0`: a comma within is closed."""
+    return f"{title}{',' if ', ' in title else ''} of {subject}"
 
 
 def place(finding: Finding) -> str:

@@ -331,7 +331,7 @@ def test_a_run_in_which_only_an_info_limit_was_crossed_is_healthy_and_says_so(pl
         "Processors and memory healthy; nothing else was judged. Every warning and critical threshold that could be judged held; "
         "closest was Processor time of WEB01 with 95 % (1 min mean), and it should stay below 99 %."
     )
-    assert done.out.splitlines()[1].startswith("Crossed: 1 info ")
+    assert done.out.splitlines()[1].startswith("Crossed: nothing; 1 note (info) ")
 
 
 def test_a_crossing_too_brief_to_count_is_said(plimsoll, tmp_path):

@@ -3,7 +3,7 @@
 from plimsoll.rules.load import load_signals
 
 SIGNALS = load_signals()
-WITHIN = ("Room was left elsewhere", "Little waited", "Nearest to a limit")
+WITHIN = ("Room was left", "Little waited", "Nearest to a limit")
 CROSSED = ("crossed", "often-crossed")
 ALL_WELL = ("The load was too small", "Nothing that was recorded limits this run")
 ALL_HAD_ROOM = "every resource recorded had room"

@@ -109,8 +109,21 @@ def a_host(**more):
 def test_an_idle_machine_is_limited_by_nothing():
     found = limit_of([a_log(a_host())])
     assert (found.kind, found.confident) == ("load", False)
-    assert summary(found) == "Nothing that was recorded limits this run: nothing stayed near its capacity."
+    assert summary(found) == "Nothing that was recorded limits this run: no resource came near its capacity."
     assert "No load is recorded" in text_of(found)
+
+
+def test_what_was_near_its_capacity_for_a_time_had_no_room():
+    """The median of an hour is of a disk that does nothing; for a tenth of it another is busy all the time."""
+    busy = noisy(90)
+    busy[: ROWS // 10] = 2
+    found = limit_of([a_log(a_host() | {IDLE.format("1 D:"): busy, WAIT.format("1 D:"): noisy(0.004)})])
+    assert summary(found) == "Nothing that was recorded is known to limit this run as a whole."
+    text = text_of(found)
+    assert re.search(r"For about \d+ min only: disk idle time of SUT, 1 D: was 10 % or less, at least 2 %\.", text)
+    room = text[text.index("Room was left over the whole run, by medians: ") :]
+    assert "processor time" in room
+    assert "disk" not in room
 
 
 def test_work_that_follows_the_load_is_limited_by_nothing_although_a_disk_is_always_busy():

@@ -129,7 +129,7 @@ def test_a_crossing_that_goes_on_ends_with_the_log():
 
 def test_the_figures_begin_with_what_the_verdict_names():
     """Not with an increase of handles that could not have been crossed in two hours."""
-    busy = np.full(480, 20.0)
+    busy = 20 + np.arange(480.0) % 3
     busy[-16:] = 97
     found = Insights(reviewed(a_log({_CPU: busy, **_WELL, _HANDLES: np.arange(480.0)}, interval_s=15)))
     first = first_screen(found)

@@ -5,6 +5,7 @@ from plimsoll.insights.beside_limits import told as told_beside
 from plimsoll.insights.insight import Told
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity
+from plimsoll.review.sentences import titled
 
 
 def told(found: tuple[MisleadingAverage, ...], zone: Zone) -> Told:
@@ -19,7 +20,7 @@ def sentence(one: MisleadingAverage) -> str:
         return quantity(float("nan") if value is None else value, one.signal.unit)
 
     figures = one.figures
-    start = f"The average of {one.signal.title} of {one.subject} is {shown(figures.mean)}, but "
+    start = f"The average of {titled(one.signal.title, one.subject)} is {shown(figures.mean)}, but "
     if one.kind == "bursts":
         rest = figures.nonzero_share or 0.0
         return (

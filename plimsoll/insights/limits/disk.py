@@ -33,7 +33,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
                 by_disk.setdefault(subject, {})[signal] = figure
     needed = measured.needed("disk", host)
     found = [
-        _standing(_Disk(host, figures, _levels(measured, subject), exact=_is_exact(measured, subject)), needed)
+        _standing(_Disk(host, figures, _levels(measured, subject), exact=is_exact(measured, subject)), needed)
         for subject, figures in by_disk.items()
     ]
     if not found:
@@ -54,7 +54,7 @@ def _rank(use: ResourceUse) -> int:
     return State.HIGH if slow else use.state
 
 
-def _is_exact(measured: Measured, subject: Subject) -> bool:
+def is_exact(measured: Measured, subject: Subject) -> bool:
     """Whether the time a disk was busy is a share: on Linux, and where the sum of overlapping requests never shows."""
     busy = measured.on("disk.busy", subject.host).get(subject)
     return measured.is_linux(subject.host) or (busy is not None and float(np.nanmax(busy)) <= 100)

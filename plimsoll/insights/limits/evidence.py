@@ -12,6 +12,7 @@ from plimsoll.insights.limits.inside_software import Waiting, waiting
 from plimsoll.insights.limits.load_response import LoadResponse, after_the_peak, busy_part, load_response
 from plimsoll.insights.limits.measured import Measured, median
 from plimsoll.insights.limits.memory import memory
+from plimsoll.insights.limits.near_for_a_time import NearForATime, near_for_a_time
 from plimsoll.insights.limits.network import network
 from plimsoll.insights.limits.processor import processors
 from plimsoll.insights.limits.resource_use import ResourceUse, State
@@ -111,10 +112,16 @@ class Evidence:
         """Of these, those of what is no resource of a host: what waited inside the software, or failed there."""
         return [one for one in self.crossed if _resource(one) is None]
 
+    @cached_property
+    def near_for_a_time(self) -> tuple[NearForATime, ...]:
+        """What came near its capacity in a part of the run, which the medians of the highest load need not show."""
+        return near_for_a_time(self.measured)
+
     @property
     def room(self) -> list[ResourceUse]:
-        """What was recorded and far from its capacity, and crossed no limit."""
+        """What was recorded and far from its capacity throughout, and crossed no limit."""
         crossed = {(_resource(one), one.subject.key[0]) for one in self.crossed if one.subject}
+        crossed |= {(one.resource, one.subject.key[0]) for one in self.near_for_a_time}
         return [
             one
             for one in self.resources

@@ -13,6 +13,7 @@ from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
 from plimsoll.review.phases.load import Load
 from plimsoll.review.review import Review
+from plimsoll.review.sentences import titled
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import exactly
 
@@ -32,7 +33,7 @@ _INSTEAD = {
     "network.received_utilization": "network.received",
 }
 _MOST_HOSTS = 12
-_MOST_SPANS = 60
+_MOST_SPANS = 6  # bands of a load that goes up and down tell nothing
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class LimitSection:
     rows: tuple[ResourceRow, ...]
     hidden: int
     hosts: int
+    shaded: bool
+    whole: bool
 
 
 def section(
@@ -78,8 +81,14 @@ def section(
             tuple(_row(one) for one in shown),
             len(resources) - len(shown),
             len(review.hosts),
+            bool(charts) and _is_shaded(limit) and _is_worth_a_chart(limit),
+            limit.load.load is None and not limit.load.busy,
         )
     )
+
+
+def _is_shaded(limit: Limit) -> bool:
+    return len(limit.spans) <= _MOST_SPANS
 
 
 def _is_worth_a_chart(limit: Limit) -> bool:
@@ -89,13 +98,13 @@ def _is_worth_a_chart(limit: Limit) -> bool:
 
 def _charts(review: Review, limit: Limit, charts: Charts) -> list[tuple[str, Chart]]:
     """A chart of what limits, or of what came nearest, and one of the load; the highest load is shaded."""
-    spans = [Span(start, end) for start, end in limit.spans] if len(limit.spans) < _MOST_SPANS else []
+    spans = [Span(start, end) for start, end in limit.spans] if _is_shaded(limit) else []
     drawn: list[tuple[str, Chart]] = []
     figure = limit.main
     if figure is not None and (lines := _lines(review, figure)):
         same = figure.signal not in _INSTEAD or figure.subject in review.signals.of(figure.signal)
         limits = [DrawnLimit(figure.limit, _limit_text(figure))] if figure.limit is not None and same else []
-        title = f"{figure.title} of {figure.subject}"
+        title = titled(figure.title, figure.subject)
         unit = lines_unit(review, figure, same=same)
         drawn.append((title, charts.add(lines, unit, f"Chart: {title}.", limits=limits, spans=spans)))
     if (load := limit.load.load) is not None:

@@ -8,13 +8,16 @@ from plimsoll.insights.limits.figure import Figure
 from plimsoll.insights.limits.goes_with import GoesWith
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import OURS
+from plimsoll.insights.limits.near_for_a_time import NearForATime
 from plimsoll.insights.limits.resource_use import ONE_PROCESS, ONE_PROCESSOR, STOLEN, Resource, ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
+from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import number, quantity
 from plimsoll.review.phases.load import Load
 from plimsoll.rules.wording import exactly
 
+_MINUTE = 60 * SECOND
 NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
 # Titles with a comma would not read well within a sentence.
 _SHORT_TITLES = {
@@ -138,8 +141,19 @@ def _percent(before: float, after: float) -> str:
     return f"{number(round(abs(100 * (after - before) / before)))} %"
 
 
-def room(resources: Sequence[ResourceUse]) -> str:
+def near_for_a_time(one: NearForATime) -> str:
+    """`For about 22 min only: disk time of nas1, sdb was 90 % or more, at most 97.2 %.`"""
+    unit, lower_is_worse = one.signal.unit, one.signal.worse == "lower"
+    past = f"{exactly(one.limit, unit)} or {'less' if lower_is_worse else 'more'}"
+    worst = f"{'at least' if lower_is_worse else 'at most'} {quantity(one.worst, unit)}"
+    title = lower(_SHORT_TITLES.get(one.name, one.signal.title))
+    about = max(round(one.duration / _MINUTE), 1) * _MINUTE
+    return f"For about {duration_text(about)} only: {title} of {one.subject} was {past}, {worst}."
+
+
+def room(case: Evidence, *, limited: bool) -> str:
     """What had room, with the figure of the host that has least of it; empty if nothing is known to have."""
+    resources = case.room
     least: dict[str, ResourceUse] = {}
     for one in resources:
         if one.figures:
@@ -149,7 +163,14 @@ def room(resources: Sequence[ResourceUse]) -> str:
         return ""
     several = len({one.host for one in resources}) > 1
     names = [figure_text(one.figures[0], None if several else one.host, brief=True) for one in least.values()]
-    return f"Room was left elsewhere: {', '.join(names)}."
+    where = (
+        "elsewhere"
+        if limited or case.load.busy
+        else "over the whole run"
+        if case.load.load is None
+        else "at the highest load"
+    )
+    return f"Room was left {where}, by medians: {', '.join(names)}."
 
 
 def _nearness(figure: Figure) -> float:

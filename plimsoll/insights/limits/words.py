@@ -14,7 +14,7 @@ from plimsoll.insights.limits.resource_use import ONE_PROCESS, ResourceUse
 from plimsoll.insights.limits.switching_words import switching
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.review.findings import Finding
-from plimsoll.review.sentences import breach_sentence, subject_title
+from plimsoll.review.sentences import breach_sentence, subject_title, titled
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.subjects import Subject
 
@@ -60,7 +60,7 @@ def shown(limit: Limit | None) -> Shown | None:
         return None
     when = "over the whole run" if limit.load.load is None else "at the highest load"
     healthy = Healthy(">" if figure.lower else "<", figure.limit)
-    return Shown(figure.value, figure.unit, healthy, f"{figure.title} of {figure.subject}, median {when}")
+    return Shown(figure.value, figure.unit, healthy, f"{titled(figure.title, figure.subject)}, median {when}")
 
 
 def ahead(limit: Limit | None) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ def _reasons(case: Evidence, found: Conclusion) -> Iterator[Sentence]:
         for one in _episodes(case)[:_MOST_EPISODES]:
             part = "" if one.share_of_time == 1 else "For a part of the run only: "
             yield Sentence(f"{part}{breach_sentence(one)}")
-    if text := phrases.room(case.room):
+    if text := phrases.room(case, limited=found.limiting is not None):
         yield Sentence(text, tuple(figure for one in case.room for figure in one.figures[:1]))
     if text := phrases.not_ruled_out(case.open):
         yield Sentence(text)
@@ -183,8 +183,12 @@ def _of_the_load(case: Evidence, when: str, *, confident: bool) -> Iterator[Sent
         yield Sentence("The load was too small to reach a limit.")
     elif case.crossed:
         yield Sentence(_NONE_KNOWN)
+    elif case.near_for_a_time:
+        yield Sentence("Nothing that was recorded is known to limit this run as a whole.")
+        for one in case.near_for_a_time:
+            yield Sentence(phrases.near_for_a_time(one))
     else:
-        yield Sentence("Nothing that was recorded limits this run: nothing stayed near its capacity.")
+        yield Sentence("Nothing that was recorded limits this run: no resource came near its capacity.")
     if (why := case.why_not_too_small) and not case.crossed:
         yield Sentence(f"Whether the load was too small to reach a limit is not known: {why}.")
     if case.waits:

@@ -7,6 +7,7 @@ from plimsoll.insights.spikes import words
 from plimsoll.insights.spikes.find import PeriodicSpikes
 from plimsoll.model.times import Zone
 from plimsoll.review.review import Review
+from plimsoll.review.sentences import titled
 
 
 def section(review: Review, found: tuple[PeriodicSpikes, ...], charts: Charts | None, zone: Zone) -> Section | None:
@@ -26,5 +27,5 @@ def _sentences(one: PeriodicSpikes, review: Review, zone: Zone) -> tuple[str, ..
 def _chart(one: PeriodicSpikes, review: Review, charts: Charts) -> Chart:
     main = one.main
     samples = review.signals.of(main.name)[main.subject]
-    title = f"{main.signal.title} of {main.subject}"
+    title = titled(main.signal.title, main.subject)
     return charts.add([Line(title, "samples", samples)], main.signal.unit, title)

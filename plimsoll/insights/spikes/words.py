@@ -8,6 +8,7 @@ from plimsoll.insights.spikes.rising import LimitInSpikes, Rising
 from plimsoll.model.remark import listed
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
+from plimsoll.review.sentences import titled
 
 _ROUND_S = (86_400, 3600, 1800, 900, 600, 300, 60, 30, 10, 5, 1, 0.1)
 _MOST_NAMED = 4
@@ -28,7 +29,7 @@ def sentence(spikes: PeriodicSpikes) -> str:
     period = _about(spikes.period_s, main.spikes.reach_s)
     every = f"Perhaps every {period}" if main.spikes.may_be_alias else f"Every {period}"
     return (
-        f"{every} a spike in {main.signal.title} of {main.subject} ({count}, "
+        f"{every} a spike in {titled(main.signal.title, main.subject)} ({count}, "
         f"about {width} long, typically {quantity(main.typical, unit)}, at most {quantity(main.highest, unit)}); "
         f"between the spikes usually {quantity(main.spikes.level, unit)}.{_alias(main.spikes)}"
     )
@@ -75,7 +76,7 @@ def consequence(spikes: PeriodicSpikes) -> str:
 
 
 def _place(one: Rising | LimitInSpikes) -> str:
-    return f"{one.signal.title} of {one.subject}"
+    return titled(one.signal.title, one.subject)
 
 
 def _about(period_s: float, reach_s: float) -> str:

@@ -10,7 +10,7 @@ from plimsoll.insights.trends.words import sentence
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import limit_of
+from plimsoll.review.sentences import limit_of, titled
 
 
 def section(
@@ -29,7 +29,7 @@ def section(
 def _chart(one: SignalTrend, review: Review, charts: Charts) -> Chart:
     """The signal, the line through it, and the limit if the line reaches it."""
     samples = review.signals.of(one.name)[one.subject].between(one.start, one.end)
-    title = f"{one.signal.title} of {one.subject}"
+    title = titled(one.signal.title, one.subject)
     ends = Samples(np.array([one.start, one.end]), np.array([one.trend.start, one.trend.end]))
     limits = [Limit.of(limit_of(one.limit).limit, one.signal.unit)] if one.limit and one.reaches_s else []
     lines = [Line("trend", "judged", ends, "trend"), Line(title, "samples", samples)]

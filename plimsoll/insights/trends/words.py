@@ -6,7 +6,7 @@ from plimsoll.insights.trends.find import SOME_LOAD, WEEK_S, Movement, SignalTre
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.findings import CROSSED
-from plimsoll.review.sentences import limit_of
+from plimsoll.review.sentences import limit_of, titled
 from plimsoll.rules.wording import exactly
 
 _MOST_AHEAD = 2
@@ -23,7 +23,7 @@ def told(found: tuple[SignalTrend, ...], zone: Zone) -> Told:
 def ahead(found: tuple[SignalTrend, ...]) -> tuple[str, ...]:
     """The limits that a leak reaches within a week, the soonest first."""
     soon = [
-        (one.reaches_s[0], f"At the rate of this run {one.signal.title} of {one.subject} reaches {_reaching(one)}.")
+        (one.reaches_s[0], f"At the rate of this run {titled(one.signal.title, one.subject)} reaches {_reaching(one)}.")
         for one in found
         if one.notable and one.reaches_s and one.limit and one.limit.outcome not in CROSSED
     ]
@@ -62,7 +62,7 @@ def doubt(found: tuple[SignalTrend, ...]) -> str:
 
 def sentence(one: SignalTrend) -> str:
     """How fast it changes, over what, and when it reaches its limit."""
-    place, unit = f"{one.signal.title} of {one.subject}", one.signal.unit
+    place, unit = titled(one.signal.title, one.subject), one.signal.unit
     title = place if place.endswith(":") else f"{place}:"
     slope, low, high = one.per_hour
     where = f"in the {one.phase} phase" if one.phase else f"over {duration_text(one.end - one.start)}"

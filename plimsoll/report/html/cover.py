@@ -71,7 +71,7 @@ def made_at(now: int) -> str:
 
 
 def summaries(review: Review) -> list[tuple[str, str, str]]:
-    """A line for each crossed signal: severity, title and place, the sentence of its worst finding."""
+    """A line for each crossed signal that counts: severity, title and place, the sentence of its worst finding."""
     return [
         (
             group.severity,
@@ -79,6 +79,7 @@ def summaries(review: Review) -> list[tuple[str, str, str]]:
             breach_sentence(group.worst),
         )
         for group in review.groups
+        if group.worst.severe
     ]
 
 

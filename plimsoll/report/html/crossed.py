@@ -24,7 +24,16 @@ from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.groups import Group
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import breach_sentence, how_long, in_phase, place, reduced, worst_crossed, worst_text
+from plimsoll.review.sentences import (
+    breach_sentence,
+    how_long,
+    in_phase,
+    note_sentence,
+    place,
+    reduced,
+    worst_crossed,
+    worst_text,
+)
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
@@ -90,7 +99,7 @@ def crossed(review: Review, zone: Zone, signals: RecordedSignals, charts: Charts
     builder = _SubjectBuilder(review, zone, signals, charts)
     drawn = _drawn_per_signal([len(group.findings) for group in groups])
     return tuple(
-        _section(review, group, count, builder, related=at < _SIGNALS_WITH_RELATED)
+        _section(review, group, count, builder, related=at < _SIGNALS_WITH_RELATED and group.worst.severe)
         for at, (group, count) in enumerate(zip(groups, drawn, strict=True))
     )
 
@@ -127,7 +136,7 @@ def _section(review: Review, group: Group, count: int, builder: "_SubjectBuilder
             (rule, _whole_condition(review, next(f for f in group.findings if f.rule.id == rule.id)))
             for rule in group.rules
         ),
-        old_limits=old_limits(group),
+        old_limits=old_limits(group.not_counted, group.signal),
     )
 
 
@@ -158,7 +167,7 @@ class _SubjectBuilder:
         return DrawnSubject(
             severity=finding.rule.severity,
             title=_title(finding, group),
-            sentence=breach_sentence(finding),
+            sentence=_sentence(finding),
             summary=finding.rule.summary,
             facts=self._facts(finding),
             water=water(level(finding)),
@@ -182,11 +191,10 @@ class _SubjectBuilder:
             ("Threshold", threshold(finding)),
             ("First" if len(crossings) > 1 else "From", self._clock(min(one.start for one in crossings))),
         ]
+        brief = brief_crossings(finding) if finding.outcome != Outcome.OFTEN else ""
         if finding.share_of_time is not None:
-            briefly = ", brief crossings among it" if finding.brief and finding.outcome != Outcome.OFTEN else ""
+            briefly = f", with brief crossings: {brief}" if brief else ""
             facts.append(("Beyond the limit", f"{percent(finding.share_of_time)} of the time{briefly}"))
-        if finding.brief and finding.outcome != Outcome.OFTEN:
-            facts.append(("Brief crossings", brief_crossings(finding)))
         return tuple(facts)
 
     def _row(self, finding: Finding, one: Crossing) -> CrossingRow:
@@ -211,11 +219,15 @@ class _SubjectBuilder:
         return self.charts.add(
             lines,
             finding.signal.unit,
-            f"Chart: {breach_sentence(finding)} Crossed {how_long(finding)}.",
+            f"Chart: {_sentence(finding)} Crossed {how_long(finding)}.",
             limits=limits(finding, alike if finding is group.worst else ()),
             spans=[Span(one.start, one.end) for one in finding.counted],
             severity=finding.rule.severity,
         )
+
+
+def _sentence(finding: Finding) -> str:
+    return breach_sentence(finding) if finding.severe else note_sentence(finding)
 
 
 def _title(finding: Finding, group: Group) -> str:

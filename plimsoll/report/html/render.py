@@ -28,7 +28,7 @@ from plimsoll.report.html.statistics_table import statistics
 from plimsoll.report.html.templates import environment
 from plimsoll.report.html.unjudged import unjudged
 from plimsoll.report.phases_text import phases_text
-from plimsoll.report.wording import condition_text, crossed_summary, host_of, never_tested, scope, threshold
+from plimsoll.report.wording import condition_text, crossed_summary, host_of, never_tested, old_limits, scope, threshold
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import how_long, place, worst_crossed, worst_text
@@ -93,7 +93,9 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
         first=first,
         phases=phases_text(review, zone),
         summaries=cover.summaries(review),
-        sections=sections,
+        sections=[one for one in sections if one.severity != "info"],
+        notes=[one for one in sections if one.severity == "info"],
+        old_limits=old_limits(review.set_aside),
         short=short,
         held=held,
         matrix=matrix(review, lambda one: _link(one, short, held)),
@@ -208,7 +210,9 @@ def _not_judged(review: Review, outcome: Outcome) -> list[Finding]:
 
 
 def _link(finding: Finding, short: NotCrossed, held: NotCrossed) -> str:
-    """The id of what tells more of a finding that was not crossed."""
+    """The id of what tells more of a finding that was not crossed, or that is an old limit by itself."""
+    if finding.outcome in CROSSED:
+        return "notes"
     if finding.outcome == Outcome.TOO_SHORT and never_tested(finding):
         return "unjudged"
     return (held if finding.outcome == Outcome.HELD else short).id(finding)

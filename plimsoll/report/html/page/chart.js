@@ -6,6 +6,7 @@ const CHARACTER = 6.3; // px: the average width of one
 const ALONG = [1, 0, 0.75, 0.5, 0.25]; // where along its line the label of a limit may be, the best first
 const CROSSED = 1e6; // the cost of a label on another limit's line, in samples that a label covers
 const DASHES = [[6, 3], [2, 2], [9, 3, 2, 3]]; // of further lines of one colour
+const FAR = 8; // times the highest value: what fell so far below its limit could not be seen on a scale with both
 const NEAR = 2.5; // sampling intervals: samples further from the pointer are not shown
 
 // Decodes the samples of a line, by its number in the page's data, for uPlot; null is a gap.
@@ -71,6 +72,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   const timeAxis = kind !== "strip" || !holder.closest("figure").matches(":has(~ figure)");
   const gutter = parseFloat(getComputedStyle(holder).getPropertyValue("--gutter"));
   const narrow = holder.clientWidth < 520;
+  let beyond = []; // limits above the axis, which their labels point to
   let axis = null, unitAbove = false; // unitAbove: the unit is too long for the ticks and is written above them
 
   const looks = { samples: [pale ? "--pale" : "--water", pale ? 1.2 : 1.5], judged: ["--water", 2], other: ["--other", 1] };
@@ -88,7 +90,8 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   });
 
   function range(plot, low, high) {
-    const levels = [low, high, ...(spec.axis?.limits === false ? [] : limits).map(([level]) => level), spec.axis?.most && spec.axis.most * spec.factor, spec.axis?.most && 0].filter((one) => one !== null && one !== undefined);
+    beyond = high > 0 && spec.spans.length && ["critical", "warning"].includes(spec.severity) ? limits.filter(([level]) => level > FAR * high) : [];
+    const levels = [low, high, ...(spec.axis?.limits === false ? [] : limits.filter((one) => !beyond.includes(one))).map(([level]) => level), spec.axis?.most && spec.axis.most * spec.factor, spec.axis?.most && 0].filter((one) => one !== null && one !== undefined);
     const marks = Math.min(spec.marks, Math.max(1, Math.floor((holder.clientHeight - HEAD[kind] - (timeAxis ? TIMES : 7)) / LINE)));
     axis = levels.length ? valueAxis(Math.min(...levels), Math.max(...levels), { ...spec, marks }) : valueAxis(0, 1, { ...spec, marks });
     const widest = Math.max(...axis.ticks.map(([, text]) => text.length));
@@ -192,7 +195,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       ctx.textAlign = long ? "left" : "right";
       ctx.fillText(long ? shortened(ctx, spec.unit, room) : spec.unit, long ? 0 : left - 9 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
     }
-    const lines = limits.map(([level, text, severity]) => [Math.round(plot.valToPos(level, "y", true)), text, severity])
+    const lines = limits.map((one) => (beyond.includes(one) ? [top, `↑ ${one[1]}`, one[2]] : [Math.round(plot.valToPos(one[0], "y", true)), one[1], one[2]]))
       .filter(([y]) => y >= top && y <= top + height);
     const taken = [];
     for (const [y, full, severity] of lines) {
