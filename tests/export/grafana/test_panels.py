@@ -141,7 +141,8 @@ def test_cells_have_the_colour_on_the_other_side_alone():
     (busy, *_) = Limits().rules_of(PanelSpec(id=1, signal="cpu.busy"))
     at_most = busy.model_copy(update={"healthy": Healthy("<=", 300)})
     assert 300 < (thresholds.colored([at_most], 1).steps[1].value or 0) < 300.000001
-    assert 3600 < first("sql.page_life_expectancy") < 3600.000001
+    above = busy.model_copy(update={"healthy": Healthy(">", 3600)})
+    assert 3600 < (thresholds.colored([above], 1).steps[1].value or 0) < 3600.000001
 
 
 @pytest.mark.parametrize("uid", dashboards())
