@@ -136,7 +136,8 @@ def _nearest(review: Review) -> list[Finding]:
 
 def _evidence(finding: Finding) -> Evidence:
     worst = worst_shown(finding)
-    text = f"{subject_title(finding)}, {extreme(finding)}"
+    within = " within the crossings that count" if finding.outcome in CROSSED and worst != finding.worst else ""
+    text = f"{subject_title(finding)}, {extreme(finding)}{within}"
     return Evidence(quantity(worst, finding.signal.unit), threshold(finding), text, worst, limit_of(finding))
 
 

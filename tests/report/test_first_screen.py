@@ -117,7 +117,9 @@ def test_one_worst_value_of_full_windows_and_both_limits_are_said():
         "Not healthy. Disk read latency of files, 0 C: went above 50 ms for 7 min 40 s, at worst 80 ms (1 min mean), "
         "and above 25 ms throughout; it should stay at or below 25 ms."
     )
-    assert first_screen(found).evidence[0].value == "80 ms"
+    figure = first_screen(found).evidence[0]
+    assert figure.value == "80 ms"
+    assert figure.text.endswith(", highest 1 min mean within the crossings that count")
 
 
 def test_a_crossing_that_goes_on_ends_with_the_log():
