@@ -83,7 +83,7 @@ def test_damaged_data_is_named_at_once(plimsoll, telegraf, folder, damage):
     engine = sorted((folder / "engine").rglob("*"))
     begun = time.monotonic()
     done = plimsoll("stack", "start", "--folder", folder, "--port", free_port())
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 100  # of the two minutes in which InfluxDB may become ready
     assert (done.status, done.out) == (2, "")
     assert len(done.err.splitlines()) == 1
     assert says in done.err
