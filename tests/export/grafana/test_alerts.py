@@ -49,7 +49,8 @@ NAMED = "of SQL Server's named instances, whose objects Grafana cannot match; it
 STANDS_IN = ", and Grafana cannot tell those"
 # For rules with further conditions: how many combinations of the two are refused, and how many alerts are made.
 MIXED = {
-    "sql-page-life-critical": 2,
+    "sql-page-life-expectancy": 2,
+    "sql-page-life-critical": 6,
     "sql-node-page-life": 2,
     "sql-node-page-life-critical": 6,
     "sql-memory-below-target": 5,
@@ -60,6 +61,7 @@ MIXED = {
     "sql-redo-stopped": 2,
 }
 KEPT = {
+    "sql-page-life-expectancy": 2,
     "sql-page-life-critical": 2,
     "sql-node-page-life": 2,
     "sql-node-page-life-critical": 2,
