@@ -1,5 +1,6 @@
 """One rule for one subject: what is true at each evaluation, the states of the alert, crossings, and the outcome."""
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 from .catalogue import Condition, Limit, Rule
@@ -138,14 +139,26 @@ def runs(made: list[Moment], wanted) -> list[list[Moment]]:
     return found
 
 
-def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evaluations: list[int]) -> Judgement:
-    """The outcome of a rule for a subject whose signals were all recorded."""
+def judged(
+    rule: Rule,
+    conditions: list[tuple[Condition, Signal | None]],
+    evaluations: list[int],
+    over: int,
+    left_out: Set[int],
+) -> Judgement:
+    """The outcome of a rule for a subject whose signals were all recorded.
+
+    `over` is how far back its window looks; `left_out` are evaluations with data that are not judged.
+    """
     made = moments(conditions, evaluations)
     run_states(made, rule.for_, rule.recover)
     with_data = [moment for moment in made if moment.true is not None]
     badness = conditions[0][0].limit.badness
-    # Of the rule's own values, also where another condition is without data.
-    worst = max((moment.value for moment in made if moment.value is not None), key=badness, default=None)
+    told = _within_the_data(made, over, left_out)
+    # Of the rule's own values, also where another condition is without data if no window with data for all is full.
+    values = [moment.value for moment in made if moment.at in told and moment.value is not None]
+    values = values or [moment.value for moment in made if moment.value is not None]
+    worst = max(values, key=badness, default=None)
     spoilt, valid = sum(one.spoilt for one in made), sum(one.value is not None for one in made)
     if not with_data:
         return Judgement("no-data", worst, spoilt=spoilt, valid=valid)
@@ -168,7 +181,7 @@ def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evalua
     return Judgement(
         state,
         worst=worst,
-        breaches=[_breach(one, badness) for one in breaches],
+        breaches=[_breach(one, badness, told) for one in breaches],
         brief=len(brief),
         longest_brief=max((_length(one) for one in brief), default=0),
         last_brief=_length(brief[-1]) if brief else 0,
@@ -182,13 +195,25 @@ def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evalua
     )
 
 
-def _breach(crossing: list[Moment], badness) -> Breach:
+def _within_the_data(made: list[Moment], over: int, left_out: Set[int]) -> set[int]:
+    """The evaluations whose windows lie within the data, and all of crossings that have no such; all if there are none."""
+    told: set[int] = set()
+    for stretch in runs(made, lambda moment: moment.true is not None):
+        begun = stretch[0].at - EVERY in left_out
+        told.update(one.at for one in stretch if begun or one.at - stretch[0].at >= over)
+    for crossing in runs(made, lambda moment: moment.true):
+        if not any(one.at in told for one in crossing):
+            told.update(one.at for one in crossing)
+    return told or {one.at for one in made}
+
+
+def _breach(crossing: list[Moment], badness, told: Set[int]) -> Breach:
     values = [moment.value for moment in crossing if moment.value is not None]
     alert = crossing[0].alert
     assert alert
     assert alert.fired_at is not None
     fired = max(alert.fired_at, crossing[0].at)
-    worst = max(values, key=badness)
+    worst = max((one.value for one in crossing if one.at in told and one.value is not None), key=badness)
     return Breach(crossing[0].at, crossing[-1].at, fired, worst, sum(values) / len(values))
 
 

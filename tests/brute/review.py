@@ -212,6 +212,7 @@ class _Host:
         self.finder = Finder(catalogue, columns, self._known)
         times = [time for column in columns for time in (*column.times[:1], *column.times[-1:])]
         whole = grid(min(times), max(times)) if times else []
+        self.whole = frozenset(whole)
         self.evaluations = [at for at in whole if first <= at <= last]
 
     def is_as_measured(self, rule: Rule, instance: str | None) -> bool:
@@ -282,8 +283,8 @@ class _Host:
             evaluations = [at for at in evaluations if any(start <= at <= end for start, end in spans)]
             if not evaluations:
                 return self._unjudged(rule, instance, "not-judged")
-        made = judged(rule, conditions, evaluations)
         over = width(signal, rule.main.over)
+        made = judged(rule, conditions, evaluations, over, self.whole.difference(evaluations))
         return Finding(rule, self.host, instance, made, conditions[0][0].limit.number, over, signal=signal)
 
     def _joined(self, condition: Condition, instance: str | None) -> Signal | None:

@@ -100,7 +100,8 @@ def said_of(case):
     wanted: Any = SimpleNamespace(for_=rule["for"] * SECOND, recover=recover, often=share(rule.get("often", 0.1)))
     own = Leaf(a_column(case["series"][rule["signal"]]), 1, 0, False)
     evaluations = [at * SECOND for at, *_ in case["expect"]]
-    made: Any = judged(wanted, [(condition_of({"signal": "", **rule}), own)], evaluations)
+    condition = condition_of({"signal": "", **rule})
+    made: Any = judged(wanted, [(condition, own)], evaluations, condition.over, frozenset())
     crossed = round(made.share_of_time * made.evaluations) * 10
     return {"state": made.state, "crossed_s": crossed, "share_of_time": round(made.share_of_time, 6)}
 
