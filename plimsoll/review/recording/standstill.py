@@ -69,9 +69,10 @@ def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts:
     by_key = {host_key(host): _Host(host) for host in hosts}
     for name in (name for name, one in signals.items() if one.moves):
         for subject, samples in recorded.of(name).items() if by_key else ():
-            if subject.key[0] in by_key:
-                by_key[subject.key[0]].add(name, samples.present)
-        # Most move by the first counter: the others need not be read.
+            host = by_key.get(subject.key[0])
+            # Most move by the first counter: the others need not be read.
+            if host is not None and (not host.recorded or host.is_long):
+                host.add(name, samples.present)
         by_key = {key: one for key, one in by_key.items() if not one.recorded or one.is_long}
     yield from (doubt for one in by_key.values() if one.recorded and (doubt := one.doubt))
     for subject, samples in recorded.of(_PROCESSORS).items():
