@@ -98,7 +98,7 @@ class Insight(Generic[F]):
             as in the first by the function.
         summary: What it tells of the cause in one sentence, for the first screen; empty if nothing.
         short: The resource that it names as the cause, and its host.
-        ahead: Limits that the run has not crossed and will, each in a sentence, for the headline.
+        ahead: What no crossed limit shows, such as a limit that will be crossed, each in a sentence, for the headline.
         step: What to do about it, in a sentence or two; empty if that is not known.
         doubt: Why a run of which no limit was crossed is not known to be healthy; empty if it is no reason.
         shown: The value that its doubt rests on.

@@ -144,7 +144,7 @@ def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
     """Signals that stood beyond a limit when a host's samples ended; `end` is that of the run (UTC ns).
 
     They count if those of others went on for longer than a crossing counts after, or if more than half of that time was
-    crossed. Of several limits, the one crossed for longest is told.
+    crossed. If several limits of a signal did, only the one that was crossed for longest is reported.
     """
     told: dict[tuple[str, Subject], tuple[int, Doubt]] = {}
     for one in findings:

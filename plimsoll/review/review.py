@@ -44,7 +44,7 @@ class Review:
         phases_found: What the load tells of the phases; None if they are set by hand.
         before_steady: What was crossed before the steady state that was found, and not in it; it does not count.
         told: Doubts of what the signals tell beyond their limits, which the room above adds (insights.Insights).
-        ahead: Sentences about limits that they will cross, which the room above adds, too.
+        ahead: Sentences about what no crossed limit shows, which the room above adds, too.
     """
 
     logs: tuple[Log, ...]

@@ -46,8 +46,9 @@ _NAMES: dict[State, StateName] = {
 class ResourceUse:
     """A resource of a host at the highest load.
 
-    `figures` tell it, the most telling first; `what` is the resource in words where it is a part of one (`one of 8
-    processors`); `needed` the counters that would tell where they were not recorded.
+    `figures` tell it, the most telling first; `what` says what of it is meant, where that is not all of it or not
+    one disk (`one processor`, `all disks together`); `needed` the counters that would tell, where they were not
+    recorded.
     """
 
     resource: Resource

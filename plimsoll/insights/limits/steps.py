@@ -7,7 +7,7 @@ from plimsoll.insights.limits.measured import median
 from plimsoll.insights.limits.resource_use import ONE_PROCESS, ONE_PROCESSOR, SQL_CACHE, STOLEN
 from plimsoll.model.value_text import quantity
 
-# Our choices: SQL Server has what it may have, and its host could give it as much again, or half of that.
+# Our choices: the shares of the target that SQL Server uses at least, and that its host has available at least.
 _ALL_OF_IT = 0.98
 _TO_SPARE = 0.5
 
