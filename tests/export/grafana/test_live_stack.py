@@ -13,7 +13,9 @@ from plimsoll.export.grafana.check.panel_queries import panels, questions
 from plimsoll.model.times import SECOND
 from plimsoll.native import settings
 from plimsoll.native.stack import Stack
+from plimsoll.rules.fields import combined_rates
 from plimsoll.rules.load import load_signals
+from plimsoll.rules.origins import FieldsOrigin, recorded_as
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.store.influx.server import Address, Server
 from plimsoll.store.influx.store import InfluxStore
@@ -108,14 +110,21 @@ def watched(tmp_path_factory):
 
 
 def recorded(watched, start, end):
-    """Return the signals with stored samples in a range."""
+    """Return the signals that have a value in a range."""
     series = watched.store.series(start, end).series
-    counts = {
-        one.key: len(samples.times) for one, samples in zip(series, watched.store.read(series, start, end), strict=True)
-    }
+    samples = {one.key: found for one, found in zip(series, watched.store.read(series, start, end), strict=True)}
     signals = load_signals()
-    finder = Finder(signals, series, lambda one: counts[one.key] > 1)
-    return {name for name in signals if finder.find(name)}
+    finder = Finder(signals, series, lambda one: len(samples[one.key].times) > 1)
+
+    def has_value(origin):
+        origin = recorded_as(origin)
+        if not isinstance(origin, FieldsOrigin) or not origin.rate:
+            return True
+        # A disk that nothing was read from has no time per read.
+        counts = [samples[one.key] for one in origin.fields]
+        return len(combined_rates(origin.operation, counts).values) > 0
+
+    return {name for name in signals if any(has_value(origin) for _, origin in finder.find(name).values())}
 
 
 @pytest.mark.parametrize("name", [*LOADED, "live"])
