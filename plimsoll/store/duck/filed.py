@@ -25,8 +25,9 @@ class DayFile(NamedTuple):
 def day_files(cursor: Cursor, start: int | None = None, end: int | None = None) -> list[DayFile]:
     """The files that may hold samples of a range, or all; by day and series."""
     first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
-    rows = cursor.execute("FROM file WHERE day BETWEEN ? AND ? ORDER BY day, first", [first, last]).fetchall()
-    return [DayFile(name, Kind(kind), *rest) for name, kind, *rest in rows]
+    rows = cursor.execute("FROM file WHERE day BETWEEN ? AND ?", [first, last]).fetchall()
+    files = [DayFile(name, Kind(kind), *rest) for name, kind, *rest in rows]
+    return sorted(files, key=lambda file: (file.day, file.first))
 
 
 def list_file(cursor: Cursor, file: DayFile) -> None:

@@ -58,11 +58,10 @@ class Part(NamedTuple):
 def live_parts(cursor: Cursor, start: int | None = None, end: int | None = None) -> list[Part]:
     """The parts that may hold samples of a range, or all; in the order in which they were made."""
     first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
-    rows = cursor.execute(
-        "SELECT name, kind, day, above FROM part WHERE kind = ? OR day BETWEEN ? AND ? ORDER BY number",
-        [Kind.OPEN, first, last],
-    ).fetchall()
-    return [Part(name, Kind(kind), *rest) for name, kind, *rest in rows]
+    # There are few: to have DuckDB choose and sort them would take four times as long.
+    rows = sorted(cursor.execute("SELECT number, name, kind, day, above FROM part").fetchall())
+    parts = [Part(name, Kind(kind), day, above) for _, name, kind, day, above in rows]
+    return [part for part in parts if part.kind is Kind.OPEN or first <= part.day <= last]
 
 
 def parts_of_day(cursor: Cursor, day: int) -> list[Part]:

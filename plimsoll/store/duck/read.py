@@ -168,8 +168,11 @@ def counts(asked: Range) -> dict[int, int]:
     return dict(asked.cursor.execute(query).fetchall())
 
 
-def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> NDArray[np.int32]:
-    """The numbers of the series with a sample in a range, ascending; `live`: without recorded ones."""
+def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> tuple[NDArray[np.int32], list[str]]:
+    """The numbers of the series with a sample in a range, ascending; `live`: without recorded ones.
+
+    And the names of the files of days in the range that cannot be read, sorted.
+    """
     with file.reading() as cursor:
         within = f"time BETWEEN {int(start)} AND {int(end)}"
         parts = live_parts(cursor, start, end)
@@ -178,20 +181,15 @@ def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> NDAr
         # A series that has samples on a day, before the range and after it, may have none within.
         surely = f"first BETWEEN {int(start)} AND {int(end)} OR last BETWEEN {int(start)} AND {int(end)}"
         queries.append(f"SELECT series FROM held WHERE day BETWEEN {start // DAY} AND {end // DAY} AND ({surely})")
+        listed = day_files(cursor, start, end)
+        files = _readable(file.days, listed)
         if start // DAY == end // DAY:
             queries += [f"SELECT series FROM {part.rows} WHERE {within}" for part in parts if part.name not in tables]
-            files = _readable(file.days, day_files(cursor, start, end))
             for kind in (Kind.RAW, Kind.THIN):
                 if of_kind := [one for one in files if one.kind is kind]:
                     queries.append(f"SELECT series FROM {rows_of(file.days, of_kind, int(start), int(end))}")
-        return np.sort(np.asarray(cursor.execute(" UNION ".join(queries)).fetchnumpy()["series"], np.int32))
-
-
-def unreadable(file: DuckFile, start: int, end: int) -> list[str]:
-    """The names of the files of days in a range that cannot be read."""
-    with file.reading() as cursor:
-        names = [one.name for one in day_files(cursor, start, end)]
-        return sorted({*names} - file.days.readable(names))
+        found = np.sort(np.asarray(cursor.execute(" UNION ".join(queries)).fetchnumpy()["series"], np.int32))
+        return found, sorted({one.name for one in listed} - {one.name for one in files})
 
 
 def _readable(days: Days, files: Sequence[DayFile]) -> list[DayFile]:

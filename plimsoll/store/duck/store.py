@@ -152,10 +152,11 @@ class DuckStore(DuckRuns):
 
     def series(self, start: int, end: int, hosts: Sequence[str] = (), *, live: bool = False) -> FoundSeries:
         """The series with a sample in a range, sorted."""
-        found = self._sorted(duck_read.present(self._file, start, end, live=live))
+        numbers, unreadable = duck_read.present(self._file, start, end, live=live)
+        found = self._sorted(numbers)
         asked = {host_key(host) for host in hosts}
         days = self._file.days
-        unread = (f"{days.place(name)} {days.damaged[name]}" for name in duck_read.unreadable(self._file, start, end))
+        unread = (f"{days.place(name)} {days.damaged[name]}" for name in unreadable)
         return FoundSeries([one for one in found if not hosts or host_key(one.host) in asked], 0, tuple(unread))
 
     def _sorted(self, numbers: NDArray[np.int32]) -> list[Series]:
