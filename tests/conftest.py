@@ -21,10 +21,10 @@ from hypothesis import settings as hypothesis_settings
 
 from plimsoll.cli import cli
 from plimsoll.native import influx_api, programs, settings
-from plimsoll.native.influx import InfluxDB
 from plimsoll.serve import passwords
 from plimsoll.store.influx import store as influx
 from tests.grafana_components import drawing
+from tests.shared_influxdb import shared_influxdb
 from tests.telegraf import wine
 
 REAL_LOGS = Path(__file__).parents[2] / "shared" / "logs"
@@ -168,7 +168,7 @@ class Bucket:
     def fresh(self, *, retention_s=0):
         """A new, empty bucket beside this one, with tokens of its own."""
         api = influx_api.Api(self.url, self.admin_token)
-        name = f"test-{next(self._numbers)}"
+        name = f"test-{_WORKER}-{next(self._numbers)}"  # those of other workers are beside it
         bucket = api.add_bucket(api.bucket(self.bucket), name, retention_s)
         tokens = {who: api.add_token(bucket, *rights) for who, rights in influx_api.RIGHTS.items()}
         return self._of(self.url, self.org, name, self.admin_token, tokens)
@@ -193,10 +193,13 @@ class Bucket:
 
 @pytest.fixture(scope="session")
 def influxdb(tmp_path_factory):
-    """A real InfluxDB for the session, as the bucket it was set up with. A test that writes takes `bucket`."""
+    """A real InfluxDB for the session, as a bucket of this worker. A test that writes takes `bucket`."""
     built("influxd")
-    with InfluxDB(tmp_path_factory.mktemp("influxdb")) as made:
-        yield Bucket.first(made)
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # where the folders of all workers are
+    with shared_influxdb(folder / "influxdb") as made:
+        yield Bucket.first(made).fresh()
 
 
 @pytest.fixture
