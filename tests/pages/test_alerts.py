@@ -214,7 +214,7 @@ def test_limits_that_one_cause_is_about_to_fire_are_one_line(told, pages):
 
 
 def test_lists_are_brought_up_to_date_while_somebody_types(chromium, told, duckdb):
-    with site(duckdb, told.folder, **told.watching()) as pages, opened(chromium, pages.address) as one:
+    with site(duckdb, told.folder, **told.watching()) as pages, opened(chromium, pages.address, own=True) as one:
         page = one.page
         page.clock.install()
         page.goto(f"{pages.address}/alerts")

@@ -143,7 +143,7 @@ def test_a_line_is_hidden_by_its_button_and_stays_so(watched, chromium):
 
 
 def test_the_end_moves_with_the_clock_and_an_outage_is_said(watched, chromium):
-    with opened(chromium, "about:blank") as one:
+    with opened(chromium, "about:blank", own=True) as one:
         page = one.page
         page.clock.install()
         page.goto(f"{watched.address}/dashboards/cpu?host=WEB2")

@@ -57,7 +57,7 @@ def test_a_browser_gets_a_page_where_there_is_none(here, path):
 
 @pytest.mark.parametrize("path", ["/", "/alerts", "/runs"])
 def test_a_server_that_hangs_is_noticed(here, chromium, path):
-    with opened(chromium, "about:blank") as one:
+    with opened(chromium, "about:blank", own=True) as one:
         one.page.clock.install(time="2026-03-01T10:00:00Z")
         one.page.goto(here.address + path)
         one.page.route(f"**{path if path != '/' else '/api/health'}", lambda _: None)
