@@ -1,5 +1,6 @@
 """What tests in several rooms share."""
 
+import gc
 import itertools
 import json
 import os
@@ -37,6 +38,10 @@ _TESTS = itertools.count(1)
 _PORTS = iter(random.sample(ports := range(20_000 + _WORKER, 32_000, _WORKERS), len(ports)))
 
 
+# Thousands of tests are collected, and nothing of them is garbage.
+gc.disable()
+collect_ignore = ["ingest/cases"]  # hundreds of folders of data
+
 # The servers of tests have memory enough: collecting garbage less often saves them a fifth of their CPU time.
 os.environ.setdefault("GOGC", "400")
 
@@ -68,6 +73,17 @@ _TURN = {name: turn for turn, name in enumerate(_LONGEST)}
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: _TURN.get(item.path.name, len(_TURN)))
+
+
+def pytest_collection_finish():
+    """What was collected lives to the end: the collector of garbage need not look through it again."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()  # else some libraries would complain of objects that nobody deleted
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import special
 
 from plimsoll.analysis.distributions import normal, student, student_quantile
 
@@ -14,6 +13,8 @@ SHARES = (*np.logspace(-9, -0.31, 20).tolist(), 0.5, 0.9, 0.975, 0.995, 1 - 1e-9
 
 @pytest.mark.parametrize("freedom", FREEDOMS)
 def test_students_t(freedom):
+    from scipy import special  # here, as it is slow and every worker imports this file
+
     sizes = np.logspace(-5, 0.8, 60)
     for value in (*-sizes, 0.0, *sizes):
         assert student(freedom, value) == pytest.approx(float(special.stdtr(freedom, value)), rel=1e-8)
@@ -28,6 +29,8 @@ def test_one_degree_of_freedom_is_the_cauchy_distribution():
 
 
 def test_the_normal_distribution():
+    from scipy import special
+
     for value in np.linspace(-30, 8, 400).tolist():
         assert normal(value) == pytest.approx(float(special.ndtr(value)), rel=1e-12)
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import isotonic_regression
 
 from plimsoll.analysis.capacity.queueing import isotonic
 from plimsoll.analysis.knees import latency_knee, throughput_knee
@@ -80,6 +79,8 @@ def test_the_latency_of_openldap_is_flat_up_to_105_a_second():
 
 
 def test_the_nearest_curve_that_never_falls_is_that_of_scipy():
+    from scipy.optimize import isotonic_regression  # here, as it is slow and every worker imports this file
+
     rng = np.random.default_rng(0)
     for count in [1, 2, 3, *rng.integers(4, 100, 50)]:
         values = np.round(rng.normal(size=count) + np.linspace(0, rng.integers(0, 5), count), int(rng.integers(0, 9)))

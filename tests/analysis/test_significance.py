@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu
 
 from plimsoll.analysis.significance import rank_test
 
@@ -10,6 +9,8 @@ from plimsoll.analysis.significance import rank_test
 @pytest.mark.parametrize("levels", [2, 5, 1000])
 @pytest.mark.parametrize("sizes", [(3, 3), (4, 30), (25, 25), (1, 200)])
 def test_the_chance_is_that_of_mann_and_whitney(sizes, levels):
+    from scipy.stats import mannwhitneyu  # here, as it is slow and every worker imports this file
+
     random = np.random.default_rng(7)
     for _ in range(50):
         first, second = (random.integers(0, levels, size).astype(float) for size in sizes)

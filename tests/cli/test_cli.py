@@ -9,6 +9,7 @@ import pytest
 from typer.main import get_command
 
 from plimsoll.cli import cli
+from tests.each import each
 
 HEAVY = {"influxdb_client", "jinja2", "numpy", "polars", "pydantic", "rich", "yaml"}
 
@@ -32,10 +33,9 @@ def commands(command, *names):
         yield from commands(inner, *names, name)
 
 
-@pytest.mark.parametrize(
-    "command", [pytest.param(one, id=name) for name, one in commands(get_command(cli.app), "plimsoll")]
-)
-def test_every_command_and_all_it_takes_is_explained(command):
+@each(commands(get_command(cli.app), "plimsoll"), lambda one: one[0])
+def test_every_command_and_all_it_takes_is_explained(one):
+    _, command = one
     assert command.help
     assert [one.name for one in command.params if not one.help] == []
 

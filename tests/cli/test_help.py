@@ -9,6 +9,7 @@ import typer
 
 from plimsoll.cli.cli import app
 from plimsoll.cli.options.examples import EXAMPLES
+from tests.each import each
 
 
 def commands(group=app, of=""):
@@ -27,16 +28,17 @@ def helped(capsys, *arguments):
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-@pytest.mark.parametrize("command", commands())
-def test_help_ends_with_examples(capsys, command, flag):
-    said = helped(capsys, *command.split(), flag).rstrip().splitlines()
-    at = next(at for at, line in enumerate(said) if line.strip() == "Examples:")
-    assert [line.strip() for line in said[at + 1 :]] == list(EXAMPLES[command])
+@each(commands(), str)
+def test_help_ends_with_examples(command, capsys):
+    said = helped(capsys, *command.split(), "--help")
+    assert helped(capsys, *command.split(), "-h") == said
+    lines = said.rstrip().splitlines()
+    at = next(at for at, line in enumerate(lines) if line.strip() == "Examples:")
+    assert [line.strip() for line in lines[at + 1 :]] == list(EXAMPLES[command])
 
 
-@pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
-def test_options_of_examples_exist(capsys, line):
+@each([line for lines in EXAMPLES.values() for line in lines], str)
+def test_options_of_examples_exist(line, capsys):
     program, *arguments = shlex.split(line)
     assert program == "plimsoll"
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments  # what follows is for another command

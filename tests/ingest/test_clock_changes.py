@@ -1,17 +1,17 @@
-"""Each change that the clock of a known zone has made since 2005, and logs that were recorded over it."""
+"""Each kind of change that the clock of a known zone has made since 2005, and logs that were recorded over it."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import pytest
 
 from plimsoll.ingest.shared.clock import to_utc
 from plimsoll.ingest.shared.zones import _file, stated
 from plimsoll.model.remark import Kind, Remarks
 from plimsoll.model.times import SECOND, Zone, instant
+from tests.each import each
 
 MINUTE = timedelta(minutes=1)
 CHANGING = _file().changing
@@ -30,23 +30,28 @@ USUAL = {
 
 @cache
 def changes_of(key):
-    """Every change of a zone's offset from 2005 to 2026: the instant, and minutes ahead of UTC before and after."""
+    """The changes of a zone's offset from 2005 to 2026: the instant, and minutes ahead of UTC before and after.
+
+    Of those that are alike, on the same Sunday of the month, only the first.
+    """
     rule = ZoneInfo(key)
 
     def offset(moment):
         return moment.astimezone(rule).utcoffset() // MINUTE
 
-    found = []
+    found = {}
     days = [datetime(2005, 1, 1, tzinfo=UTC) + timedelta(days=2 * n) for n in range(22 * 183)]
-    for before, after in pairwise(days):
-        first, last = before, after
-        while offset(first) != offset(last) and last - first > MINUTE:
+    for (day, before), (next_day, after) in pairwise((day, offset(day)) for day in days):
+        if before == after:
+            continue
+        first, last = day, next_day
+        while last - first > MINUTE:
             middle = first + (last - first) // MINUTE // 2 * MINUTE
-            first, last = (middle, last) if offset(middle) == offset(first) else (first, middle)
+            first, last = (middle, last) if offset(middle) == before else (first, middle)
         # The wall clock is looked up by quarters of an hour: Hebron's change of 2011, a minute past the hour, is not had.
-        if offset(first) != offset(last) and last.minute % 15 == 0:
-            found.append((last, offset(before), offset(after)))
-    return found
+        if last.minute % 15 == 0:
+            found.setdefault((last.month, (last.day - 1) // 7, before, after), (last, before, after))
+    return list(found.values())
 
 
 def recorded(moments, name, key, *, clock=None):
@@ -64,7 +69,7 @@ def every(minutes, start, end):
     return [start + minutes * MINUTE * n for n in range(int((end - start) / MINUTE / minutes))]
 
 
-@pytest.mark.parametrize("name", [*CHANGING, *USUAL])
+@each([*CHANGING, *USUAL], str)
 def test_rows_across_each_change_of_a_zone(name):
     """Whatever the interval, and also where the log begins in the hour that repeats: the bias tells which it is."""
     key = (CHANGING | USUAL)[name]
@@ -82,7 +87,7 @@ def test_rows_across_each_change_of_a_zone(name):
         assert (wrong, remarks) == (set(), [])
 
 
-@pytest.mark.parametrize("name", CHANGING)
+@each(CHANGING, str)
 def test_a_pause_over_a_change_is_by_the_rules_and_told(name):
     key = CHANGING[name]
     for at, before, after in changes_of(key):
@@ -95,9 +100,9 @@ def test_a_pause_over_a_change_is_by_the_rules_and_told(name):
         assert f"while the log pauses, as the rules of {key} say" in remark.text
 
 
-@pytest.mark.parametrize("name", CHANGING)
-@pytest.mark.parametrize("minutes", [5, 60])
-def test_a_clock_that_goes_on_over_its_zone_s_change_is_believed(name, minutes):
+@each(product(CHANGING, [5, 60]), str)
+def test_a_clock_that_goes_on_over_its_zone_s_change_is_believed(case):
+    name, minutes = case
     key = CHANGING[name]
     for at, before, _ in changes_of(key):
         clock = timezone(before * MINUTE)
@@ -110,7 +115,7 @@ def test_a_clock_that_goes_on_over_its_zone_s_change_is_believed(name, minutes):
         )
 
 
-@pytest.mark.parametrize("name", CHANGING)
+@each(CHANGING, str)
 def test_the_offsets_that_a_zone_has_are_trusted(name):
     for _, before, after in changes_of(CHANGING[name]):
         remarks = Remarks()

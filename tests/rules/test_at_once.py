@@ -1,7 +1,8 @@
 """Origins that are computed together have the values that each has alone."""
 
+from itertools import product
+
 import numpy as np
-import pytest
 
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -10,6 +11,7 @@ from plimsoll.rules.origins import FieldsOrigin, SeriesOrigin, WeightedOrigin
 from plimsoll.rules.schema.pack import Condition
 from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.signal_values import SignalValues
+from tests.each import each
 
 AS_IS, SCALED = Transform(), Transform(scale=0.001, offset=2.0)
 KINDS = {
@@ -38,10 +40,9 @@ def fleet(random, *, alike):
     return found
 
 
-@pytest.mark.parametrize("reduce", ["mean", "max", "min", "sum", "count", "last", "increase"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("alike", [True, False])
-def test_what_is_computed_together_is_as_alone(kind, reduce, alike):
+@each(product(KINDS, ["mean", "max", "min", "sum", "count", "last", "increase"], [True, False]), str)
+def test_what_is_computed_together_is_as_alone(case):
+    kind, reduce, alike = case
     for seed in range(10):
         samples = fleet(np.random.default_rng(seed), alike=alike)
         values = SignalValues(samples.__getitem__, lambda subject, fact: 1.0)
