@@ -14,6 +14,7 @@ from plimsoll.model.sampling import Stretch, within
 from plimsoll.model.series import Series
 from plimsoll.rules.fields import Pairs, combined, combined_rates, combined_samples, rates, total, transformed
 from plimsoll.rules.flat_pairs import FlatPairs, FlatWindows, combined_flat, requests
+from plimsoll.rules.kept_values import KeptValues
 from plimsoll.rules.origins import (
     DerivedOrigin,
     FactOrigin,
@@ -68,10 +69,11 @@ class _Alike(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """So many origins of a condition, by window, and those in parts. It holds as long as the sampling intervals do."""
+    """The origins of a condition, by window, and those in parts. It holds as long as the sampling intervals do."""
 
-    number: int
+    origins: Sequence[Origin]
     how: Reduce
+    over: int
     by_window: list[tuple[int, list[int], _Alike]]
     in_parts: list[tuple[int, Origin, Windows]]
 
@@ -88,6 +90,7 @@ class SignalValues:
         init=False, default_factory=dict[int, tuple[Origin, int, list[Stretch]]]
     )
     _bounds: dict[tuple[int, int], Bounds] = field(init=False, default_factory=dict[tuple[int, int], Bounds])
+    _kept: KeptValues = field(init=False, default_factory=KeptValues)
 
     def windows(self, condition: Condition, origin: Origin) -> Windows:
         """The window, at least twice the sampling interval: for the log, and for parts with another interval."""
@@ -126,13 +129,21 @@ class SignalValues:
             else:
                 by_window.setdefault(window, []).append(row)
         alike = [(window, rows, self._alike([origins[row] for row in rows])) for window, rows in by_window.items()]
-        return Layout(len(origins), condition.reduce, alike, in_parts)
+        return Layout(origins, condition.reduce, condition.over, alike, in_parts)
 
     def of(self, layout: Layout, at: Times) -> Values:
-        """One value for each origin of a layout and evaluation; NaN for no data."""
-        values = np.full((layout.number, len(at)), np.nan)
+        """One value for each origin of a layout and evaluation, not to be changed; NaN for no data."""
         if not len(at):
-            return values
+            return np.empty((len(layout.origins), 0))
+        asked = at, layout.origins, layout.how, layout.over
+        values = self._kept.get(*asked)
+        if values is None:
+            values = self._computed(layout, at)
+            self._kept.keep(*asked, values)
+        return values
+
+    def _computed(self, layout: Layout, at: Times) -> Values:
+        values = np.full((len(layout.origins), len(at)), np.nan)
         for row, origin, windows in layout.in_parts:
             values[row] = self._in_parts(layout.how, origin, at, windows)
         for window, rows, alike in layout.by_window:

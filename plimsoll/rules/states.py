@@ -40,6 +40,11 @@ class Status:
     since: int | None = None
 
 
+_OK = Status()
+_WITHOUT_DATA = Status(State.NO_DATA)
+_ACTIVE = State.PENDING, State.FIRING
+
+
 def step(status: Status, at: int, enter: int, stay: int, hold: int) -> Status:
     """The status after the evaluation at `at`.
 
@@ -49,9 +54,9 @@ def step(status: Status, at: int, enter: int, stay: int, hold: int) -> Status:
     active = _is_active(status)
     truth = stay if active else enter
     if truth == Truth.FALSE:
-        return Status(State.OK)
+        return _OK
     if truth == Truth.NO_DATA:
-        return status if status.state == State.FIRING else Status(State.NO_DATA)
+        return status if status.state == State.FIRING else _WITHOUT_DATA
     if status.state == State.FIRING:
         return status
     since = status.since if active and status.since is not None else at
@@ -69,7 +74,7 @@ def settled(states: States, since: Times, at: int, enter: Truths, stay: Truths, 
 
 
 def _is_active(status: Status) -> bool:
-    return status.state in (State.PENDING, State.FIRING)
+    return status.state in _ACTIVE
 
 
 def run(times: Times, enter: Truths, stay: Truths, hold: int, status: Status | None = None) -> tuple[States, Status]:
