@@ -7,7 +7,7 @@ import sys
 from plimsoll.cli import defects
 
 # Nearly all that is made stays until the end, or goes without a collector: looking less often saves a tenth.
-COLLECTING = (50_000, 50, 50)
+COLLECTING = (200_000, 50, 50)
 
 
 def main() -> None:
