@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.capacity.queueing import isotonic
+from plimsoll.analysis.median import median
 from plimsoll.analysis.scalability import FEWEST, akaike
 from plimsoll.model.log import Values
 
@@ -77,7 +78,7 @@ def latency_knee(rate: Values, latency: Values) -> LatencyKnee | None:
     low = x <= _LOW * highest
     if not low.any():
         return None
-    flat, at_highest = float(np.median(y[low].repeat(count[low]))), float(y[np.searchsorted(x, highest)])
+    flat, at_highest = median(y[low].repeat(count[low])), float(y[np.searchsorted(x, highest)])
     is_flat = y <= _FLAT * flat
     if at_highest < _GROWN * flat or np.count_nonzero(is_flat) < _FLAT_RATES:
         return None

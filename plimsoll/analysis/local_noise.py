@@ -6,6 +6,7 @@ import numpy as np
 
 from plimsoll.analysis.dependence import effective_in_window
 from plimsoll.analysis.levels.ramps import Floats
+from plimsoll.analysis.median import median
 
 _STEPS = (1, 2, 8, 16)
 _OUTLIER = 12.0  # medians of the squared differences: larger ones count as this
@@ -30,7 +31,7 @@ class Noise:
     def of(cls, series: Floats) -> "Noise":
         """The noise of a series, from the variance of its differences over one step and over more."""
         squares = [(series[step:] - series[:-step]) ** 2 for step in _STEPS]
-        one, two, eight, later = (float(np.minimum(s, _OUTLIER * np.median(s) + 1e-300).mean()) for s in squares)
+        one, two, eight, later = (float(np.minimum(s, _OUTLIER * median(s) + 1e-300).mean()) for s in squares)
         if not one or not eight:
             return cls(phi=0.0)
         most = np.exp(-1 / max(_LONGEST * len(series), _AT_LEAST))

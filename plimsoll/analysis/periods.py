@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.analysis.median import median
 from plimsoll.model.log import Values
 
 FEWEST_BEATS = 4
@@ -63,7 +64,7 @@ def rhythm(times: Values, shortest: float) -> Rhythm | None:
     if len(events) < FEWEST_BEATS:
         return None
     at = times[events]
-    if float(np.median(np.diff(at))) * _LONGEST < shortest:
+    if median(np.diff(at)) * _LONGEST < shortest:
         return None
     count = len(at) - 1
     period, agreement = by_neighbours(np.diff(at))
@@ -86,13 +87,13 @@ def _apart(times: Values) -> NDArray[np.intp]:
     """The events that are not too close to the one before."""
     if len(times) < 2:
         return np.arange(len(times))
-    close = np.diff(times) < _TOO_CLOSE * float(np.median(np.diff(times)))
+    close = np.diff(times) < _TOO_CLOSE * median(np.diff(times))
     return np.flatnonzero(np.concatenate(([True], ~close)))
 
 
 def by_neighbours(intervals: Values) -> tuple[float, float]:
     """The period with which neighbours agree best, and the agreement."""
-    tried = float(np.median(intervals)) * _factors(_FINEST)
+    tried = median(intervals) * _factors(_FINEST)
     ratio = intervals / tried[:, np.newaxis]
     whole = np.rint(ratio)
     agreement = np.where((whole >= 1) & (whole <= _MOST_MISSING), np.cos(2 * np.pi * ratio), -0.5).mean(axis=1)
@@ -104,7 +105,7 @@ def by_neighbours(intervals: Values) -> tuple[float, float]:
 def by_phase(times: Values) -> tuple[float, float]:
     """The period with which the phases of events agree best, and the agreement."""
     intervals = np.diff(times)
-    tried = float(np.median(intervals)) * _factors(min(_FINEST, 0.2 / len(times)))
+    tried = median(intervals) * _factors(min(_FINEST, 0.2 / len(times)))
     agreement = np.abs(np.exp(2j * np.pi * times / tried[:, np.newaxis]).mean(axis=1))
     agreement[(np.rint(intervals / tried[:, np.newaxis]) == 1).mean(axis=1) < _FEWEST_NEXT] = -1
     best = int(np.argmax(agreement))

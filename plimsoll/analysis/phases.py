@@ -17,6 +17,7 @@ from plimsoll.analysis.levels.plateaus import Plateau, plateaus
 from plimsoll.analysis.levels.ramp_fit import NEAR, RampFit, Side
 from plimsoll.analysis.levels.ramps import Floats
 from plimsoll.analysis.levels.steadiness import NotSteady, not_steady
+from plimsoll.analysis.median import median
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 
@@ -134,7 +135,7 @@ def _in_episode(times: Times, values: Values) -> SteadyState | None:
 def _closed_up(times: Times, part: Episode) -> Times:
     """The times of an episode without its pauses."""
     own = times[part.inside]
-    step = int(np.median(np.diff(own)))
+    step = int(median(np.diff(own)))
     pauses = np.diff(own, prepend=own[0] - step) - step
     return own - np.cumsum(np.where(pauses > step, pauses, 0))
 
@@ -163,7 +164,7 @@ def _without_spikes(values: Values) -> Floats:
     """The values, with those that are far from their neighbours replaced by the median of these."""
     middle = median_filter(values, 9, "symmetric")
     away = np.abs(values - middle)
-    usual = float(np.median(away[away > 0])) if away.any() else 0.0
+    usual = median(away[away > 0]) if away.any() else 0.0
     return np.where(away > _SPIKE * usual, middle, values)
 
 
@@ -181,5 +182,5 @@ def _without_bursts(values: Floats) -> Floats:
     """The values, with short bursts limited. What is monotonic at the start or end is kept, so short ramps are."""
     middle = median_filter(values, 2 * max(1, round(_BURST_LASTS * len(values))) + 1, "edge")
     away = values - middle
-    most = _BURST * float(np.median(np.abs(away)))
+    most = _BURST * median(np.abs(away))
     return middle + np.clip(away, -most, most)

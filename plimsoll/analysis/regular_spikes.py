@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.analysis.median import median
 from plimsoll.analysis.periods import FEWEST_BEATS, Rhythm, rhythm
 from plimsoll.analysis.spikes import Spikes, spikes
 from plimsoll.model.log import Values
@@ -64,7 +65,7 @@ def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
     """
     if len(values) < _FEWEST_ROWS * FEWEST_BEATS:
         return None
-    step = float(np.median(np.diff(seconds[:_LONG])))
+    step = median(np.diff(seconds[:_LONG]))
     together = -(-len(values) // _LONG)
     if together > 1:
         starts = np.arange(0, len(values), together)
@@ -94,8 +95,8 @@ def _regular(values: Values, found: Spikes, beat: Rhythm, step: float) -> Regula
         return None
     if (first == last).all() and _artefact(values[peak], between, first, beat):
         return None
-    tops, level = values[peak], float(np.median(between))
-    width_s = float(np.median(last - first + 1)) * step
+    tops, level = values[peak], median(between)
+    width_s = median(last - first + 1) * step
     return RegularSpikes(
         first,
         peak,
@@ -118,8 +119,9 @@ def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhyt
     sampled has two updates in one sample every now and then, which doubles a rate.
     """
     still = bool((between == between[0]).all()) and len(set(np.diff(first).tolist())) == 1
-    ratio = tops / np.median(between) if np.median(between) > 0 else np.full(len(tops), np.inf)
-    doubled = abs(float(np.median(ratio)) - 2) < 0.1 and float(np.ptp(np.quantile(ratio, (0.1, 0.9)))) < 0.4
+    level = median(between)
+    ratio = tops / level if level > 0 else np.full(len(tops), np.inf)
+    doubled = abs(median(ratio) - 2) < 0.1 and float(np.ptp(np.quantile(ratio, (0.1, 0.9)))) < 0.4
     return doubled or (still and beat.period <= _UPDATED_S)
 
 
@@ -136,4 +138,4 @@ def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp
         middle = (float(np.partition(period, low)[low]) + float(values[at])) / 2
         raised = np.count_nonzero(period > middle) - 0.5  # a spike begins and ends somewhere between samples
         shares.append(raised / len(period))
-    return float(np.median(shares))
+    return median(shares)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.analysis.median import median
 from plimsoll.model.log import Values
 
 Mask = NDArray[np.bool_]
@@ -70,8 +71,8 @@ def response(load: Values, work: Values) -> Response | None:
     upper = filled & (load >= _TOP * most)
     if not lower.any() or upper.sum() < 2 or lower.sum() + upper.sum() < _FEWEST:
         return None
-    loads = [float(np.median(load[part])) for part in (lower, upper)]
-    works = [float(np.median(work[part])) for part in (lower, upper)]
+    loads = [median(load[part]) for part in (lower, upper)]
+    works = [median(work[part]) for part in (lower, upper)]
     if loads[1] < _LEAST_STEP * loads[0]:
         return None
     step = np.log(loads[1] / loads[0])
@@ -94,4 +95,4 @@ def rises_to_its_end(work: Values, factor: float) -> bool:
     if last < 3 * part:
         return False
     before = int(0.7 * last)
-    return bool(np.median(level[last - part : last]) >= factor * np.median(level[max(before - part, 0) : before]))
+    return bool(median(level[last - part : last]) >= factor * median(level[max(before - part, 0) : before]))

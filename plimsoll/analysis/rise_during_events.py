@@ -43,10 +43,17 @@ def raised(starts: Times, width: int, period: int, times: Times, values: Values,
     means = (sums[next_rows[filled]] - sums[first_rows[filled]]) / counts[filled]
     first, others = means[:, :1], means[:, 1:]
     rank = (others < first).sum() + 0.5 * (others == first).sum()
-    alike = (means[:, :, np.newaxis] == means[:, np.newaxis, :]).sum(axis=2)
     # The variance of the rank of a part chosen at random, less what ties take away.
-    variance = len(means) * (parts * parts - 1) / 12 - float((alike * alike - 1).sum()) / (12 * parts)
+    variance = len(means) * (parts * parts - 1) / 12 - _ties(means) / (12 * parts)
     if variance <= 0:
         return None
     z = float(rank - len(means) * (parts - 1) / 2) / math.sqrt(variance)
     return Raised(float(first.mean()), float(others.mean()), math.erfc(z / math.sqrt(2)) / 2)
+
+
+def _ties(means: Values) -> float:
+    """The sum, over the means of each row, of the square of how many are equal to it, less one."""
+    ordered = np.sort(means, axis=1)
+    tied = ordered[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
+    alike = (tied[:, :, np.newaxis] == tied[:, np.newaxis, :]).sum(axis=2)
+    return float((alike * alike - 1).sum())

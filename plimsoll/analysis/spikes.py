@@ -79,12 +79,12 @@ def _median(values: Values) -> Values:
 
 
 def _above(above: Values, least: float) -> Spikes:
-    """Runs of rows above half of `least` that go beyond it."""
+    """Runs of rows above half of `least` that go beyond it, which is more than nothing."""
     raised = np.concatenate(([False], above > least / 2, [False]))
     edges = np.flatnonzero(raised[1:] != raised[:-1])
     first, last = edges[::2], edges[1::2] - 1
-    reached = np.concatenate(([0], np.cumsum(above > least)))
-    high = reached[last + 1] > reached[first]
+    # Between runs nothing is beyond it, so each may reach to the next.
+    high = np.maximum.reduceat(above, first) > least if len(first) else np.empty(0, dtype=bool)
     return Spikes(first[high], last[high])
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from plimsoll.analysis.dependence import effective_samples
 from plimsoll.analysis.distributions import student_quantile
+from plimsoll.analysis.median import median
 from plimsoll.model.log import Values
 
 _PARTS = 24
@@ -150,8 +151,8 @@ def is_doubtful(times: Values, rising: Values, slope: float) -> bool:
 def _jumps(means: Values, change: float) -> bool:
     """Whether much of the change happens within two parts, by more than the noise from part to part explains."""
     steps = means[2:] - means[:-2]
-    usual = float(np.median(steps))
-    scatter = _NORMAL * float(np.median(np.abs(steps - usual)))
+    usual = median(steps)
+    scatter = _NORMAL * median(np.abs(steps - usual))
     most = float(steps.max())
     return most > _JUMP * change and most - usual > _OUTLYING * scatter
 

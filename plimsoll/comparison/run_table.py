@@ -8,8 +8,7 @@ expectancy at its start (Test methodology).
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from plimsoll.analysis.median import median
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.scaling import scaling
 from plimsoll.model.host_key import host_key
@@ -64,7 +63,7 @@ def _cells(review: Review) -> Iterator[tuple[str, str]]:
             yield from _both(review, f"{signal.title}, {subject.host}", [samples], signal.unit)
     for subject, samples in review.signals.of("sql.page_life_expectancy").items():
         values = samples.present.values
-        yield f"Page life expectancy at the start, {subject.host}", quantity(float(np.median(values[:_START])), "s")
+        yield f"Page life expectancy at the start, {subject.host}", quantity(median(values[:_START]), "s")
     yield "Exceptions", _exceptions(review)
 
 

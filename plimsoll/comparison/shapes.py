@@ -13,6 +13,7 @@ import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, estimate
 from plimsoll.analysis.filters import median_filter
+from plimsoll.analysis.median import median
 from plimsoll.analysis.significance import holm
 from plimsoll.comparison.judging import FALSE_ALARMS, Compared
 from plimsoll.comparison.levels import Level
@@ -70,9 +71,9 @@ def _stalls(one: Compared) -> Reshaped | None:
 
 def _stalled(times: Times, values: Values) -> tuple[int, float]:
     """How many stalls there are, and the share of samples in them."""
-    low = values < _STALLED * float(np.median(values))
+    low = values < _STALLED * median(values)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], low, [False])).astype(int)))
-    step = int(np.median(np.diff(times)))
+    step = int(median(np.diff(times)))
     long = [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if (end - start) * step >= _LASTS]
     return len(long), sum(end - start for start, end in long) / len(values)
 
@@ -113,10 +114,10 @@ def _noise(one: Compared) -> _Judged:
     beside = [load.first if load else None for load in loads] or [None] * len(one.baselines)
     every = [np.abs(_rough(*pair)) for pair in zip(one.baselines, beside, strict=True)]
     second = np.abs(_rough(one.second, loads[-1].second if loads and loads[-1] else None))
-    before, after = max(float(np.median(values)) for values in every), float(np.median(second))
+    before, after = max(median(values) for values in every), median(second)
     if after <= before:
         return _Judged(before, after, 1.0)
-    usual = float(np.median(np.concatenate(every)))
+    usual = median(np.concatenate(every))
     most = _BURST * usual if usual else np.inf
     factor = (_LARGER + _SPREADS * one.treatment.spread) * max(1.0, one.expected.high)
     larger = factor * np.concatenate(every) + _OF_LEAST * one.treatment.least

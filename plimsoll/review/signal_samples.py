@@ -77,7 +77,10 @@ def _of_requests(each: Samples | None, rate: Samples | None) -> Samples | None:
     present = each.present
     rates = Pairs(rate.present.times, rate.present.times, rate.present.values) if rate else None
     busy, _ = of_requests(Pairs(present.times, present.times, present.values), rates)
-    return Samples(each.times, np.where(np.isin(each.times, busy.later), each.values, np.nan))
+    values = np.full(len(each.times), np.nan)
+    at = np.searchsorted(each.times, busy.later)
+    values[at] = each.values[at]
+    return Samples(each.times, values)
 
 
 def _rates(counts: Samples) -> Samples:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import median_filter
+from plimsoll.analysis.median import median
 from plimsoll.model.log import Times, Values
 
 # These are our choices.
@@ -32,7 +33,7 @@ def longest_episode(times: Times, values: Values) -> Episode | None:
     busy = values[values > np.quantile(values, 0.9) / 2]
     if not len(busy):
         return None
-    level = float(np.median(busy))
+    level = median(busy)
     low = median_filter(values, _SMOOTHED, "edge") < _LOW * level
     pauses = [(a, b) for a, b in _runs(low) if b - a >= max(2, _LASTS * count)]
     dips = [one for one in pauses if _is_dip(values, *one, level)]
@@ -52,7 +53,7 @@ def _is_dip(values: Values, start: int, end: int, level: float) -> bool:
     before, after = values[max(0, start - width) : start], values[end : end + width]
     if end - start > _DIP * len(values) or min(len(before), len(after)) < width:
         return False
-    return min(float(np.median(before)), float(np.median(after))) > _LEVEL_AGAIN * level
+    return min(median(before), median(after)) > _LEVEL_AGAIN * level
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ from plimsoll.analysis.filters import median_filter
 from plimsoll.analysis.levels.segmentation import Described, described
 from plimsoll.analysis.levels.segments import Piece
 from plimsoll.analysis.levels.transitions import step, transition
+from plimsoll.analysis.median import median
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 
@@ -132,7 +133,7 @@ def _without_spikes(values: Values) -> Values:
     """The values, with one or two that are far from their neighbours replaced by the median around them."""
     around = median_filter(values, 5, "edge")
     off = np.abs(values - around)
-    usual = max(1.4826 * float(np.median(off)), 0.01 * float(np.median(np.abs(values))))
+    usual = max(1.4826 * median(off), 0.01 * median(np.abs(values)))
     return np.where(off > 6 * usual, around, values)
 
 
@@ -140,7 +141,7 @@ def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], li
     """The plateaus among some pieces, and the low pieces between them."""
     shortest = max(2, round(_SHORTEST * len(series.values)))
     flat = [one for one in pieces if one.is_flat and one.length >= shortest]
-    height = float(np.median(np.abs(np.diff([one.level for one in flat])))) if len(flat) > 1 else 0.0
+    height = median(np.abs(np.diff([one.level for one in flat]))) if len(flat) > 1 else 0.0
     long = [
         Piece(one.first, one.last, one.level, one.level)
         for one in pieces

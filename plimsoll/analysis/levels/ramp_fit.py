@@ -18,6 +18,7 @@ from plimsoll.analysis.levels.ramps import (
     whitened,
 )
 from plimsoll.analysis.local_noise import Noise
+from plimsoll.analysis.median import median
 
 NEAR = 0.02  # of the run: how close a boundary should be to the true one
 _COARSE = np.concatenate([np.arange(0.01, 0.05, 0.008), np.arange(0.05, 0.91, 0.035)])
@@ -57,7 +58,7 @@ class RampFit:
 
     def __init__(self, x: Floats, y: Floats) -> None:
         self.x, self.y = x, y
-        self.level = float(np.median(y))
+        self.level = median(y)
         self.sides = (Side(), Side())
         self.noise = Noise()
         candidates = self._candidates(SIMPLE_SHAPES, (_COARSE, _COARSE))

@@ -8,6 +8,7 @@ import numpy as np
 from plimsoll.analysis.dependence import effective_samples
 from plimsoll.analysis.filters import median_filter
 from plimsoll.analysis.levels.segments import Partitions, Piece
+from plimsoll.analysis.median import median
 from plimsoll.model.log import Values
 
 _FLOOR = 0.005  # of the range, for the deviation of noise: stairs of lower steps are a ramp
@@ -56,9 +57,9 @@ def described(values: Values) -> Described:
     """
     level = median_filter(values, 9, "edge")
     change = np.diff(values)
-    shape = _shape(change - np.median(change), level)
+    shape = _shape(change - median(change), level)
     scaled = change / shape[1:]
-    spread = 1.4826 * float(np.median(np.abs(scaled - np.median(scaled))))
+    spread = 1.4826 * median(np.abs(scaled - median(scaled)))
     least = _least(values)
     partitions = Partitions(values, 1 / shape**2)
     best: list[Piece] = []

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.capacity.queueing import isotonic
+from plimsoll.analysis.median import median
 from plimsoll.insights.capacity.observed import Observed
 from plimsoll.model.log import Values
 
@@ -142,7 +143,7 @@ def users_of(
     if float(np.corrcoef(loads, users)[0, 1]) < 0.7:
         return None
     per_load = users / loads
-    lower, upper = float(np.median(per_load[: len(loads) // 2 + 1])), float(per_load[-1])
+    lower, upper = median(per_load[: len(loads) // 2 + 1]), float(per_load[-1])
     alike = max(lower, upper) <= _SAME_USERS * min(lower, upper)
     spread = _spread(observed, max(found, key=lambda one: one.load))
     return MeasuredUsers(loads, isotonic(users, counts), alike, observed.users_unit, response, spread)

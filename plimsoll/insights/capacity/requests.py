@@ -6,6 +6,7 @@ chance, and more of them ask for no more work, so no load is so many of them.
 
 import numpy as np
 
+from plimsoll.analysis.median import median
 from plimsoll.model.log import Values
 
 # Our choices.
@@ -20,5 +21,5 @@ def are_requests(users: Values, in_flight: Values) -> bool:
     users, in_flight = users[known], in_flight[known]
     if len(users) < _FEWEST or float(np.mean(np.diff(users) < 0)) < _FALLS:
         return False
-    many = users >= np.median(users)  # a driver that counts its threads when one is done counts that one, too
-    return float(np.median(users[many] - in_flight[many])) <= 1 + _IDLE * float(np.median(users[many]))
+    many = users >= median(users)  # a driver that counts its threads when one is done counts that one, too
+    return median(users[many] - in_flight[many]) <= 1 + _IDLE * median(users[many])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.analysis.median import median
 from plimsoll.insights.limits.measured import Bound, Measured, document_of
 from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples
@@ -98,7 +99,7 @@ def _links(measured: Measured, host: str) -> Iterator[Resource]:
             highest = float(samples.present.values.max())
             percent = signals.on("network.link_percent", host).get(subject)
             if bound is not None and 0 < highest <= _INVENTED:
-                total = 100 * float(np.median(percent.present.values)) if percent is not None else None
+                total = 100 * median(percent.present.values) if percent is not None else None
                 yield _resource(measured, name, subject, samples, bound.limit, bound.document, total=total)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.capacity.queueing import isotonic, rising, stretch, stretch_of_users
+from plimsoll.analysis.median import median
 from plimsoll.insights.capacity.levels import Level, means
 from plimsoll.insights.capacity.observed import MEAN, Observed, Response
 from plimsoll.insights.capacity.saturation import Saturation
@@ -167,7 +168,7 @@ def _curve(
         waits = [_waiting(some, loads) for some in chosen]
         weights = rising([one[used] for one in waits], times[used], counts[used])
         model = weights[0] + sum((w * one for w, one in zip(weights[1:], waits, strict=True)), np.zeros(len(loads)))
-        off = float(np.median(np.abs(model[used] / times[used] - 1)))
+        off = median(np.abs(model[used] / times[used] - 1))
         if best is None or off < best.off:
             best = ResponseCurve(response, loads, steady, chosen, weights, off, tuple(stations))
     return best or ResponseCurve(response, loads, steady, (), np.array([float(times[0])]), 1.0, tuple(stations))

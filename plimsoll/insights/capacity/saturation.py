@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.analysis.median import median
 from plimsoll.insights.capacity.levels import Level, means
 from plimsoll.insights.capacity.observed import Observed
 from plimsoll.insights.limits.find import Limit
@@ -64,7 +65,7 @@ def saturation(observed: Observed, found: Sequence[Level]) -> Saturation | None:
     alone = done < _LITTLE * most
     if not observed.of_driver and not _goes_with(asked[alone], done[alone]):
         return None  # connections may grow for another reason than work, such as clients that never close them
-    users = float(np.median(asked[alone] / done[alone])) * most if by_users and alone.any() else None
+    users = median(asked[alone] / done[alone]) * most if by_users and alone.any() else None
     rows = np.concatenate([found[int(at)].rows for at in order[first:]])
     near = [float(np.nanmean(observed.use[one.key][rows])) >= _NEAR * one.limit for one in observed.resources]
     return Saturation(most, users, any(near))

@@ -10,7 +10,7 @@ from plimsoll.insights.limits.front import why_not_too_small
 from plimsoll.insights.limits.goes_with import GoesWith, goes_with
 from plimsoll.insights.limits.inside_software import Waiting, waiting
 from plimsoll.insights.limits.load_response import LoadResponse, after_the_peak, busy_part, load_response
-from plimsoll.insights.limits.measured import Measured, median
+from plimsoll.insights.limits.measured import Measured, median_in
 from plimsoll.insights.limits.memory import memory
 from plimsoll.insights.limits.near_for_a_time import NearForATime, near_for_a_time
 from plimsoll.insights.limits.network import network
@@ -68,7 +68,7 @@ class Evidence:
         if work is None or low is None:
             return False
         done = self.measured.parts.means(work.samples)
-        return median(done, self.load.top) >= _GREW * median(done, low)
+        return median_in(done, self.load.top) >= _GREW * median_in(done, low)
 
     @cached_property
     def episodes(self) -> list[Finding]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Measured, median
+from plimsoll.insights.limits.measured import Measured, median_in
 from plimsoll.model.log import Values
 from plimsoll.rules.subjects import Subject
 
@@ -45,8 +45,8 @@ def figure_of(
         known.title if known else signal,
         known.unit if known else "",
         subject,
-        median(values, load.top),
-        None if load.low is None else median(values, load.low),
+        median_in(values, load.top),
+        None if load.low is None else median_in(values, load.low),
         bound.limit if bound else None,
         bound.document if bound else None,
         load.busy,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Measured, median
+from plimsoll.insights.limits.measured import Measured, median_in
 from plimsoll.model.host_key import host_key
 
 _LONGER = 1.25  # our choice: times the response time under low load
@@ -39,6 +39,6 @@ def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, fl
         for subject, values in measured.of(signal).items():
             if host_key(subject.host) not in hosts and not signal.startswith(_OF_CLIENTS):
                 continue
-            low, top = (median(values, part) for part in (load.low, load.top) if part is not None)
+            low, top = (median_in(values, part) for part in (load.low, load.top) if part is not None)
             if np.isfinite(low) and np.isfinite(top):
                 yield low, top

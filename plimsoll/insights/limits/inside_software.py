@@ -7,7 +7,7 @@ import numpy as np
 
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Measured, median
+from plimsoll.insights.limits.measured import Measured, median_in
 from plimsoll.insights.smallest_change import smallest_change
 from plimsoll.model.series import Series
 from plimsoll.rules.subjects import Subject
@@ -77,7 +77,7 @@ def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
         if not _waits(series):
             continue
         values = measured.parts.means(measured.review.signals.counter(series))
-        value, before = median(values, load.top), median(values, load.low)
+        value, before = median_in(values, load.top), median_in(values, load.low)
         if np.isnan(value) or np.isnan(before):
             continue
         subject = Subject(measured.review.host_of(series), series.tag("instance"))

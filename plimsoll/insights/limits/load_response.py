@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from plimsoll.analysis.median import median
 from plimsoll.analysis.rank_correlation import ranks
 from plimsoll.analysis.response import Response, highest, response, rises_to_its_end, top, varies
 from plimsoll.insights.limits.measured import Mask, Measured
@@ -158,7 +159,7 @@ def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | Non
     later = np.isfinite(done) & ~load.top & (np.arange(len(done)) > first)
     if later.mean() < _LATER:
         return None
-    before, at_peak = float(np.median(done[later])), float(np.median(done[load.top]))
+    before, at_peak = median(done[later]), median(done[load.top])
     return replace(load, top=later, follows=False, fell=(at_peak, before))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.equal_parts import EqualParts
+from plimsoll.analysis.median import median
 from plimsoll.insights.response_times import response_times
 from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Values
@@ -183,10 +184,10 @@ class Measured:
         return found
 
 
-def median(values: Values, part: Mask) -> float:
+def median_in(values: Values, part: Mask) -> float:
     """The median in a part of the run; NaN where nothing was recorded."""
     chosen = values[part & np.isfinite(values)]
-    return float(np.median(chosen)) if len(chosen) else float("nan")
+    return median(chosen)
 
 
 def document_of(rule: Rule) -> str:

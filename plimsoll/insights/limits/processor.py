@@ -9,7 +9,7 @@ import numpy as np
 
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Bound, Measured, document_of, median
+from plimsoll.insights.limits.measured import Bound, Measured, document_of, median_in
 from plimsoll.insights.limits.resource_use import ONE_PROCESS, ONE_PROCESSOR, STOLEN, ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
@@ -79,7 +79,7 @@ def _one_processor(measured: Measured, host: str, load: LoadResponse) -> Figure 
     each = measured.on("cpu.processor_busy", host)
     if len(each) < 2:
         return None
-    subject = max(each, key=lambda one: np.nan_to_num(median(each[one], load.top)))
+    subject = max(each, key=lambda one: np.nan_to_num(median_in(each[one], load.top)))
     figure = figure_of(measured, load, "cpu.processor_busy", subject, each[subject])
     return figure if figure.value >= (figure.limit or 100) else None
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from plimsoll.insights.limits.find import Limit
-from plimsoll.insights.limits.measured import median
+from plimsoll.insights.limits.measured import median_in
 from plimsoll.insights.limits.resource_use import ONE_PROCESS, ONE_PROCESSOR, SQL_CACHE, STOLEN
 from plimsoll.model.value_text import quantity
 
@@ -46,4 +46,4 @@ def _at_the_highest_load(limit: Limit, signal: str, host: str) -> float:
     if signal not in measured.review.question.signals:
         return np.nan
     found = measured.one(signal, host)
-    return median(found[1], limit.load.top) if found is not None else np.nan
+    return median_in(found[1], limit.load.top) if found is not None else np.nan

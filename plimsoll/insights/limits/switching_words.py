@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from plimsoll.analysis.response import middle
 from plimsoll.insights.limits.evidence import Evidence
 from plimsoll.insights.limits.figure import Figure, figure_of
-from plimsoll.insights.limits.measured import median
+from plimsoll.insights.limits.measured import median_in
 from plimsoll.model.value_text import quantity
 
 # The studies' rule: twice the switches for less than a tenth more work.
@@ -23,10 +23,10 @@ def switching(case: Evidence) -> Iterator[tuple[str, tuple[Figure, ...]]]:
         return
     part = middle(measured.parts.means(load.offered.samples))
     work = measured.parts.means(load.work.samples)
-    if not part.any() or median(work, load.top) >= _WORK * median(work, part):
+    if not part.any() or median_in(work, load.top) >= _WORK * median_in(work, part):
         return
     for subject, values in measured.of("cpu.context_switches").items():
-        before, after = median(values, part), median(values, load.top)
+        before, after = median_in(values, part), median_in(values, load.top)
         if after >= _SWITCHES * before > 0:
             figure = figure_of(measured, load, "cpu.context_switches", subject, values, compared=False)
             yield (

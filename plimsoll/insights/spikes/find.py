@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.analysis.median import median
 from plimsoll.analysis.regular_spikes import RegularSpikes, regular_spikes
 from plimsoll.insights.leading_signals import leading, plain
 from plimsoll.insights.smallest_change import smallest_change
@@ -36,7 +37,7 @@ class SignalSpikes:
     @property
     def typical(self) -> float:
         """The usual highest value of a spike."""
-        return float(np.median(self.spikes.tops))
+        return median(self.spikes.tops)
 
     @property
     def highest(self) -> float:
