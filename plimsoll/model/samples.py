@@ -13,6 +13,8 @@ from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.sampling import Stretch, other_intervals, sampling_interval
 from plimsoll.model.series import Series
 
+_FIRST = 100  # rows, nearly always enough to see whether there are any values
+
 
 @dataclass(frozen=True, eq=False)
 class Samples:
@@ -40,6 +42,11 @@ class Samples:
         if self.timed_as:
             return self.timed_as.other_intervals
         return [] if self.declared else other_intervals(self.times)
+
+    @cached_property
+    def any_present(self) -> bool:
+        """Whether any row holds a finite value."""
+        return any(bool(np.isfinite(some).any()) for some in (self.values[:_FIRST], self.values[_FIRST:]))
 
     @cached_property
     def present(self) -> "Samples":

@@ -29,7 +29,7 @@ class RecordedSignals:
         self.finder = Finder(
             question.signals,
             self._recorded.series,
-            lambda one: len(self.counter(one).present.times) > 0,
+            lambda one: self.counter(one).any_present,
             facts.known,
         )
         self._found: dict[str, Mapping[Subject, Samples]] = {}
@@ -49,7 +49,7 @@ class RecordedSignals:
             every = (
                 (subject, signal_samples(origin, self.counter)) for subject, origin in self._origins(name).values()
             )
-            self._found[name] = {subject: s for subject, s in every if s is not None and len(s.present.times)}
+            self._found[name] = {subject: s for subject, s in every if s is not None and s.any_present}
         return self._found[name]
 
     def on(self, name: str, host: str) -> Mapping[Subject, Samples]:
@@ -78,7 +78,7 @@ class RecordedSignals:
     def has_values(self, finding: Finding) -> bool:
         """Whether each counter that a finding's signal is computed from has a value."""
         found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        return found is not None and all(len(self.counter(one).present.times) for one in series_of(found[1]))
+        return found is not None and all(self.counter(one).any_present for one in series_of(found[1]))
 
     def times(self, finding: Finding) -> list[Times]:
         """When each counter that a finding needs had a value (UTC ns); the parts of a total are one counter."""
