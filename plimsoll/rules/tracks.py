@@ -70,9 +70,11 @@ class Track:
             goes_on = self.begun if first == 0 else self.states[first - 1] == State.NOT_JUDGED
             full = first if goes_on else np.searchsorted(self.times, self.times[first] + self.window)
             found[full:stop] = True
-        for first, stop in zip(*self.runs.between(Truth.TRUE), strict=True):
-            if not found[first:stop].any():
-                found[first:stop] = True
+        begins, ends = self.runs.between(Truth.TRUE)
+        before = np.concatenate(([0], np.cumsum(found)))
+        over = before[begins] == before[ends]
+        for first, stop in zip(begins[over], ends[over], strict=True):
+            found[first:stop] = True
         return found if found.any() else ~found
 
 
