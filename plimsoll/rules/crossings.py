@@ -64,10 +64,14 @@ class Found:
     @property
     def longest_fired(self) -> int:
         """The duration of the longest that fired, in ns; 0 if none did."""
+        if not len(self):
+            return 0
         return int((self.ends - self.starts)[self.fired].max(initial=0))
 
     def crossings(self) -> tuple[Crossing, ...]:
         """One by one."""
+        if not len(self):
+            return ()
         columns = (self.starts, self.ends, self.fired_at, self.fired, self.worst, self.means, self.cut)
         return tuple(
             Crossing(start, end, at if fired else None, worst, mean, cut)

@@ -76,7 +76,9 @@ def width(signal: Signal, over: int) -> int:
     """How far back the window looks: twice the log's interval where that is more than the rule says."""
     if isinstance(signal, Fact):
         return over
-    if isinstance(signal, Leaf | Made):
+    if isinstance(signal, Leaf):
+        return max(over, 2 * (signal.column.interval or 0))
+    if isinstance(signal, Made):
         return max(over, *(2 * (leaf.column.interval or 0) for leaf in leaves(signal)))
     if isinstance(signal, PerRequest):
         return max(width(one, over) for one in (signal.time, signal.rate) if one is not None)

@@ -1,14 +1,15 @@
 """Tries every host, or those whose name holds the words given: `python -m tests.hosts_at_large.run [WORDS]`."""
 
-import contextlib
-import io
-import json
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from plimsoll.cli import cli
+from plimsoll.api.inputs import Inputs
+from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.insights.insights import Insights
+from plimsoll.model.errors import Unusable
+from plimsoll.report.json_document import document
 from tests.insights.diagnosis import contradictions
 
 from .linux import hosts
@@ -24,19 +25,12 @@ def everyone() -> list[Host]:
 
 
 def reviewed(host: Host, folder: Path) -> dict[str, Any]:
-    """The JSON of the review of a host, by the command line."""
-    path, found = host.write(folder), folder / "review.json"
-    before, sys.argv = sys.argv, ["plimsoll", "review", str(path), "--json", str(found)]
-    said = io.StringIO()
+    """The JSON of the review of a host."""
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
-            cli.main()
-    except SystemExit as ended:
-        if ended.code:
-            return {"verdict": "failed", "headline": said.getvalue()}
-    finally:
-        sys.argv = before
-    return json.loads(found.read_text(encoding="utf-8"))
+        found = review_inputs(Inputs((str(host.write(folder)),)), Options())
+    except Unusable as error:
+        return {"verdict": "failed", "headline": str(error)}
+    return document(Insights(found)).model_dump(mode="json", by_alias=True)
 
 
 def main() -> None:

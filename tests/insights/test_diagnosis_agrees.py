@@ -1,12 +1,13 @@
-"""What limits a run contradicts no finding, and shows no trouble by a figure that keeps its limit."""
+"""What limits a run contradicts no finding, and shows no trouble by a figure that keeps its limit.
+
+Those of the examples are held against their findings in tests/demo/test_examples.py.
+"""
 
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from plimsoll.api.inputs import Inputs
-from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import recorded_facts
 from plimsoll.insights.insights import Insights
@@ -35,12 +36,3 @@ def test_a_diagnosis_of_simulated_runs_agrees_with_their_findings(simulator):
         for seed in range(1):
             wrong += contradictions(told_of(simulator.simulate(simulator.planned(kind, seed))))
     assert wrong == []
-
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-@pytest.mark.parametrize("run", sorted(EXAMPLES.glob("*/*/")), ids=lambda run: f"{run.parent.name}/{run.name}")
-def test_a_diagnosis_of_an_example_agrees_with_its_findings(run):
-    insights = Insights(review_inputs(Inputs((str(run),)), Options()))
-    assert contradictions(document(insights).model_dump(mode="json")) == []
