@@ -19,10 +19,17 @@ def run(*command, **options):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT))
-    (made,) = folder.glob("*.whl")
+def built(tmp_path_factory):
+    """The folder with the wheel and the source archive of the checkout."""
+    folder = tmp_path_factory.mktemp("built")
+    build = "from hatchling.cli import hatchling; hatchling()"
+    run(sys.executable, "-c", build, "build", "-d", str(folder), "-t", "wheel", "-t", "sdist", cwd=ROOT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    (made,) = built.glob("*.whl")
     return made
 
 
@@ -64,11 +71,9 @@ def test_the_wheel_holds_every_file_of_the_package_and_of_what_people_edit(wheel
     assert {".j2", ".css", ".js"} <= {Path(name).suffix for name in names if name.startswith("plimsoll/report/")}
 
 
-def test_the_source_archive_builds_the_same_wheel(wheel, tmp_path):
+def test_the_source_archive_builds_the_same_wheel(built, wheel, tmp_path):
     """What `uv tool install`, `pipx install` and `pip install` do with it."""
-    build = "from hatchling.cli import hatchling; hatchling()"
-    run(sys.executable, "-c", build, "build", "-t", "sdist", "-d", str(tmp_path), cwd=ROOT)
-    (archive,) = tmp_path.glob("plimsoll-*.tar.gz")
+    (archive,) = built.glob("plimsoll-*.tar.gz")
     pip = (sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation")
     run(*pip, "-w", str(tmp_path), str(archive))
     (made,) = tmp_path.glob("*.whl")

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.api.inputs import Inputs
+from plimsoll.api.run_review import Options, review_inputs
+
 CASES = Path(__file__).parents[1] / "ingest" / "cases"
 HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\{host}\Processor(_Total)\% Processor Time"'
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
@@ -51,21 +54,15 @@ def case(name):
 
 
 @pytest.fixture
-def said_of(plimsoll, tmp_path):
+def said_of(tmp_path):
     """What a review of a folder with one good log and another file says of that file: kind and sentence."""
 
     def call(name, data):
-        folder = tmp_path / "run"
-        folder.mkdir()
-        (folder / "WEB01.csv").write_bytes(a_log())
-        if data is not None:
-            (folder / name).write_bytes(data)
-        done = plimsoll("review", folder, "--json", tmp_path / "review.json")
-        assert done.status == 0
-        remarks = json.loads((tmp_path / "review.json").read_text())["remarks"]
-        kinds = [one["kind"] for one in remarks]
-        lines = [line.removeprefix("remark: ").replace(f"{folder}/", "") for line in done.err.splitlines()]
-        return list(zip(kinds, lines, strict=True))
+        (tmp_path / "WEB01.csv").write_bytes(a_log())
+        (tmp_path / name).write_bytes(data)
+        found = review_inputs(Inputs((str(tmp_path),)), Options(only=("windows",)))
+        assert "WEB01" in found.hosts
+        return [(one.kind.value, str(one).replace(f"{tmp_path}/", "")) for one in found.remarks]
 
     return call
 

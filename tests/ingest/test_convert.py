@@ -328,8 +328,7 @@ def test_a_full_disk_is_told_in_the_same_words(tmp_path, write):
         assert str(refused.value) == f"{out}: cannot be written: No space left on device"
 
 
-@pytest.mark.parametrize("target", ["csv", "parquet", "lp"])
-@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize(("target", "linked"), [("csv", False), ("csv", True), ("parquet", False), ("lp", True)])
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, target, linked):
     resource = pytest.importorskip("resource", reason="Windows has no limit on the size of files")
     log, kept, out = tmp_path / "log.csv", tmp_path / "kept", tmp_path / "out"
