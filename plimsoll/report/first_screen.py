@@ -129,7 +129,7 @@ def _one_per_signal(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _nearest(review: Review) -> list[Finding]:
-    """Findings that held, the smallest margin first."""
+    """Findings that held, the one with the least room left first."""
     held = (one for one in review.of(Outcome.HELD) if one.margin is not None and not one.signal.fact)
     return sorted((one for one in held if one.severe), key=nearness)
 

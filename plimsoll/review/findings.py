@@ -213,6 +213,18 @@ class Finding:
         distance = self.nearest - self.track.healthy.limit
         return (-distance if self.track.healthy.worse == "higher" else distance) / abs(self.track.healthy.limit)
 
+    @property
+    def room(self) -> float | None:
+        """The margin, by which what held is compared: of a percentage that must stay high, as a share of what lies
+        between the limit and 100 %.
+        """
+        healthy = self.track.healthy if self.track else None
+        if self.margin is None or healthy is None or self.signal.unit != "%":
+            return self.margin
+        if healthy.worse != "lower" or not 0 < healthy.limit < 100:
+            return self.margin
+        return self.margin * healthy.limit / (100 - healthy.limit)
+
 
 @dataclass(frozen=True)
 class Applied:

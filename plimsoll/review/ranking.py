@@ -35,9 +35,9 @@ def _by_value(finding: Finding) -> tuple[int, int, int, float]:
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
-    """Worst first: crossed by severity and duration, held by margin, then what was not judged."""
+    """Worst first: crossed by severity and duration, held by the room left, then what was not judged."""
     crossed = finding.outcome in CROSSED
-    margin = finding.margin
+    room = finding.room
     subject = finding.subject
     return (
         _OUTCOME[finding.outcome],
@@ -46,7 +46,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
         -finding.columns.longest_fired,
         -finding.time_crossed if crossed else 0,
         -finding.times_past if crossed else 0,
-        margin if margin is not None else float("inf"),
+        room if room is not None else float("inf"),
         finding.rule.id,
         host_key(subject.host) if subject else "",
         (subject.instance or "") if subject else "",
@@ -54,13 +54,13 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 
 
 def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
-    """Orders what held: warning and critical ones first, then what was crossed briefly, then by margin.
+    """Orders what held: warning and critical ones first, then what was crossed briefly, then by the room left.
 
     Of those whose other condition never held, the value furthest towards the limit comes first.
     """
-    margin = finding.margin
+    room = finding.room
     brief = not finding.columns.fired.all()
     crossed = -(finding.share_of_time or 0) if brief else 0.0
     lower = finding.rule.healthy.worse == "lower"
     worst = float("inf") if np.isnan(finding.worst) else finding.worst if lower else -finding.worst
-    return not finding.severe, not brief, crossed, float("inf") if margin is None else margin, worst
+    return not finding.severe, not brief, crossed, float("inf") if room is None else room, worst

@@ -154,7 +154,7 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 
 
 def _closest(findings: Sequence[Finding]) -> str:
-    """What came closest to its limit: a brief crossing, else the smallest margin."""
+    """What came closest to its limit: a brief crossing, else what has the least room left."""
     held = _held(findings)
     every = "Every warning and critical threshold" if len(held) > 1 else "The one warning or critical threshold"
     every = f"{every} that could be judged held"
@@ -172,12 +172,12 @@ def _held(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def closest_of(findings: Sequence[Finding]) -> Finding | None:
-    """Of what held, what came closest to its limit: what was crossed briefly for most of the time, else by margin."""
+    """Of what held, what came closest: what was crossed briefly for most of the time, else by the room left."""
     held = _held(findings)
     briefly = [one for one in held if one.brief]
     if briefly:
         return max(briefly, key=lambda one: one.share_of_time or 0)
-    return min((one for one in held if one.margin is not None), key=lambda one: one.margin or 0.0, default=None)
+    return min((one for one in held if one.room is not None), key=lambda one: one.room or 0.0, default=None)
 
 
 def _crossed_briefly(most: Finding, others: int) -> str:

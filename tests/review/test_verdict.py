@@ -170,6 +170,16 @@ def test_closest_is_no_rule_whose_other_condition_is_false(reviewed):
     assert "SMB work queue" in held, "another rule, which has no other condition"
 
 
+def test_closest_is_what_has_the_least_room_left(reviewed):
+    """A hit ratio of 99.9 % can hardly be better, although it is but a ninth above its limit of 90 %."""
+    ratio = [99.9 - at % 2 / 100 for at in range(120)]
+    columns = {CPU: [40 + at % 3 for at in range(120)], r"SQLServer:Buffer Manager\Buffer cache hit ratio": ratio}
+    _, found, _ = reviewed({"SQL01": columns | well(120)})
+    assert "closest was Processor time" in found["headline"]
+    _, found, _ = reviewed({"SQL01": columns | {r"LogicalDisk(C:)\% Free Space": [25] * 120} | well(120)})
+    assert "closest was Free space" in found["headline"], "25 % of which 10 % may not be used"
+
+
 def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):
     done, found, _ = reviewed(
         {"WEB01": {CPU: [20] * 60 + [88] * 12 + [20] * 200, SWITCHES: [14_900] * 272, **well(272)}}

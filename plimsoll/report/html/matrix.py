@@ -88,9 +88,9 @@ def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
 
 
 def _rank(finding: Finding) -> tuple[float, float]:
-    """Worst first: crossed by severity, then too short, then held by margin, then the rest."""
+    """Worst first: crossed by severity, then too short, then held by the room left, then the rest."""
     if finding.outcome in CROSSED:
         return (SEVERITIES.index(finding.rule.severity), -(finding.share_of_time or 0))
     if finding.outcome == Outcome.HELD:
-        return (4 if finding.brief else 5, finding.margin if finding.margin is not None else float("inf"))
+        return (4 if finding.brief else 5, finding.room if finding.room is not None else float("inf"))
     return (3 if finding.outcome == Outcome.TOO_SHORT else 6, 0)
