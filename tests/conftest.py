@@ -1,5 +1,6 @@
 """What tests in several rooms share."""
 
+import atexit
 import gc
 import itertools
 import json
@@ -77,13 +78,9 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     """What was collected lives to the end: the collector of garbage need not look through it again."""
-    gc.collect()
     gc.freeze()
     gc.enable()
-
-
-def pytest_unconfigure():
-    gc.unfreeze()  # else some libraries would complain of objects that nobody deleted
+    atexit.register(gc.unfreeze)  # else some libraries would complain of objects that nobody deleted
 
 
 @pytest.fixture(scope="session", autouse=True)

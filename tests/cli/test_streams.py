@@ -11,24 +11,23 @@ from pathlib import Path
 import pytest
 from big_log import write_big_log
 
-LARGE = Path(__file__).parents[2] / "examples" / "messaging" / "healthy" / "MSGSQL01.csv"
 LOG = Path(__file__).parents[1] / "ingest" / "cases" / "pdh-csv" / "code_page_932" / "input.csv"
 
 
-def plimsoll(*arguments, **options):
+def program(*arguments, **options):
     environment = {**os.environ, **options.pop("env", {})}
     command = [sys.executable, "-m", "plimsoll", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, check=False, env=environment, **options)
 
 
 def test_a_console_that_cannot_show_a_name_is_no_reason_to_fail():
-    done = plimsoll("show", LOG, env={"PYTHONIOENCODING": "cp1252"})
+    done = program("show", LOG, env={"PYTHONIOENCODING": "cp1252"})
     assert (done.returncode, done.stderr.count(b"Traceback")) == (0, 0)
     assert b"Processor Time" in done.stdout
 
 
 def test_json_on_stdout_is_utf8_whatever_the_console():
-    done = plimsoll("show", LOG, "--json", "-", env={"PYTHONIOENCODING": "cp1252"})
+    done = program("show", LOG, "--json", "-", env={"PYTHONIOENCODING": "cp1252"})
     assert "プロセッサ" in [one["object"] for one in json.loads(done.stdout)[0]["objects"]]
 
 
@@ -64,42 +63,41 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
-def test_a_pipe_is_read_like_a_file(tmp_path):
+def test_a_pipe_is_read_like_a_file(plimsoll, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["cp", str(LOG), str(pipe)]):
         done = plimsoll("show", pipe)
-    assert done.returncode == 0
-    assert b"1 row" in done.stdout
+    assert done.status == 0
+    assert "1 row" in done.out
 
 
-def test_a_file_name_is_no_pattern(tmp_path):
+def test_a_file_name_is_no_pattern(plimsoll, tmp_path):
     (tmp_path / "log1.csv").write_text(
         '"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\System\\Threads"\n"01/15/2008 10:00:00.000","111"\n'
     )
     odd = tmp_path / "log[1].csv"
     odd.write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\System\\Threads"\n"01/15/2008 10:00:00.000","222"\n')
     out = tmp_path / "out.lp"
-    assert plimsoll("convert", odd, "--as", "lp", "--out", out).returncode == 0
+    assert plimsoll("convert", odd, "--as", "lp", "--out", out).status == 0
     assert "Threads=222.0" in out.read_text()
 
 
 @pytest.mark.parametrize(
     "call", [[], ["review"], ["bogus"], ["show", "--odd", "x"], ["convert", "x", "--as", "pdf", "--out", "y"]]
 )
-def test_a_call_that_is_wrong_says_so(call):
+def test_a_call_that_is_wrong_says_so(plimsoll, call):
     done = plimsoll(*call)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith((b"plimsoll: ", b"Usage: "))
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(("plimsoll: ", "Usage: "))
 
 
-def test_names_are_shown_as_they_are(tmp_path):
+def test_names_are_shown_as_they_are(plimsoll, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text(
         '"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Process(:cd: [bold]\x1b[31m)\\Handle Count"\n"01/15/2008 10:00:00.000","1"\n'
     )
-    done = plimsoll("show", log)
-    assert ":cd: [bold]\\x1b[31m" in done.stdout.decode()
+    assert ":cd: [bold]\\x1b[31m" in plimsoll("show", log).out
 
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="Windows has no such device")
@@ -112,23 +110,9 @@ def test_nothing_but_the_log_goes_where_it_is_written(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows needs a privilege for links")
-def test_a_link_to_itself_is_told(tmp_path):
+def test_a_link_to_itself_is_told(plimsoll, tmp_path):
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     done = plimsoll("convert", LOG, "--as", "csv", "--out", loop)
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert b"is a link that leads nowhere" in done.stderr
-
-
-@pytest.mark.parametrize("target", ["csv", "parquet", "lp"])
-def test_a_disk_that_is_full_leaves_nothing_behind(target, tmp_path):
-    resource = pytest.importorskip("resource", reason="Windows has no limit on the size of files")
-    out = tmp_path / "out"
-    done = plimsoll(
-        *("convert", LARGE, "--as", target, "--out", out),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
-    )
-    assert done.returncode == 2
-    (line,) = done.stderr.decode().splitlines()
-    assert line.startswith(f"plimsoll: {out}: cannot be written: ")
-    assert list(tmp_path.iterdir()) == []
+    assert (done.status, len(done.err.splitlines())) == (2, 1)
+    assert "is a link that leads nowhere" in done.err

@@ -329,7 +329,7 @@ def test_a_full_disk_is_told_in_the_same_words(tmp_path, write):
 
 
 @pytest.mark.parametrize(("target", "linked"), [("csv", False), ("csv", True), ("parquet", False), ("lp", True)])
-def test_a_write_that_fails_leaves_what_was_there(tmp_path, target, linked):
+def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(tmp_path, target, linked):
     resource = pytest.importorskip("resource", reason="Windows has no limit on the size of files")
     log, kept, out = tmp_path / "log.csv", tmp_path / "kept", tmp_path / "out"
     a_csv(log, [r"\\S\Memory\Pages/sec"], *((at % 60, at / 7) for at in range(2000)))
@@ -344,3 +344,4 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, target, linked):
     )
     assert (done.returncode, done.stderr) == (2, f"plimsoll: {out}: cannot be written: File too large\n")
     assert (out.read_text(), out.is_symlink()) == ("before", linked)
+    assert set(tmp_path.iterdir()) == {log, out, *([kept] if linked else [])}

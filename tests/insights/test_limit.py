@@ -73,11 +73,10 @@ OF = {
 
 @pytest.mark.parametrize("kind", OF)
 def test_what_is_not_recorded_is_named_and_nothing_else_is_blamed(kind):
-    for seed in range(2):
-        for simulator in (saturation, open_load):
-            found = limit_of(list(without(simulator.simulate(simulator.planned(kind, seed)), OF[kind])))
-            assert not found.confident, (seed, text_of(found))
-            assert "not recorded" in text_of(found) or "not clear" in text_of(found)
+    for simulator in (saturation, open_load):
+        found = limit_of(list(without(simulator.simulate(simulator.planned(kind, 0)), OF[kind])))
+        assert not found.confident, text_of(found)
+        assert "not recorded" in text_of(found) or "not clear" in text_of(found)
 
 
 ROWS = 360
