@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.reading_ahead import read_ahead
 from plimsoll.api.run_review import Options, reviewed
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.treatments import checked
@@ -40,8 +39,7 @@ def compare_inputs(inputs: Inputs, options: Options, how: How) -> list[Compariso
             f"{Parameter.BASELINE} {how.baselines}: of {counted(len(inputs.sources), 'run')}, the first "
             f"1 to {len(inputs.sources) - 1} can be the baseline; the others are compared with it"
         )
-    every = [replace(inputs, sources=(source,)) for source in inputs.sources]
-    read = [reviewed(one, options, reading) for one, reading in zip(every, read_ahead(every), strict=True)]
+    read = [reviewed(replace(inputs, sources=(source,)), options) for source in inputs.sources]
     sides = _sides(inputs.sources, [review for review, _, _ in read])
     *earlier, baseline = sides[: how.baselines]
     _, path, given = read[0]

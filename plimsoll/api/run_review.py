@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plimsoll.api.inputs import Inputs, read
-from plimsoll.api.reading_ahead import Reading
 from plimsoll.hosts import settings
 from plimsoll.ingest.found import Found
 from plimsoll.review.review import Review
@@ -24,16 +23,14 @@ class Options:
     whole_run: bool = False
 
 
-def review_inputs(inputs: Inputs, options: Options, reading: Reading | None = None) -> Review:
-    """Read the inputs, if no `reading` has begun, their plimsoll.toml and the packs, and judge them."""
-    return reviewed(inputs, options, reading)[0]
+def review_inputs(inputs: Inputs, options: Options) -> Review:
+    """Read the inputs, their plimsoll.toml and the packs, and judge them."""
+    return reviewed(inputs, options)[0]
 
 
-def reviewed(
-    inputs: Inputs, options: Options, reading: Reading | None = None
-) -> tuple[Review, Path | None, settings.Settings]:
+def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, settings.Settings]:
     """The same, and the settings with where they are from."""
-    found = reading() if reading else read(replace(inputs, measurements=lambda: _measurements(options)))
+    found = read(replace(inputs, measurements=lambda: _measurements(options)))
     catalogue = load(options.packs, options.only)
     path, given = _settings(inputs, options.config, found)
     when = inputs.when if inputs.hosts is None else None  # of live hosts only that part was read

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.reading_ahead import Reading
 from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.cli.console import print_line, print_lines, print_remarks, width
+from plimsoll.cli.memory import keep_what_is_freed
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.cli.waiting import working_on
 from plimsoll.insights.insights import Insights
@@ -30,13 +30,14 @@ class Outputs:
     appendix: bool = False
 
 
-def run(inputs: Inputs, reading: Reading | None, options: Options, outputs: Outputs) -> int:
-    """Review a run, which is being read, and write the results; returns the exit status."""
+def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
+    """Review a run and write the results; returns the exit status."""
+    keep_what_is_freed()
     for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
     with working_on("Reviewing", inputs.sources):
-        insights = Insights(review_inputs(inputs, options, reading))
+        insights = Insights(review_inputs(inputs, options))
     result = insights.review
     zone = inputs.requested_zone
     also_read = [*inputs.names, *([options.config] if options.config else [])]

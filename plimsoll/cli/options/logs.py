@@ -155,16 +155,14 @@ def review_command(
     store: StoreOption = None,
 ) -> None:
     """Check the counters of a run against their documented thresholds."""
-    from plimsoll.cli.inputs import begin_to_read, typed_inputs
-
-    inputs = typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
-    reading = begin_to_read(inputs)
     from plimsoll.api.run_review import Options
     from plimsoll.cli.commands import review
+    from plimsoll.cli.inputs import typed_inputs
 
+    inputs = typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
     options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None, details, appendix)
-    raise typer.Exit(review.run(inputs, reading, options, outputs))
+    raise typer.Exit(review.run(inputs, options, outputs))
 
 
 def ingest_command(
