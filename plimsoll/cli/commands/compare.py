@@ -8,7 +8,7 @@ from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_comparison import How, compare_inputs
 from plimsoll.api.run_review import Options
 from plimsoll.cli.console import print_line, print_lines, print_remarks, width
-from plimsoll.cli.memory import keep_what_is_freed
+from plimsoll.cli.memory import soon_ends
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.cli.waiting import working_on
 from plimsoll.comparison.compare import Comparison
@@ -38,7 +38,7 @@ def run(inputs: Inputs, options: Options, how: How, outputs: Outputs) -> int:
     for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
-    keep_what_is_freed()
+    soon_ends()
     with working_on("Comparing", inputs.sources):
         comparisons = compare_inputs(inputs, options, how)
     sides = [*comparisons[0].baselines, *(comparison.second for comparison in comparisons)]

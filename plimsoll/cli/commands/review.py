@@ -6,7 +6,7 @@ from pathlib import Path
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.cli.console import print_line, print_lines, print_remarks, width
-from plimsoll.cli.memory import keep_what_is_freed
+from plimsoll.cli.memory import soon_ends
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.cli.waiting import working_on
 from plimsoll.insights.insights import Insights
@@ -32,7 +32,7 @@ class Outputs:
 
 def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
     """Review a run and write the results; returns the exit status."""
-    keep_what_is_freed()
+    soon_ends()
     for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
