@@ -40,6 +40,8 @@ class Piece:
 
     def line(self) -> Values:
         """Its line at each of its values."""
+        if self.is_flat:
+            return np.full(self.length, self.begins)
         return np.linspace(self.begins, self.ends, self.length)
 
 
@@ -51,6 +53,7 @@ class Partitions:
         self._values = values
         self._weights = weights
         self._flat, self._sloping = _costs(values, weights)
+        self._pieces: dict[tuple[int, int, bool], Piece] = {}  # those of other penalties are much the same
 
     def best(self, penalty: float, slope_penalty: float) -> list[Piece]:
         """The partition with the smallest sum of weighted squares and penalties.
@@ -72,9 +75,16 @@ class Partitions:
         while last:
             first = int(before[last])
             has_slope = self._sloping[first, last] + slope_penalty < self._flat[first, last]
-            found.append(_piece(self._values, self._weights, first, last, has_slope=bool(has_slope)))
+            found.append(self._piece(first, last, has_slope=bool(has_slope)))
             last = first
         return found[::-1]
+
+    def _piece(self, first: int, last: int, *, has_slope: bool) -> Piece:
+        made = self._pieces.get((first, last, has_slope))
+        if made is None:
+            made = _piece(self._values[first:last], self._weights[first:last], first, has_slope=has_slope)
+            self._pieces[first, last, has_slope] = made
+        return made
 
 
 def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
@@ -100,11 +110,11 @@ def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
     return np.maximum(flat, 0), np.maximum(sloping, 0)
 
 
-def _piece(values: Values, weights: Values, first: int, last: int, *, has_slope: bool) -> Piece:
-    part, weight = values[first:last], weights[first:last]
-    level = float(np.average(part, weights=weight))
+def _piece(values: Values, weights: Values, first: int, *, has_slope: bool) -> Piece:
+    """The piece of these values, of which the first is the value `first` of the series."""
+    count = len(values)
     if not has_slope:
-        return Piece(first, last, level, level)
-    at = np.arange(last - first)
-    slope, begins = np.polyfit(at, part, 1, w=np.sqrt(weight))
-    return Piece(first, last, float(begins), float(begins + slope * (last - first - 1)))
+        level = float((values * weights).sum() / weights.sum())
+        return Piece(first, first + count, level, level)
+    slope, begins = np.polyfit(np.arange(count), values, 1, w=np.sqrt(weights))
+    return Piece(first, first + count, float(begins), float(begins + slope * (count - 1)))
