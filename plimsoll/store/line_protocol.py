@@ -174,6 +174,7 @@ def _split(text: bytes) -> Iterator[bytes]:
     yield text[start:]
 
 
+@lru_cache(maxsize=4096)  # of the fields of a point, too
 def _tag(text: str) -> str:
     return _escaped(_plain(text), ",= ")
 
