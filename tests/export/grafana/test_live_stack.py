@@ -28,7 +28,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 # The healthy run of an example has the same counters as its run in trouble.
 LOADED = [f"{kind.name}/trouble" for kind in sorted(EXAMPLES.iterdir()) if kind.is_dir()] + ["messaging/healthy"]
 LIST, PAIRS = 1, 10  # panel ids of the dashboard Runs: the list, and the first panel of a pair
-WATCHED_S = 80  # several intervals of ten seconds, and the minute that Health reads
+LIVE_SAMPLES = 4  # of this host, one every ten seconds: enough for rates, and for the minute that Health reads
 
 
 class Watched:
@@ -49,12 +49,19 @@ class Watched:
     def span(self, name):
         """Return the range that a run's link opens, or that of the live host."""
         if name == "live":
-            time.sleep(max(0, WATCHED_S - (time.time_ns() - self.begun) / SECOND))
+            while self._live_samples() < LIVE_SAMPLES:
+                time.sleep(1)
             # The range ends early enough that all its samples have been written.
             return self.begun, time.time_ns() - 5 * SECOND
         run = self.store.run(name)
         assert run
         return run.start, run.end
+
+    def _live_samples(self):
+        """How many samples Telegraf has written of a field that it reads each time."""
+        now = time.time_ns()
+        found = [one for one in self.store.series(self.begun, now).series if one.field == "n_cpus"]
+        return min(self.store.counts(found, self.begun, now), default=0)
 
     def stop(self):
         self._stack.stop()
