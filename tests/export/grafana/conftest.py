@@ -11,6 +11,8 @@ import pytest
 from tests.export.grafana.pipeline.results import Table
 
 _MOST_BYTES = 4 << 20
+# What Go's parser of forms does not take as it is.
+_IN_FORM = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%&+;"})
 
 
 @dataclass
@@ -43,7 +45,7 @@ class Influx:
         """Answer InfluxQL statements, each with its series."""
         if not statements:
             return []
-        body = urlencode({"q": ";\n".join(statements)})
+        body = "q=" + ";\n".join(statements).translate(_IN_FORM)  # urlencode would take more time than the answer
         answer = json.loads(self._post(f"/query?{urlencode({'db': self.bucket, 'epoch': 'ns'})}", body))
         found = [[] for _ in statements]
         for result in answer["results"]:

@@ -7,6 +7,7 @@ with these labels. Only what exported rules use is implemented.
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 from plimsoll.export.grafana.alerts.file import (
     AlertRule,
@@ -27,6 +28,7 @@ from tests.export.grafana.pipeline.values import Failed, NoData, Number, Results
 Ask = Callable[[Sequence[str]], Sequence[Sequence[Table]]]
 
 _STATEMENTS_AT_ONCE = 50
+_parsed = cache(parse)
 
 
 def run(
@@ -71,7 +73,7 @@ def _outcome(
         case ReduceModel(expression=of) as model:
             return [one for value in values[of] if (one := _reduced(model, value)) is not None]
         case MathModel(expression=expression):
-            return compute(parse(expression), values)
+            return compute(_parsed(expression), values)
         case ThresholdModel(expression=of, conditions=[condition]):
             return [_held(condition, value, key(value.labels) in loaded) for value in values[of]]
         case ThresholdModel():
