@@ -165,16 +165,26 @@ def judged(influx):
             plans.append((rule, case, alert, expected[case.name], start, rows))
     influx.write(lines)
     return [
-        (rule, case, alert, fires, outcome(influx, alert, case, start, rows))
+        (rule, case, alert, fires, outcome(influx, alert, case, start, rows, fires))
         for rule, case, alert, fires, start, rows in plans
     ]
 
 
-def outcome(influx, alert, case, start, rows):
-    """Whether the alert fires, evaluated until it does; None if it never has a value."""
-    # Some times in a case are enough: what fires late, or should not at all, is like that for long.
-    every = min(max(EVERY, rows * case.interval // _TIMES // EVERY * EVERY), 5 * EVERY)
-    times = np.arange(start, start + rows * case.interval + every, every) + DELAY
+def outcome(influx, alert, case, start, rows, wanted):
+    """Whether the alert fires, evaluated until it does; None if it never has a value.
+
+    Some evaluations of a case are enough mostly: what fires late, or should not at all, is like that for long. Where
+    they do not come to what is wanted, those of every minute count.
+    """
+    length = rows * case.interval
+    some = min(max(EVERY, length // _TIMES // EVERY * EVERY), 5 * EVERY)
+    found = outcome_every(some, influx, alert, start, length)
+    return found if found == wanted or some == EVERY else outcome_every(EVERY, influx, alert, start, length)
+
+
+def outcome_every(every, influx, alert, start, length):
+    """The outcome by evaluations this far apart."""
+    times = np.arange(start, start + length + every, every) + DELAY
     judged = None
     for _, found, _ in run(alert, every, times.tolist(), influx.ask):
         shown = [one.state for key, one in found.items() if key]
