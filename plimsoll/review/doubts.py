@@ -122,8 +122,9 @@ def unrecognised_names(found: Sequence[Unrecognised]) -> Iterator[Doubt]:
     """Counters with unknown names on hosts where rules find no counter: they may be the ones the rules need."""
     if found:
         count = sum(one.counters for one in found)
-        names = ", ".join(dict.fromkeys(one.object for one in found))
-        lie = "lies under a name" if count == 1 else "lie under names"
+        paths = list(dict.fromkeys(path for one in found for path in one.paths))
+        lie = f"{'lies' if count == 1 else 'lie'} under {'a name' if len(paths) == 1 else 'names'}"
+        names = listed(paths, _MOST_NAMED)
         yield Doubt(
             f"{counted(count, 'counter')} ({names}) {lie} that Plimsoll does not know", f"see {Parameter.NAMES}"
         )

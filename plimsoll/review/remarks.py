@@ -9,6 +9,7 @@ from plimsoll.model.times import duration_text
 from plimsoll.review.findings import Finding, Outcome
 
 _MOST = 4  # thresholds that are named: the report and the JSON have all of them
+_MOST_NAMES = 12  # of counters that are not known
 
 
 def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
@@ -30,8 +31,8 @@ def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
 def not_recognised(one: Unrecognised) -> Remark:
     """A remark for an object whose counters' names are not known."""
     text = (
-        f"{counted(one.counters, 'counter')} of {one.object} on {one.host} not recognised, so no limit of theirs is "
-        "judged; where they are misspelled, or in a language of Windows that is not known, name them "
-        f"with {Parameter.NAMES}"
+        f"{counted(one.counters, 'counter')} of {one.object} on {one.host} not recognised "
+        f"({listed(one.names, _MOST_NAMES)}), so no limit of theirs is judged; where they are misspelled, or in a "
+        f"language of Windows that is not known, name them with {Parameter.NAMES}"
     )
     return Remark(Kind.NOTED, text, count=one.counters)

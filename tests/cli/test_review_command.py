@@ -242,9 +242,10 @@ def test_a_review_in_a_language_that_is_not_known_never_reads_as_healthy(plimsol
         log.write_text(english.replace(r"Processor(_Total)\% Processor Time", local), encoding="utf-8")
         done = plimsoll("review", log, "--fail-on", "warning")
         assert done.status == 2
-        name = local.partition("(")[0]
-        assert done.out.startswith(f"Not known. 5 thresholds held, but 1 counter ({name}) lies under a name that")
-        assert f"1 counter of {name} on WEB01 not recognised" in done.err
+        name, counter = local.partition("(")[0], local.rpartition("\\")[2]
+        told = f"Not known. 5 thresholds held, but 1 counter (\\{name}\\{counter}) lies under a name that"
+        assert done.out.startswith(told)
+        assert f"1 counter of {name} on WEB01 not recognised ({counter})" in done.err
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_each_host_is_seen_for_itself_whatever_the_case_of_its_name():
     english, strange = ENGLISH["Processor"], r"\Rendszer\Folyamatok"
     recorded = [series(english, "A"), series(r"\Contoso\Orders", "a"), series(strange, "B"), series(strange, "b")]
     (found,) = unrecognised(recorded)
-    assert (found.host, found.object, found.counters) == ("B", "Rendszer", 2)
+    assert (found.host, found.object, found.counters, found.names) == ("B", "Rendszer", 2, ("Folyamatok",))
 
 
 def test_what_esxtop_records_is_its_own_even_where_windows_has_an_object_of_that_name():

@@ -24,11 +24,22 @@ from plimsoll.model.series import Series
 
 @dataclass(frozen=True, slots=True)
 class Unrecognised:
-    """An object with unknown names whose counters may be ones that rules need."""
+    """An object with unknown names whose counters may be ones that rules need.
+
+    Attributes:
+        counters: How many there are, with those of each instance.
+        names: What they are called, each once.
+    """
 
     host: str
     object: str
     counters: int
+    names: tuple[str, ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The counters as they are named in a log, without instances."""
+        return tuple(f"\\{self.object}\\{name}" for name in self.names)
 
 
 def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
@@ -49,11 +60,13 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
     for one in series:
         if one.tag("objectname") is not None:
             hosts.setdefault(host_key(one.host), []).append(one)
-    return [
-        Unrecognised(recorded[0].host, object_, count)
-        for recorded in hosts.values()
-        for object_, count in Counter(_strange_objects(recorded)).items()
-    ]
+    found: list[Unrecognised] = []
+    for recorded in hosts.values():
+        by_object: dict[str, Counter[str]] = {}
+        for path in _strange_paths(recorded):
+            by_object.setdefault(path.object, Counter())[path.counter] += 1
+        found += (Unrecognised(recorded[0].host, name, of.total(), tuple(of)) for name, of in by_object.items())
+    return found
 
 
 def is_judged(series: Series) -> bool:
@@ -67,14 +80,14 @@ _PROCESSOR = frozenset({"Processor", "Processor Information"})
 _BUFFERS = f"{SQL_DEFAULT}:Buffer Manager"
 
 
-def _strange_objects(recorded: Sequence[Series]) -> Iterator[str]:
-    """The object, as recorded, of each unrecognised series of a host."""
+def _strange_paths(recorded: Sequence[Series]) -> Iterator[CounterPath]:
+    """The path, as recorded, of each unrecognised series of a host."""
     if any(is_esxtop(_object(one)) for one in recorded):
         return
     host = _Recorded(recorded)
     for one in recorded:
         if not _is_known(one) and host.is_strange(one):
-            yield _path(one).object
+            yield _path(one)
 
 
 class _Recorded:
