@@ -98,6 +98,23 @@ def test_names_in_a_language_of_ones_own(plimsoll, tmp_path):
     assert "Processor time" in plimsoll("review", log, "--names", names).out.partition("Recorded too briefly")[2]
 
 
+def test_what_windows_calls_otherwise_in_a_language_is_told_by_what_it_is(plimsoll, tmp_path):
+    """`Verfügbare MB` has a signal, `Seitenfehler/s` has none, and `Zusicherungsgrenze` is no name that is known."""
+    names = ["Verfügbare MB", "Seitenfehler/s", "Zusicherungsgrenze"]
+    columns = ["(PDH-CSV 4.0) (UTC)(0)", *(rf"\\H\Arbeitsspeicher\{name}" for name in names)]
+    log = tmp_path / "log.csv"
+    log.write_text(",".join(f'"{one}"' for one in columns) + "\n" + row(0, 1, 2, 3) + "\n", encoding="utf-8")
+    assert plimsoll("show", log).out.splitlines()[10:] == [
+        "  not known 1 counter under a name that Plimsoll does not know; see --names",
+        "    Arbeitsspeicher: Zusicherungsgrenze",
+        "  no signal 1 counter that no rule can judge yet; plimsoll rules new FILE --from LOG writes a pack",
+        "    Arbeitsspeicher: Seitenfehler/s",
+    ]
+    (found,) = json.loads(plimsoll("show", log, "--json", "-").out)
+    assert found["not_known"] == [{"object": "Arbeitsspeicher", "counters": ["Zusicherungsgrenze"]}]
+    assert found["without_signal"] == [{"object": "Arbeitsspeicher", "counters": ["Seitenfehler/s"]}]
+
+
 def test_the_name_of_a_log_is_shown_in_one_line_whatever_is_in_it(plimsoll, tmp_path):
     log = a_log(tmp_path / "[red]a\nb\x1b[1m.csv", [row(0, 1, 2, 3)])
     assert plimsoll("show", log).out.splitlines()[0] == f"{tmp_path}/[red]a\\nb\\x1b[1m.csv"

@@ -14,9 +14,11 @@ from plimsoll.cli.console import print_line, print_remarks
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
 from plimsoll.cli.waiting import working_on
 from plimsoll.model.counter_names.unknown_counters import unknown_counters
+from plimsoll.model.counter_names.unrecognised import unrecognised
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import CounterFacts, Log
-from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.perfmon import CounterPath, generic_object
 from plimsoll.model.remark import Remark, counted
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone, duration_text, iso
@@ -66,14 +68,24 @@ def show(log: Log, zone: Zone) -> None:
         print_line((f"    {_some(counters)}", "dim"), indent=4)
         for line in _came_and_went(log, content, zone):
             print_line(f"    {line}", indent=6)
-    if unknown := without_signal(log):
-        count = counted(sum(map(len, unknown.values())), "counter")
-        print_line(
-            f"  no signal {count} that no rule can judge yet; plimsoll rules new FILE --from LOG writes a pack",
-            indent=12,
-        )
-        for name, counters in unknown.items():
-            print_line("    ", (name, "bold"), ": ", (_some(counters), "dim"), indent=6)
+    strange = not_known(log)
+    _by_object("not known", "under {names} that Plimsoll does not know; see " + Parameter.NAMES, strange)
+    _by_object(
+        "no signal",
+        "that no rule can judge yet; plimsoll rules new FILE --from LOG writes a pack",
+        without_signal(log, strange),
+    )
+
+
+def _by_object(title: str, what: str, found: dict[str, list[str]]) -> None:
+    """Print how many counters there are of a kind, and which, if there are any."""
+    if not found:
+        return
+    count = sum(map(len, found.values()))
+    names = "a name" if count == 1 else "names"
+    print_line(f"  {title:<9} {counted(count, 'counter')} {what.format(names=names)}", indent=12)
+    for name, counters in found.items():
+        print_line("    ", (name, "bold"), ": ", (_some(counters), "dim"), indent=6)
 
 
 def _span(log: Log, zone: Zone) -> str:
@@ -188,11 +200,21 @@ def objects(log: Log) -> dict[str, Content]:
     return found
 
 
-def without_signal(log: Log) -> dict[str, list[str]]:
-    """The Windows counters that no shipped signal reads, by object."""
+def not_known(log: Log) -> dict[str, list[str]]:
+    """The counters whose names are not known, though rules may need them, by object, as a review finds them."""
+    found: dict[str, dict[str, None]] = {}
+    for one in unrecognised(log.series):
+        found.setdefault(one.object, {}).update(dict.fromkeys(one.names))
+    return {name: list(counters) for name, counters in sorted(found.items())}
+
+
+def without_signal(log: Log, strange: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The other Windows counters that no shipped signal reads, by object."""
+    named = {(generic_object(name)[0], counter) for name, counters in strange.items() for counter in counters}
     found: dict[str, list[str]] = {}
     for one in unknown_counters(log.series):
-        found.setdefault(one.object, []).append(one.counter)
+        if (one.object, one.counter) not in named:
+            found.setdefault(one.object, []).append(one.counter)
     return found
 
 
@@ -206,6 +228,7 @@ def _parts(series: Series) -> tuple[str, str, str | None]:
 def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
     """What a log holds, for other programs: schema plimsoll.log/1. `more` are remarks added to its own."""
     filled = len(log.times) > 0
+    strange = not_known(log)
     return {
         "schema": "plimsoll.log/1",
         "path": str(log.path),
@@ -225,6 +248,7 @@ def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
         "values": log.present,
         "missing": log.missing,
         "objects": [content.as_json(name) for name, content in sorted(objects(log).items())],
-        "without_signal": [{"object": name, "counters": names} for name, names in without_signal(log).items()],
+        "not_known": [{"object": name, "counters": names} for name, names in strange.items()],
+        "without_signal": [{"object": name, "counters": names} for name, names in without_signal(log, strange).items()],
         "remarks": [asdict(remark) for remark in (*log.remarks, *more)],
     }
