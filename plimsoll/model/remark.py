@@ -7,6 +7,7 @@ from enum import StrEnum
 from plimsoll.model.errors import printable
 
 MAX_SHOWN = 20  # similar remarks
+RESTARTED = "the system restarted"  # how a remark begins that says so
 
 
 def counted(count: int, noun: str) -> str:

@@ -26,8 +26,9 @@ from plimsoll.review.phases.found_phases import FoundPhases, find_phases
 from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.bad_counters import BadCounter, bad_counters, remarks_below_zero
-from plimsoll.review.recording.host_spans import host_spans
-from plimsoll.review.recording.load_driver import ended_early, mostly_failed, some_failed
+from plimsoll.review.recording.host_spans import host_spans, recordings
+from plimsoll.review.recording.interruptions import paused, restarted
+from plimsoll.review.recording.load_driver import ended_early, many_failed, some_failed, unanswered
 from plimsoll.review.recording.standstill import stood_still
 from plimsoll.review.remarks import not_recognised, recorded_too_briefly
 from plimsoll.review.statistics import Statistic, statistics
@@ -105,11 +106,13 @@ class Review:
             *doubts.impossible_values(self.findings, self.bad_counters),
             *stood_still(self.signals, self.question.signals, self.hosts),
             *doubts.objective(self.findings),
-            *mostly_failed(self.signals, self.findings),
+            *many_failed(self.signals, self.findings),
+            *unanswered(self.signals, self.question.phases),
             *doubts.undecided(self.findings),
             *doubts.unfinished(self.findings, self.end),
             *doubts.across_gaps(self.findings),
             *doubts.not_throughout(self.spans, max(self.intervals, default=0)),
+            *self._interrupted,
             *doubts.apart_from_load(no_common_time(self.signals)),
             *doubts.unrecognised_names(self.maybe_needed),
             *too_short,
@@ -123,6 +126,15 @@ class Review:
             found = tuple(unjudged(self.findings, asked, self.applied, has_values, too_short=bool(too_short)))
             found += self.partly_recorded
         return tuple(dict.fromkeys(found))  # two rules of one signal give the same sentence
+
+    @cached_property
+    def _interrupted(self) -> tuple[Doubt, ...]:
+        """What interrupted a run; a system in operation may be restarted, and its recorder too."""
+        if self.question.in_operation:
+            return ()
+        every = recordings(self.logs, self.hosts, self.host_of, (self.start or 0, self.end or 0))
+        planned = self.question.planned
+        return *paused(every, planned), *restarted(self.signals, self.remarks, planned)
 
     @cached_property
     def partly_recorded(self) -> tuple[Doubt, ...]:

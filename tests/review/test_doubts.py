@@ -123,10 +123,9 @@ def gap(first, last):
 @pytest.mark.parametrize(
     ("sick", "missing", "said"),
     [
-        ((30, 68), (34.5, 64), "above its limit before and after 28 min 50 s without data"),
-        ((30, 64), (34.5, 64), None),  # recovered
+        ((30, 42), (34.5, 39), "above its limit before and after 3 min 50 s without data"),
+        ((30, 39), (34.5, 39), None),  # recovered
         ((30, 33), (31, 32), None),  # too short to count even if it was crossed in the gap
-        ((30, 97), (33, 95), None),  # over an hour
     ],
 )
 def test_a_gap_in_trouble_is_no_recovery(sick, missing, said, write, verdict):
@@ -134,6 +133,44 @@ def test_a_gap_in_trouble_is_no_recovery(sick, missing, said, write, verdict):
     found, headline = verdict()
     assert found == ("unknown" if said else "healthy"), headline
     assert (said or "") in headline
+
+
+@pytest.mark.parametrize(
+    ("sick", "missing", "said"),
+    [
+        ((30, 68), (34.5, 64), "WEB01 for 29 min 45 s of 1 h 59 min; what happened in that time is not known."),
+        ((30, 97), (33, 95), "WEB01 for 1 h 2 min of 1 h 59 min; what happened in that time is not known."),
+        ((0, 0), (40, 53), "WEB01 for 13 min 15 s of 1 h 59 min; what happened in that time is not known."),
+        ((0, 0), (40, 50), None),  # a twelfth
+    ],
+)
+def test_a_run_that_was_not_recorded_for_a_part_of_it_is_not_known_to_be_healthy(sick, missing, said, write, verdict):
+    write(between(*sick), minutes=120, clock=gap(*missing))
+    found, headline = verdict()
+    assert found == ("unknown" if said else "healthy"), headline
+    assert (f"othing was recorded of {said}" if said else "") in headline
+    assert ("before and after" in headline) == (sick == (30, 68)), "over an hour it may be two matters"
+
+
+@pytest.mark.parametrize("hours", [2, 14])
+def test_recordings_of_two_days_have_no_gap_between_them(hours, write, verdict):
+    write(name="a", minutes=60)
+    write(name="b", minutes=60, late=3600 * hours * SEC)
+    found, headline = verdict()
+    # An hour between two hours: a file of rotated ones may be lost.
+    assert found == ("healthy" if hours == 14 else "unknown"), headline
+
+
+def test_a_host_that_was_restarted_is_not_known_to_be_healthy(write, verdict, tmp_path):
+    write(name="a")
+    log = tmp_path / "a.csv"
+    header, *rows = log.read_text().splitlines()
+    up = [1_000_000 + 10 * at if at < 150 else 10 * (at - 149) for at in range(len(rows))]
+    rows = [f'{row},"{seconds}"' for row, seconds in zip(rows, up, strict=True)]
+    log.write_text("\r\n".join([rf'{header},"\\WEB01\System\System Up Time"', *rows, ""]))
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "WEB01 was restarted in the middle of the run" in headline
 
 
 def test_a_recorder_that_is_restarted_in_trouble_is_no_recovery(write, verdict):

@@ -38,6 +38,20 @@ def host_spans(
     return found
 
 
+def recordings(
+    logs: Iterable[Log], hosts: Sequence[str], host_of: Callable[[Series], str], part: tuple[int, int]
+) -> dict[str, list[Times]]:
+    """The times of the recordings of each host in a part of the run, without those of load drivers."""
+    names = {host_key(host): host for host in hosts}
+    found: dict[str, list[Times]] = {}
+    for log in logs:
+        first, stop = np.searchsorted(log.times, [part[0], part[1] + 1]).tolist()
+        of = {host_key(host_of(one)) for one in log.series if one.measurement not in LOAD_DRIVER}
+        for host in of if stop > first else ():
+            found.setdefault(names[host], []).append(log.times[first:stop])
+    return found
+
+
 def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
     """Which steps between samples of a host lie where a counter has no value for longer than `pause` (ns).
 

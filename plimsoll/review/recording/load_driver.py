@@ -1,57 +1,79 @@
-"""What the results of a load driver say against a good run: requests that failed, a load that ended before the run."""
+"""What the results of a load driver say against a good run: requests that failed, a load that paused or ended."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
-from plimsoll.model.log import Values
-from plimsoll.model.times import duration_text
+from plimsoll.model.log import Times, Values
+from plimsoll.model.run import Phase
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, Doubt
 from plimsoll.review.findings import JUDGED, Finding
 from plimsoll.review.recorded_signals import RecordedSignals
 
 # Our choices.
-_MOST_FAILED = 0.5  # from here on the system did not do what it was asked for
-_MANY_FAILED = 0.05  # from here on it is said
+_MANY_FAILED = 0.05  # of all requests: from here on the system did not do what it was asked for
+_SOME_FAILED = 0.01  # from here on it is said
+_OFTEN_FAILED = 0.2  # of the requests of a minute, of which enough failed to tell
+_ENOUGH_FAILED = 10
+_MINUTE = 60 * SECOND
+_LONG_FAILED = 2  # minutes
 _LEAST_LOAD = 0.1  # of the load that was reached: below there is next to none
 _REACHED = 0.9  # the quantile that is taken for it
 
-_SEE = "see why before all else"
+_OBJECTIVE = "say under [objective] in plimsoll.toml how many may"
 _DONE, _FAILED, _SHARE = "client.requests", "client.errors", "client.error_share"
 
 
-def mostly_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """That most requests failed, in the whole run or for long, where no objective judges that."""
+def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
+    """That many requests failed, in the whole run or for minutes, where no objective judges that."""
     found = _requests(recorded, findings)
     if found is None:
         return
-    done, failed, step = found
-    mostly = int((failed > _MOST_FAILED * done).sum())
-    if (share := float(failed.sum() / done.sum())) > _MOST_FAILED:
-        yield Doubt(f"{_share_text(share)} failed", _SEE)
-    elif mostly * step > max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * len(done) * step):
-        yield Doubt(f"most requests of the load driver failed for {duration_text(mostly * step)}", _SEE)
+    bad = _bad_minutes(found)
+    if found.share >= _MANY_FAILED:
+        yield Doubt(f"{_share_text(found.share)} failed", _OBJECTIVE)
+    elif bad >= _LONG_FAILED:
+        least = quantity(100 * _OFTEN_FAILED, "%")
+        yield Doubt(f"{least} and more of the requests of the load driver failed for {bad:,} min", _OBJECTIVE)
 
 
 def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
     """How many requests failed, as a sentence, where they are not few and no more is said of them."""
     found = _requests(recorded, findings)
-    if found is None or any(mostly_failed(recorded, findings)):
-        return
-    done, failed, _ = found
-    if (share := float(failed.sum() / done.sum())) >= _MANY_FAILED:
-        yield f"{_share_text(share)} failed, and no objective says how many may."
+    if found and found.share >= _SOME_FAILED and not any(many_failed(recorded, findings)):
+        yield f"{_share_text(found.share)} failed, and no objective says how many may."
+
+
+def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
+    """That there was next to no answer for long between two times of load; `phases` set by hand tell when load was."""
+    for samples in recorded.of(_DONE).values():
+        times = _under_load(samples)
+        if not len(times):
+            continue
+        inside = [one for one in phases if one.start < times[-1] and one.end > times[0]]
+        spans = [(one.start, one.end) for one in inside] or [(int(times[0]), int(times[-1]))]
+        of = sum(end - start for start, end in spans)
+        steps = np.diff(times)
+        at = int(np.argmax(steps)) if len(steps) else 0
+        if not len(steps) or steps[at] <= max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * of):
+            continue
+        begin, end = int(times[at]), int(times[at + 1])
+        if inside and not any(first <= begin and end <= last for first, last in spans):
+            continue
+        what = f"the load driver had next to no requests answered for {duration_text(end - begin)} in the middle"
+        yield Doubt(f"{what} of its load", "see whether it paused or the system did not answer")
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:
     """That the load ended long before the run, which is from `start` to `end` (UTC ns), as a sentence."""
     for samples in recorded.of(_DONE).values():
-        done = samples.present
-        reached = float(np.quantile(done.values, _REACHED))
-        under_load = done.times[done.values >= _LEAST_LOAD * reached]
-        if not reached or not len(under_load):
+        under_load = _under_load(samples)
+        if not len(under_load):
             continue
         rest = end - int(under_load[-1])
         if rest > max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * (end - start)):
@@ -59,18 +81,46 @@ def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str
             yield f"The load driver had next to no requests answered in the last {of}: that part was not under load."
 
 
-def _requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> tuple[Values, Values, int] | None:
-    """The rates of the requests that were answered and of those that failed, and the length of a step (ns).
+def _under_load(samples: Samples) -> Times:
+    """When as many requests were answered as make a load; empty if none were."""
+    done = samples.present
+    reached = float(np.quantile(done.values, _REACHED)) if len(done.values) else 0.0
+    return done.times[done.values >= _LEAST_LOAD * reached] if reached else done.times[:0]
 
-    None where they are not known, or judged by an objective.
-    """
+
+class _Requests(NamedTuple):
+    """The rates (per s) of the requests that were answered, and of those that failed, at the ends of steps (ns)."""
+
+    times: Times
+    done: Values
+    failed: Values
+    step: int
+
+    @property
+    def share(self) -> float:
+        """The share of all that failed."""
+        return float(self.failed.sum() / self.done.sum())
+
+
+def _bad_minutes(requests: _Requests) -> int:
+    """In how many minutes many requests failed."""
+    minute = (requests.times - requests.times[0]) // _MINUTE
+    done, failed = (np.bincount(minute, weights=one) for one in (requests.done, requests.failed))
+    bad = (failed >= _OFTEN_FAILED * done) & (failed * requests.step >= _ENOUGH_FAILED * SECOND)
+    return int(bad.sum())
+
+
+def _requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Requests | None:
+    """The requests; None where they are not known, or judged by an objective."""
     judged = any(one.pack.pack == OBJECTIVE and one.rule.signal == _SHARE and one.outcome in JUDGED for one in findings)
     done, failed = (next(iter(recorded.of(name).values()), None) for name in (_DONE, _FAILED))
     if judged or done is None or failed is None:
         return None
     _, at, other = np.intersect1d(done.present.times, failed.present.times, return_indices=True)
-    rates = done.present.values[at], failed.present.values[other]
-    return (*rates, done.interval or 0) if rates[0].any() else None
+    found = _Requests(
+        done.present.times[at], done.present.values[at], failed.present.values[other], done.interval or _MINUTE
+    )
+    return found if found.done.any() else None
 
 
 def _share_text(share: float) -> str:

@@ -10,7 +10,7 @@ from plimsoll.ingest.formats.sadf.sections import COMMON, MANY, Section, measure
 from plimsoll.ingest.formats.sadf.skipped import HEADER_NAMES, Skipped, ambiguous, edited, unknown_section
 from plimsoll.ingest.shared.code_pages import read_as
 from plimsoll.ingest.shared.text import Text
-from plimsoll.model.remark import Kind, Remarks, short
+from plimsoll.model.remark import RESTARTED, Kind, Remarks, short
 
 _HEADER = "# hostname;interval;timestamp"
 _COLUMNS = re.compile(rf"(;[\w%][\w%/.-]*(\*|{re.escape(MANY)})?)*")
@@ -163,7 +163,7 @@ class _Sorter:
             self.take_unended(before, number)
             self._begin(header + columns, number)
         elif event:
-            what = "the system restarted" if event[2] == "RESTART" else "comment:"
+            what = RESTARTED if event[2] == "RESTART" else "comment:"
             if event[2] == "RESTART":
                 self._restarts.append(number)
             # Every section repeats the same event, so its time tells whether it is another.

@@ -1,0 +1,81 @@
+"""What interrupted the recording of a host in the middle of a run: pauses of the recorder, and restarts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+
+import numpy as np
+
+from plimsoll.model.log import Times
+from plimsoll.model.remark import RESTARTED, Remark, counted, listed
+from plimsoll.model.run import Planned
+from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.review.doubts import LEAST_SHARE_ABSENT, PAUSE, SHORTEST_ABSENCE, Doubt
+from plimsoll.review.recorded_signals import RecordedSignals
+
+_UPTIME = "system.uptime"
+_MOST_NAMED = 3
+_BOOT = 60 * SECOND  # a system counts its uptime from before or after its first program, by so much at most
+# Our choice: what was recorded by itself, as on two days, lies further apart than it is long.
+_APART = 1.5
+_MEANT = "if that was meant, name the time under [[run.except]] in plimsoll.toml"
+
+
+def paused(recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned]) -> Iterator[Doubt]:
+    """Hosts of which nothing was recorded for a part of the run, between samples.
+
+    `recordings` are the times of each recording of each host (UTC ns).
+    """
+    texts: list[str] = []
+    for host, parts in recordings.items():
+        absent, of = _absence(parts, planned)
+        if absent > LEAST_SHARE_ABSENT * of:
+            texts.append(f"{host} for {duration_text(absent)} of {duration_text(of)}")
+    if texts:
+        which = texts[0] if len(texts) == 1 else f"{len(texts):,} hosts: {listed(texts, _MOST_NAMED)}"
+        yield Doubt(f"nothing was recorded of {which}", "what happened in that time is not known")
+
+
+def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, int]:
+    """For how long nothing was recorded, and of how long a time (ns), without pauses between days."""
+    times = np.unique(np.concatenate(parts))
+    steps = np.diff(times)
+    least = max(SHORTEST_ABSENCE, *(PAUSE * (sampling_interval(one) or 0) for one in parts))
+    at = np.flatnonzero(steps > least)
+    bounds = np.concatenate(([0], at + 1, [len(times)]))
+    lengths = times[bounds[1:] - 1] - times[bounds[:-1]]
+    absent, of = 0, int(times[-1] - times[0])
+    for place, row in enumerate(at.tolist()):
+        before, after, pause = int(times[row]), int(times[row + 1]), int(steps[row])
+        within = any(one[0] <= before and one[-1] >= after for one in parts)
+        if not within and pause > _APART * int(lengths[place : place + 2].max()):
+            of -= pause
+        elif not any(_covers(one, before, after, least) for one in planned):
+            absent += pause
+    return absent, of
+
+
+def _covers(planned: Planned, before: int, after: int, slack: float) -> bool:
+    return not planned.rules and planned.start <= before + slack and planned.end >= after - slack
+
+
+def restarted(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Sequence[Planned]) -> Iterator[Doubt]:
+    """Hosts that were started again in the middle of the run."""
+    for subject, samples in recorded.of(_UPTIME).items():
+        there = samples.present
+        steps = np.diff(there.times)
+        begun = (np.diff(there.values) < 0) & (there.values[1:] * SECOND <= steps + _BOOT)
+        instants = there.times[1:][begun].tolist()
+        unplanned = [one for one in instants if not any(work.start <= one <= work.end for work in planned)]
+        if unplanned:
+            yield Doubt(f"{subject.host} was restarted{_times(len(unplanned))} in the middle of the run", _MEANT)
+    told: dict[str, int] = {}
+    for one in remarks:
+        if one.text.startswith(RESTARTED) and one.file:
+            told[one.file] = told.get(one.file, 0) + one.count
+    for file, count in told.items() if not planned else ():
+        yield Doubt(f"{PurePath(file).name} says that its host was restarted{_times(count)}", _MEANT)
+
+
+def _times(count: int) -> str:
+    return "" if count == 1 else f" {counted(count, 'time')}"
