@@ -105,6 +105,13 @@ def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int
     return Estimate(mean, float(np.sqrt(variance)), rows, effective, freedom, correlation_time(covariances))
 
 
+def independent(values: Values) -> Estimate:
+    """The mean of values that do not depend on each other; at least one."""
+    count = len(values)
+    error = float(values.std(ddof=1)) / np.sqrt(count) if count > 1 else 0.0
+    return Estimate(float(values.mean()), float(error), count, float(count), max(1.0, count - 1.0), 1.0)
+
+
 def _variance(influence: Values, covariances: Values, length: float, breaks: Sequence[int]) -> float:
     """The variance of the mean over all replicates of the stationary bootstrap with blocks of this mean length."""
     rows = len(influence)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from plimsoll.comparison.counters import Counters, counters
+from plimsoll.comparison.failures import failures
 from plimsoll.comparison.hosts import Hosts, Key
 from plimsoll.comparison.judging import Compared, Outcome, judged
 from plimsoll.comparison.levels import Level
@@ -134,7 +135,7 @@ class Comparison:
     @cached_property
     def reshaped(self) -> list[Reshaped]:
         """What means hide, in the phase to judge by."""
-        return reshaped(list(self.judged), list(self.load.signals))
+        return [*failures(list(self.judged)), *reshaped(list(self.judged), list(self.load.signals))]
 
     @cached_property
     def integrating(self) -> tuple[Signal, ...]:

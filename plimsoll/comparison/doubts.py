@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.counters import Counter
+from plimsoll.comparison.failures import is_gathered
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.lengths import too_short
 from plimsoll.comparison.renamed import Proposal
@@ -75,7 +76,7 @@ def _is_suspect(one: Compared) -> bool:
         return False
     if one.outcome == Outcome.SPREAD or one.between.chance < _SUSPECT_CHANCE:
         return True
-    return one.ranks is None and len(one.baselines) == 1 and one.size >= _SLOW_SUSPECT
+    return is_gathered(one) or (one.ranks is None and len(one.baselines) == 1 and one.size >= _SLOW_SUSPECT)
 
 
 def news(comparison: Comparison) -> list[News]:
@@ -202,11 +203,17 @@ def _unclear(comparison: Comparison) -> Iterator[str]:
     elif new := news(comparison):
         titles = dict.fromkeys(one.title for one in new)
         yield f"{comparison.second.called} has a trend that must not be: {listed(list(titles), _MOST_NAMED)}"
+        if failing := [one for one in suspects(comparison) if one.treatment.shape == "failures"]:
+            yield _perhaps(failing)
     elif unsure := suspects(comparison):
-        titles = dict.fromkeys(title(one) for one in unsure)
-        yield f"it may be chance, or not, that it is worse: {listed(list(titles), _MOST_NAMED)}"
+        yield _perhaps(unsure)
     elif 2 * len(unclear) > len(watched):
         yield (
             f"there are too few samples to tell whether {len(unclear):,} of {counted(len(watched), 'signal')} differ; "
             "record for longer"
         )
+
+
+def _perhaps(unsure: list[Compared]) -> str:
+    titles = dict.fromkeys(title(one) for one in unsure)
+    return f"it may be chance, or not, that it is worse: {listed(list(titles), _MOST_NAMED)}"

@@ -20,7 +20,7 @@ from plimsoll.comparison.levels import Level
 from plimsoll.model.log import Times, Values
 from plimsoll.model.times import SECOND
 
-Shape = Literal["stalls", "peaks", "noise"]
+Shape = Literal["stalls", "failures", "peaks", "noise"]
 _STALLED = 0.2  # of the median: a load below it is a stall, if it lasts
 _LASTS = 20 * SECOND
 _FEWEST_STALLS = 2
@@ -39,7 +39,8 @@ _FEWEST = 100  # samples
 class Reshaped:
     """A signal whose mean may be the same, and that has `what` in the second run more than in the baseline.
 
-    `before` and `after`: stalled time as a share; the 99th percentile; the median deviation.
+    `before` and `after`: stalled time as a share; the longest
+    time on end in which many requests failed, in seconds; the 99th percentile; the median deviation.
     """
 
     what: Shape
@@ -50,7 +51,7 @@ class Reshaped:
 
 def reshaped(found: list[Compared], loads: list[Compared]) -> list[Reshaped]:
     """What differs for certain, the gravest first."""
-    every = [one for one in found if one.treatment.shape and _enough(one)]
+    every = [one for one in found if one.treatment.shape in ("all", "noise") and _enough(one)]
     peaking = [one for one in every if one.treatment.shape == "all"]
     stalls = [made for one in loads if _enough(one) and (made := _stalls(one))]
     return [*stalls, *_certain(peaking, "peaks"), *_certain(every, "noise")]

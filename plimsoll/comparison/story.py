@@ -36,7 +36,8 @@ ANSWERS = {Answer.WORSE: "Worse.", Answer.NOT_WORSE: "Not worse.", Answer.UNKNOW
 
 
 def answer(comparison: Comparison) -> Answer:
-    """Worse if a critical signal regressed, throughput was lost, a crossing counts, or there are new stalls or peaks.
+    """Worse if a critical signal regressed, throughput was lost, a crossing counts, or there are new stalls, peaks
+    or bursts of failures.
 
     Unknown if there is a doubt.
     """
@@ -52,7 +53,7 @@ def critical(comparison: Comparison) -> list[Compared]:
 
 
 def peaks(comparison: Comparison) -> list[Reshaped]:
-    """Stalls, and higher peaks of critical signals, that the baseline did not have."""
+    """Stalls, and higher peaks and bursts of critical signals, that the baseline did not have."""
     found = [one for one in comparison.reshaped if one.what == "stalls" or one.compared.treatment.critical]
     return [one for one in found if one.what != "noise" and one.compared.treatment.worse != "lower"]
 
@@ -96,14 +97,15 @@ def _worse(comparison: Comparison) -> str:
         held = comparison.first.called
         limits = f" It crossed limits that {held} held: {_limits(crossed)}." if crossed else ""
         cause = f" {cause}" if cause else ""
-        return f"{name} is worse than {_baseline(comparison)}: {_named(regressed)}{also}.{limits}{cause}"
+        worse = f"{name} is worse than {_baseline(comparison)}: {_named(regressed)}{also}."
+        return f"{worse}{limits}{_failed(comparison)}{cause}"
     if crossed:
         first, others = crossed[0], len(crossed) - 1
         more = f" Also crossed in it alone: {counted(others, 'more limit')}." if others else ""
         cause = _cause_by_insight(comparison)
         return (
             f"{name} is worse than {_baseline(comparison)}, as it crossed what {comparison.first.called} held: "
-            f"{breach_sentence(first)}{more}{f' {cause}' if cause else ''}"
+            f"{breach_sentence(first)}{more}{_failed(comparison)}{f' {cause}' if cause else ''}"
         )
     if high := peaks(comparison):
         return f"{name} is worse than {_baseline(comparison)}: {'; '.join(told(one) for one in high[:_MOST_NAMED])}."
@@ -127,6 +129,11 @@ def _worse(comparison: Comparison) -> str:
             f"{_named(changed)}."
         )
     return "Nothing became worse or better."
+
+
+def _failed(comparison: Comparison) -> str:
+    """Bursts of failures, beside what else is worse."""
+    return "".join(f" Also, {told(one)}." for one in peaks(comparison) if one.what == "failures")
 
 
 def _limits(crossed: list[Finding]) -> str:
@@ -194,9 +201,15 @@ def _tolerated(comparison: Comparison) -> str:
     ]
     if not found:
         return ""
-    most = max(found, key=lambda one: (one.signal.response_time, abs(one.difference.value / one.before)))
-    share = percent(most.treatment.tolerance)
-    return f"{most.signal.title} of {place(most)} {moved(most)}, within the {share} that are tolerated."
+    most = max(found, key=lambda one: (one.signal.response_time, abs(one.difference.value) / one.tolerated))
+    return f"{most.signal.title} of {place(most)} {moved(most)}, within the {_allowed(most)} that are tolerated."
+
+
+def _allowed(one: Compared) -> str:
+    """What is tolerated: a share, or near zero, where shares mean nothing, an amount."""
+    if one.treatment.tolerance * abs(one.before) >= one.treatment.least:
+        return percent(one.treatment.tolerance)
+    return _amount(one, one.treatment.least)
 
 
 def _unchanged(comparison: Comparison) -> str:
@@ -229,4 +242,9 @@ def _busiest(same: list[Compared], name: str) -> Iterator[Compared]:
 
 
 def _compatible(one: Compared) -> str:
-    return quantity(one.compatible, "points" if one.signal.unit == "%" else one.signal.unit)
+    return _amount(one, one.compatible)
+
+
+def _amount(one: Compared, value: float) -> str:
+    """A difference of its values."""
+    return quantity(value, "points" if one.signal.unit == "%" else one.signal.unit)

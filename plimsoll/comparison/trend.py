@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.bootstrap import Difference, Estimate, Interval
+from plimsoll.analysis.bootstrap import Difference, Interval, independent
 from plimsoll.analysis.change_points import ChangePoint, change_points
 from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import Level
@@ -161,10 +161,4 @@ def _values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
 
 
 def _difference(first: Values, second: Values) -> Difference:
-    return Difference.of(*(_estimate(values) for values in (first, second)))
-
-
-def _estimate(values: Values) -> Estimate:
-    count = len(values)
-    error = float(values.std(ddof=1)) / np.sqrt(count)
-    return Estimate(float(values.mean()), float(error), count, float(count), float(count - 1), 1.0)
+    return Difference.of(independent(first), independent(second))

@@ -139,16 +139,20 @@ class ThresholdsPart(_Part):
 class BeyondPart(_Part):
     """What the mean of a signal hides, and the baseline did not have."""
 
-    what: Literal["stalls", "peaks", "noise"] = Field(
-        description="stalls: hardly any work for 20 s or longer, at least twice. peaks: more of the time above 1.5 "
-        "times the 99th percentile of the baseline. noise: samples are further from their neighbours."
+    what: Literal["stalls", "failures", "peaks", "noise"] = Field(
+        description="stalls: hardly any work for 20 s or longer, at least twice. failures: 20 % of the requests or "
+        "more failed for a minute or longer on end. peaks: more of the time above 1.5 times the 99th percentile of the "
+        "baseline. noise: samples are further from their neighbours."
     )
     signal: str
     title: str
     unit: str
     host: str
     instance: str | None
-    baseline: float = Field(description="The share of samples stalled, the 99th percentile, or the median deviation.")
+    baseline: float = Field(
+        description="The share of samples stalled, the longest time on end in which requests failed (s), "
+        "the 99th percentile, or the median deviation."
+    )
     other: float
 
 

@@ -1,7 +1,7 @@
 """A comparison as JUnit XML: a suite for each run that was compared, a case for each signal of a host.
 
 A case fails where a critical signal regressed; it is skipped where there are too few samples to tell. The first case
-says whether the run is worse: an error where that is not known.
+says whether the run is worse: an error where that is not known, a failure where no signal alone says so.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.sentences import moved, place, title
-from plimsoll.comparison.story import Answer, answer, story
+from plimsoll.comparison.story import Answer, answer, critical, story
 from plimsoll.report.comparison.words import TITLES, cells
 from plimsoll.report.junit import show_invisible_characters
 
@@ -48,6 +48,8 @@ def _verdict(suite: Element, comparison: Comparison) -> None:
         SubElement(case, "error", type="not-known", message="; ".join(doubts(comparison)))
     elif comparison.load.throughput_lost:
         SubElement(case, "failure", type="throughput", message=story(comparison)[0])
+    elif said == Answer.WORSE and not critical(comparison):
+        SubElement(case, "failure", type="worse", message=story(comparison)[1])
     SubElement(case, "system-out").text = "\n".join(story(comparison))
 
 

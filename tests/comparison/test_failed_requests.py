@@ -1,0 +1,78 @@
+"""Failed requests: that they became more is said, even where they all come at once, and alike runs are not worse."""
+
+import json
+
+import numpy as np
+import pytest
+
+ROWS = 2400  # two requests a second for 20 minutes
+BASELINE = 0.0005
+
+
+def a_log(folder, seed, shares):
+    """A JMeter log, in which each request fails with its share."""
+    rng = np.random.default_rng(seed)
+    failed = rng.random(ROWS) < shares
+    elapsed = rng.lognormal(np.log(120), 0.2, ROWS).astype(int)
+    lines = ["timeStamp,elapsed,label,responseCode,success,allThreads"]
+    for at in range(ROWS):
+        end = "500,false,5" if failed[at] else "200,true,5"
+        lines.append(f"{1_741_680_000_000 + 500 * at},{elapsed[at]},order,{end}")
+    folder.mkdir(exist_ok=True)
+    (folder / "results.jtl").write_text("\n".join(lines))
+    return folder
+
+
+def in_minutes(share, start, end):
+    """The shares of requests that fail: one within these minutes, the baseline's before and after."""
+    minutes = np.arange(ROWS) / 120
+    return np.where((start <= minutes) & (minutes < end), share, BASELINE)
+
+
+@pytest.fixture
+def compare(tmp_path, plimsoll):
+    """Runs a comparison; the first lines of the terminal, and the JSON of the run."""
+
+    def run(before, after, seed=1):
+        a, b = a_log(tmp_path / "a", seed, before), a_log(tmp_path / "b", seed + 50, after)
+        outputs = [f"--{name}={tmp_path / name}" for name in ("json", "out", "markdown", "junit")]
+        said = plimsoll("compare", a, b, *outputs)
+        assert said.status == 0
+        first_lines = " ".join(said.out.split("\nbaseline ")[0].split())
+        found = json.loads((tmp_path / "json").read_text())["comparisons"][0]
+        assert " ".join(found["story"][1].split()) in first_lines
+        assert (tmp_path / "out").stat().st_size > 1000
+        return first_lines, found, (tmp_path / "junit").read_text()
+
+    return run
+
+
+def test_a_rise_from_none_is_said_in_its_unit(compare):
+    said, found, _ = compare(0.0, 0.04)
+    assert found["answer"] == "worse"
+    assert "share of failed requests of load driver rose from 0 % to" in said
+    assert "Failed requests of load driver rose from 0 /s to" in said
+    assert "within the 0.5 /s that are tolerated" in said
+
+
+def test_minutes_in_which_all_requests_fail_are_worse(compare):
+    said, found, junit = compare(BASELINE, in_minutes(1.0, 9, 11))
+    assert said.startswith("Worse.")
+    assert "20 % of the requests or more failed for 2 min on end, and never in the baseline" in said
+    (beyond,) = found["beyond_means"]
+    assert (beyond["what"], beyond["signal"], beyond["baseline"]) == ("failures", "client.error_share", 0)
+    assert 110 <= beyond["other"] <= 130
+    assert 'type="worse"' in junit
+
+
+def test_failures_that_come_together_and_are_few_leave_it_open(compare):
+    said, found, _ = compare(BASELINE, in_minutes(0.15, 8, 13))
+    assert (found["answer"], found["beyond_means"]) == ("unknown", [])
+    assert "share of failed requests of load driver rose from" in said
+
+
+@pytest.mark.parametrize("share", [0.0, BASELINE, 0.02, 0.2])
+def test_alike_runs_are_not_worse(compare, share):
+    for seed in range(3):
+        _, found, _ = compare(share, share, seed)
+        assert (found["answer"], found["beyond_means"]) == ("not-worse", [])
