@@ -27,7 +27,7 @@ from plimsoll.insights.insights import Insights
 from plimsoll.report.html.render import render
 
 HERE = Path(__file__).parent
-CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM = Path("/usr/bin/chromium-headless-shell")
 REPORT = HERE / "report.png"
 WIDTH, HEIGHT = 1280, 800
 FIRST_SCREEN = (".verdict", ".figures")

@@ -332,6 +332,6 @@ def here(duckdb, tmp_path):
 def chromium():
     """A browser. From the first test that takes it on, Playwright has asyncio run in this thread."""
     if not drawing.CHROMIUM.exists():
-        lacking(str(drawing.CHROMIUM), "install Debian's chromium")
+        lacking(str(drawing.CHROMIUM), "install Debian's chromium-headless-shell")
     with drawing.chromium() as browser:
         yield browser

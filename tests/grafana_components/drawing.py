@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM = Path(
+    "/usr/bin/chromium-headless-shell"
+)  # without the windows of a browser: a page takes a third of the CPU time
 WIDTH = 1600
 _HEIGHT = 1000
 _ARGUMENTS = (
