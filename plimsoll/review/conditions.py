@@ -1,27 +1,21 @@
-"""Limits that were crossed where what a rule demands besides is not known: whether they count is not, either."""
+"""Limits that were crossed while what a rule demands besides was not recorded: whether it counts is not known."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 
 from plimsoll.model.remark import listed
 from plimsoll.model.times import duration_text
 from plimsoll.review.doubts import Doubt
-from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome
-from plimsoll.review.sentences import crossed_clause, limit_of, subject_title
+from plimsoll.review.findings import JUDGED, Finding, Outcome
+from plimsoll.review.sentences import limit_of, subject_title
 from plimsoll.rules.grid import EVERY
-from plimsoll.rules.host_filter import hosts_text, matches
-from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import Truth
-from plimsoll.rules.subjects import Subject
-from plimsoll.rules.wording import exactly
 
 _SIDES = {"lower": "below", "higher": "above", "either": "off"}
 _MOST_NAMED = 2
 _WITH_VALUES = (*JUDGED, Outcome.NO_DATA, Outcome.TOO_SHORT)
 
 IsRecorded = Callable[[str, str], bool]
-Known = Callable[[Subject, Fact], float | None]
 
 
 def without_their_conditions(
@@ -45,34 +39,6 @@ def without_their_conditions(
             doubt = Doubt(f"{reason} {listed(names, _MOST_NAMED)}", "record that, too", about=one)
             found.setdefault((one.rule.signal, one.subject), doubt)
     return list(found.values())
-
-
-def where_hosts_are_not_known(findings: Sequence[Finding], known: Known) -> Iterator[Doubt]:
-    """What was crossed and is only a note because a fact, by which the rule is for a host or not, is not `known`.
-
-    Limits that those of today supersede are left out, as they count on no host where these are judged.
-    """
-    found: dict[str, list[tuple[Finding, Fact]]] = {}
-    for one in findings:
-        if one.outcome in CROSSED and one.subject and _would_count(one):
-            lacking = matches(one.rule, partial(known, Subject(one.subject.host)))
-            if not isinstance(lacking, bool):
-                found.setdefault(one.rule.id, []).append((one, lacking))
-    for crossed in found.values():
-        one, fact = crossed[0]
-        more = f" (and {len(crossed) - 1:,} more)" if len(crossed) > 1 else ""
-        limit = exactly(limit_of(one).limit, one.signal.unit)
-        host = one.subject.host if one.subject else ""
-        reason = f"{subject_title(one)}{more} {crossed_clause(one)}, and the limit of {limit} is for"
-        open_ = f"{hosts_text(one.rule)}: whether {host} is one is not known"
-        yield Doubt(f"{reason} {open_}", f"give {fact} in plimsoll.toml", about=one)
-
-
-def _would_count(one: Finding) -> bool:
-    """Whether a note would be a warning or critical on a host that the rule is for."""
-    if one.severe or one.rule.where_unknown != "info" or one.rule.superseded_by:
-        return False
-    return any(rule.id == one.rule.id and rule.severity != "info" for rule in one.pack.rules)
 
 
 def _lacking(one: Finding, recorded: IsRecorded) -> list[str]:

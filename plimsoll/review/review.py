@@ -13,7 +13,7 @@ from plimsoll.model.run import Phase, Run
 from plimsoll.model.series import Series
 from plimsoll.model.times import Zone
 from plimsoll.review import doubts
-from plimsoll.review.conditions import where_hosts_are_not_known, without_their_conditions
+from plimsoll.review.conditions import without_their_conditions
 from plimsoll.review.coverage import Coverage, coverage
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import Applied, Finding, Outcome, Question
@@ -121,7 +121,6 @@ class Review:
         )
         if verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
             found += tuple(without_their_conditions(self.findings, self.question.signals, self.signals.is_recorded))
-            found += tuple(where_hosts_are_not_known(self.findings, self.facts.known))
         if not found and verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
             asked = self.question.asked
             found = tuple(unjudged(self.findings, asked, self.applied, has_values, too_short=bool(too_short)))

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -101,16 +101,7 @@ def _with_own(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
     _, signals, checked = _shipped()
     # A file of the user may have the display name of one that ships.
     known = {file: checked[file] for file, text in ours.values() if texts.get(file) == text}
-    found = _Loader(*signals, known).catalogue(texts, frozenset(file for file, _ in by_hand))
-    named = {one for one in found.by_hand if found.files[one] in known}
-    return replace(found, packs=tuple(_at_full_strength(one) if one.pack in named else one for one in found.packs))
-
-
-def _at_full_strength(pack: Pack) -> Pack:
-    """A shipped pack that was chosen by name: its rules count where it is not known whether they are for the host."""
-    judged = {"where_unknown": "judge"}
-    rules = (rule.model_copy(update=judged) if rule.where_unknown == "info" else rule for rule in pack.rules)
-    return pack.model_copy(update={"rules": tuple(rules)})
+    return _Loader(*signals, known).catalogue(texts, frozenset(file for file, _ in by_hand))
 
 
 class _Loader:

@@ -113,7 +113,7 @@ def test_where_throughput_grows_to_the_end_nothing_is_called_an_optimum():
 
 def test_context_switches_that_double_for_hardly_more_work():
     facts = Facts(GivenFacts({Subject("SUT"): {"processors": 2, "clock_mhz": 200}}))
-    steps = load_steps(reviewed(stepped(TWO_PROCESSORS, 0.001), facts=facts))
+    steps = load_steps(replace(reviewed(stepped(TWO_PROCESSORS, 0.001)), facts=facts))
     assert steps
     assert [one.left_out for one in steps.steps] == [False] * 4 + [True]  # 15,054 are more than 15,000
     assert steps.optimum

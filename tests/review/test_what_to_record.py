@@ -97,7 +97,7 @@ def test_a_resource_that_limits_the_run_is_a_doubt_where_no_limit_was_crossed(re
     busy = ([97] * 54 + [20] * 6) * 6
     _, found = reviewed({SWITCHES: 900, **_good(VALUES), CPU: busy}, toml=PATIENT)
     assert found["headline"] == (
-        "Not known. 12 thresholds held, but the processors of WEB01 limit this run. plimsoll.toml changes 3 limits: "
+        "Not known. 13 thresholds held, but the processors of WEB01 limit this run. plimsoll.toml changes 3 limits: "
         "cpu-busy, windows-cpu-busy-critical, cpu-pinned."
     )
 
