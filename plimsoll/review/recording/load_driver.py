@@ -34,12 +34,11 @@ def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
     found = _requests(recorded, findings)
     if found is None:
         return
-    bad = _bad_minutes(found)
+    bad, worst = _bad_minutes(found)
     if found.share >= _MANY_FAILED:
         yield Doubt(f"{_share_text(found.share)} failed", _OBJECTIVE)
     elif bad >= _LONG_FAILED:
-        least = quantity(100 * _OFTEN_FAILED, "%")
-        yield Doubt(f"{least} and more of the requests of the load driver failed for {bad:,} min", _OBJECTIVE)
+        yield Doubt(f"up to {_share_text(worst)} failed for {bad:,} min", _OBJECTIVE)
 
 
 def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
@@ -102,12 +101,12 @@ class _Requests(NamedTuple):
         return float(self.failed.sum() / self.done.sum())
 
 
-def _bad_minutes(requests: _Requests) -> int:
-    """In how many minutes many requests failed."""
+def _bad_minutes(requests: _Requests) -> tuple[int, float]:
+    """In how many minutes many requests failed, and their share in the worst of them."""
     minute = (requests.times - requests.times[0]) // _MINUTE
     done, failed = (np.bincount(minute, weights=one) for one in (requests.done, requests.failed))
     bad = (failed >= _OFTEN_FAILED * done) & (failed * requests.step >= _ENOUGH_FAILED * SECOND)
-    return int(bad.sum())
+    return int(bad.sum()), float((failed[bad] / done[bad]).max(initial=0.0))
 
 
 def _requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Requests | None:
