@@ -30,7 +30,7 @@ from plimsoll.store.duck.store import DuckStore
 
 DAYS, ROWS_A_DAY, EVERY = 30, 8640, 10 * SECOND
 HOST = "LONG"
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = "/usr/bin/chromium-headless-shell"
 MOST_DRAWN_S, MOST_ANSWERED_S = 1.0, 0.3
 SIGNALS = (
     *("cpu.busy", "cpu.context_switches", "cpu.interrupts", "cpu.load", "cpu.steal"),
