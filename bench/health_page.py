@@ -104,7 +104,9 @@ def _first_paint(address: str) -> str:
     asked = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium-headless-shell"), args=["--no-sandbox"])
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium-headless-shell"), args=["--no-sandbox"]
+            )
             found: list[float] = []
             for _ in range(5):
                 window = browser.new_page()

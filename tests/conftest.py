@@ -4,6 +4,7 @@ import atexit
 import gc
 import itertools
 import json
+import logging
 import os
 import random
 import shutil
@@ -333,5 +334,8 @@ def chromium():
     """A browser. From the first test that takes it on, Playwright has asyncio run in this thread."""
     if not drawing.CHROMIUM.exists():
         lacking(str(drawing.CHROMIUM), "install Debian's chromium-headless-shell")
+    # What a page still waited for ends with it, at any time: of that no other test is told.
+    logging.getLogger("asyncio").addHandler(logging.NullHandler())
+    logging.getLogger("asyncio").propagate = False
     with drawing.chromium() as browser:
         yield browser

@@ -10,7 +10,7 @@ from tests.conftest import lacking
 from tests.grafana_components import packages
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
+    from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, Route
 
 WIDE, NARROW = 1440, 390
 _RULES = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations']})"
@@ -20,6 +20,23 @@ _SHIFT = """new Promise((done) => {
     .observe({type: "layout-shift", buffered: true});
   setTimeout(() => done(sum), 300);
 })"""
+
+
+@contextmanager
+def hanging(page: "Page", address: str):
+    """As if the server hung that is asked for an address: requests wait, and are ended in the end."""
+    waiting: list[Route] = []
+
+    def asked(route: "Route"):
+        waiting.append(route)
+
+    page.route(address, asked)
+    try:
+        yield
+    finally:
+        for one in waiting:
+            one.abort()
+        page.unroute(address)
 
 
 @dataclass

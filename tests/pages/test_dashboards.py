@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.pages.alerting import HOUR, MINUTE, Told
-from tests.pages.browsing import NARROW, WIDE, opened
+from tests.pages.browsing import NARROW, WIDE, hanging, opened
 from tests.pages.charting import HOSTILE, cpu, lately, space, switches
 from tests.serve.site import site
 
@@ -154,11 +154,10 @@ def test_the_end_moves_with_the_clock_and_an_outage_is_said(watched, chromium):
         page.clock.run_for(21_000)
         page.locator(".chart[aria-label*='97 %']").wait_for()
         assert page.evaluate(_RANGES)[0][1] >= before + 20_000
-        page.route("**/api/charts?*", lambda _: None)  # as a server that hangs
-        page.clock.run_for(11_000)
-        page.locator(".stale:visible").wait_for()
-        assert re.search(r"as they were at .* UTC: the server does not answer", page.locator(".stale").inner_text())
-        page.unroute("**/api/charts?*")
+        with hanging(page, "**/api/charts?*"):
+            page.clock.run_for(11_000)
+            page.locator(".stale:visible").wait_for()
+            assert re.search(r"as they were at .* UTC: the server does not answer", page.locator(".stale").inner_text())
         page.clock.run_for(11_000)
         page.locator(".stale").wait_for(state="hidden")
 
