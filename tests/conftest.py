@@ -334,7 +334,8 @@ def chromium():
     """A browser. From the first test that takes it on, Playwright has asyncio run in this thread."""
     if not drawing.CHROMIUM.exists():
         lacking(str(drawing.CHROMIUM), "install Debian's chromium-headless-shell")
-    # What a page still waited for ends with it, at any time: of that no other test is told.
+    # When a page closes, Playwright can leave asyncio tasks unfinished. asyncio logs an error when the garbage collector
+    # deletes them, which can be during another test; that test must not see it.
     logging.getLogger("asyncio").addHandler(logging.NullHandler())
     logging.getLogger("asyncio").propagate = False
     with drawing.chromium() as browser:

@@ -1,8 +1,12 @@
-"""Requests that fail in bursts: one burst in a run says hardly anything of its mean, however many of them failed.
+"""Finds bursts of failed requests, which a comparison of mean shares of failed requests misses.
 
-The samples of a burst depend on each other, so the error of the mean is about as large as the mean. Two things are told
-all the same: that many requests failed for long on end, which does not happen by chance where they seldom fail; and
-that the mean is worse by more than matters, and would be for certain if its samples were independent.
+A run with one burst is one event, not many independent samples: the standard error of its mean share is about as large
+as the mean, so the difference between two runs is not significant. Two checks find such bursts:
+
+- `failures`: 20 % or more of the requests failed for a minute or longer without a break, which is improbable by the
+  samples of the baseline.
+- `is_gathered`: the mean share is worse by more than the tolerance, and would be significantly so if its samples were
+  independent of each other.
 """
 
 import numpy as np
@@ -16,21 +20,21 @@ from plimsoll.model.times import SECOND
 
 MANY = 20.0  # % of the requests; our choice
 _LASTS = 60 * SECOND  # our choice
-_TIMES = 10  # those of the baseline: what fails in bursts has longer and shorter ones; our choice
+_TIMES = 10  # how much longer it is than the longest burst of the baseline, as bursts vary in length; our choice
 _CHANCE = 0.001  # of a false alarm, of a signal of which there is one in a run
 
 
 def failures(found: list[Compared]) -> list[Reshaped]:
-    """The longest times on end, in seconds, in which many requests failed, where no baseline has one a tenth as long.
+    """For each share of failed requests, the longest burst (s) of the second run, if the baselines make it improbable.
 
-    None where the mean says that they became worse.
+    A share whose mean is a regression is left out: it is reported as that.
     """
     hidden = [one for one in found if one.treatment.shape == "failures" and one.outcome != Outcome.REGRESSION]
     return [made for one in hidden if (made := _failures(one))]
 
 
 def is_gathered(one: Compared) -> bool:
-    """Whether failed requests are worse by more than matters, and not for certain only as they came in bursts."""
+    """Whether a share of failed requests is worse, and would be significantly so if its samples were independent."""
     if one.treatment.shape != "failures" or not one.is_worse:
         return False
     second = independent(one.second.values)
@@ -45,12 +49,12 @@ def _failures(one: Compared) -> Reshaped | None:
         return None
     usual = np.concatenate([level.values for level in one.baselines])
     share = (np.count_nonzero(usual >= MANY) + 1) / (len(usual) + 1)
-    by_chance = len(one.second.values) * share**rows  # that any row begins so many in which many fail
+    by_chance = len(one.second.values) * share**rows  # expected number of bursts as long, of independent samples
     return Reshaped("failures", one, before / SECOND, after / SECOND) if by_chance < _CHANCE else None
 
 
 def _longest(samples: Samples) -> tuple[int, float]:
-    """The most samples on end in which many failed, and for how long (ns)."""
+    """The longest burst: how many samples in a row with many failures, and their duration (ns)."""
     if len(samples.times) < 2:
         return 0, 0.0
     edges = np.flatnonzero(np.diff(np.concatenate(([False], samples.values >= MANY, [False])).astype(np.int8)))

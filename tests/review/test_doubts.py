@@ -171,6 +171,10 @@ def test_a_host_that_was_restarted_is_not_known_to_be_healthy(write, verdict, tm
     found, headline = verdict()
     assert found == "unknown"
     assert "WEB01 was restarted in the middle of the run" in headline
+    work = 'from = 2026-03-10T10:30:00Z\nto = 2026-03-10T10:40:00Z\nreason = "patches"\n'
+    for rules, expected in (("", "healthy"), ('rules = ["cpu-busy"]\n', "unknown")):
+        (tmp_path / "plimsoll.toml").write_text(f"[[run.except]]\n{work}{rules}")
+        assert verdict()[0] == expected, "work on one rule is no restart that was meant"
 
 
 def test_a_recorder_that_is_restarted_in_trouble_is_no_recovery(write, verdict):

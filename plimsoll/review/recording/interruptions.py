@@ -66,14 +66,17 @@ def restarted(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Seq
         steps = np.diff(there.times)
         begun = (np.diff(there.values) < 0) & (there.values[1:] * SECOND <= steps + _BOOT)
         instants = there.times[1:][begun].tolist()
-        unplanned = [one for one in instants if not any(work.start <= one <= work.end for work in planned)]
+        unplanned = [
+            one for one in instants if not any(work.start <= one <= work.end and not work.rules for work in planned)
+        ]
         if unplanned:
             yield Doubt(f"{subject.host} was restarted{_times(len(unplanned))} in the middle of the run", _MEANT)
     told: dict[str, int] = {}
     for one in remarks:
         if one.text.startswith(RESTARTED) and one.file:
             told[one.file] = told.get(one.file, 0) + one.count
-    for file, count in told.items() if not planned else ():
+    # A remark has no time: planned work of all rules may be what it is about.
+    for file, count in told.items() if all(work.rules for work in planned) else ():
         yield Doubt(f"{PurePath(file).name} says that its host was restarted{_times(count)}", _MEANT)
 
 
