@@ -1,11 +1,34 @@
-"""Alerts and hosts for pages to show."""
+"""Alerts and hosts for pages to show, and the workers that review runs for them."""
+
+import os
 
 import pytest
 
 from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.pages.reviewing import jobs
 from tests.pages.alerting import Told
 from tests.pages.watching import Watching
 from tests.serve.site import site
+
+_STARTED = jobs._started
+
+
+@pytest.fixture(scope="session", autouse=True)
+def workers_are_forked():
+    """A worker begins with everything imported. A test that asks for `real_workers` has them start as for users."""
+    if os.name == "nt":
+        yield
+        return
+    from tests.pages.forked_worker import ForkedWorker
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(jobs, "_started", ForkedWorker)
+        yield
+
+
+@pytest.fixture
+def real_workers(monkeypatch):
+    monkeypatch.setattr(jobs, "_started", _STARTED)
 
 
 @pytest.fixture

@@ -320,7 +320,7 @@ def test_a_form_has_the_limits_of_every_upload(duckdb, tmp_path):
         assert is_cleared(here)
 
 
-def test_a_worker_that_is_killed_leaves_no_complete_run_and_the_next_one_has_its_turn(here):
+def test_a_worker_that_is_killed_leaves_no_complete_run_and_the_next_one_has_its_turn(here, real_workers):
     first, second = sent(here, {"a.csv": log()}), sent(here, {"a.csv": log("WEB2")}, "second")
     worker = the_worker()
     if sys.platform == "linux":
@@ -337,7 +337,7 @@ def test_a_worker_that_is_killed_leaves_no_complete_run_and_the_next_one_has_its
     assert [(run.name, run.state) for run in here.store.runs() if run.complete] == [("second", State.COMPLETE)]
 
 
-def test_a_stop_of_the_server_ends_the_worker_and_the_page_says_so_afterwards(duckdb, tmp_path):
+def test_a_stop_of_the_server_ends_the_worker_and_the_page_says_so_afterwards(duckdb, tmp_path, real_workers):
     with site(duckdb, tmp_path / "data") as here:
         running, waiting = (json.loads(sent(here, {"a.csv": log()}, name).data)["id"] for name in ("one", "two"))
         assert the_worker()
@@ -349,7 +349,7 @@ def test_a_stop_of_the_server_ends_the_worker_and_the_page_says_so_afterwards(du
             assert words in here.request("GET", f"/uploads/{id_}").data.decode()
 
 
-def test_an_upload_can_be_stopped(here):
+def test_an_upload_can_be_stopped(here, real_workers):
     answer = sent(here, {"a.csv": log()})
     worker = the_worker()
     here.request("POST", f"/uploads/{json.loads(answer.data)['id']}/stop")

@@ -12,25 +12,33 @@ from plimsoll.insights.insights import Insights
 from plimsoll.report.html.render import render
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# Every second example in trouble: their headlines and causes are as long as those of the others.
-SEEN = [*sorted(EXAMPLES.glob("*/trouble"))[::2], *(EXAMPLES / one / "healthy" for one in ("messaging", "exchange"))]
+# Examples whose headlines, causes and next steps are the longest, one that is not known, and one that is well.
+IN_TROUBLE = ("active-directory", "membership-directory", "skype-for-business", "web-server")
+SEEN = [*(EXAMPLES / one / "trouble" for one in IN_TROUBLE), EXAMPLES / "exchange" / "healthy"]
 SCREENS = [(1440, 900, "light"), (390, 844, "dark")]
 
-# How many pixels within a box of a picture differ from the one at its corner.
-INK = """async ([picture, x, y, width, height]) => {
+# How many pixels within each box of a picture differ from the one at the box's corner.
+INK = """async ([picture, boxes]) => {
   const image = new Image();
   image.src = `data:image/png;base64,${picture}`;
   await image.decode();
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [image.width, image.height];
-  const drawn = canvas.getContext("2d");
+  const drawn = canvas.getContext("2d", { willReadFrequently: true });
   drawn.drawImage(image, 0, 0);
-  const { data } = drawn.getImageData(x, y, width, height);
-  let found = 0;
-  for (let at = 0; at < data.length; at += 4)
-    if (Math.abs(data[at] - data[0]) + Math.abs(data[at + 1] - data[1]) + Math.abs(data[at + 2] - data[2]) > 120) found++;
-  return found;
+  return boxes.map(({ x, y, width, height }) => {
+    const { data } = drawn.getImageData(...[x, y, width, height].map(Math.floor));
+    let found = 0;
+    for (let at = 0; at < data.length; at += 4)
+      if (Math.abs(data[at] - data[0]) + Math.abs(data[at + 1] - data[1]) + Math.abs(data[at + 2] - data[2]) > 120) found++;
+    return found;
+  });
 }"""
+# Where the elements of each part stand.
+BOXES = """parts => parts.map(part => [...document.querySelectorAll(part)].map(one => {
+  const { x, y, width, height } = one.getBoundingClientRect();
+  return { x, y, width, height };
+}))"""
 
 
 def twenty_hosts(folder: Path) -> Path:
@@ -66,14 +74,13 @@ def reader(chromium):
 
 def refuse_unseen(page, reader, parts, height):
     """Each of the parts is there, within the first screen, with ink where it stands."""
+    found = page.evaluate(BOXES, parts)
+    assert all(found), (parts, found)
+    boxes = [box for some in found for box in some]
+    assert max(box["y"] + box["height"] for box in boxes) <= height, (parts, found)
     picture = b64encode(page.screenshot()).decode()
-    for part in parts:
-        boxes = [one.bounding_box() for one in page.locator(part).all()]
-        assert boxes, part
-        for box in boxes:
-            assert box["y"] + box["height"] <= height, (part, box)
-            where = [int(box[side]) for side in ("x", "y", "width", "height")]
-            assert reader.evaluate(INK, [picture, *where]) > 60, (part, box)
+    ink = reader.evaluate(INK, [picture, boxes])
+    assert min(ink) > 60, (parts, found, ink)
 
 
 @pytest.mark.parametrize(("width", "height", "scheme"), SCREENS)
@@ -91,7 +98,5 @@ def test_the_answer_is_on_the_first_screen(chromium, reader, reports, width, hei
     page.close()
 
 
-def test_the_reports_are_of_every_verdict_that_examples_have(reports):
-    verdicts = [review.verdict for _, _, review in reports]
-    assert len(reports) > 10
-    assert {"healthy", "not-healthy"} <= set(verdicts)
+def test_the_reports_are_of_every_verdict(reports):
+    assert {review.verdict for _, _, review in reports} == {"healthy", "not-healthy", "unknown"}
