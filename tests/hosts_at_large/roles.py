@@ -65,14 +65,15 @@ ROLES: dict[str, tuple[tuple[str, float, float], ...]] = {
 
 
 def roles() -> Iterator[Host]:
-    """Each counter of each role, well and sick, beside those of a host that is well."""
+    """Each role with all its counters well, and with each of them sick, beside those of a host that is well."""
     for role, counters in ROLES.items():
-        for path, well, sick in counters:
-            for value, verdict in ((None, "healthy"), (sick, "not-healthy")):
-                processors = {_LOGICAL + r"\% Total Run Time": Level(40)} if role == "hyper-v" else {}
-                processors = {} if path.startswith(_LOGICAL) else processors
-                columns = base() | processors | {path: Level(well, value, spread=0.02)}
-                yield Host(f"{role}, {path.strip(chr(92))}, {verdict}", columns, verdict)
+        well = {path: Level(value, spread=0.02) for path, value, _ in counters}
+        yield Host(f"{role}, healthy", base() | well, "healthy")
+        for path, value, sick in counters:
+            processors = {_LOGICAL + r"\% Total Run Time": Level(40)} if role == "hyper-v" else {}
+            processors = {} if path.startswith(_LOGICAL) else processors
+            columns = base() | processors | {path: Level(value, sick, spread=0.02)}
+            yield Host(f"{role}, {path.strip(chr(92))}, not-healthy", columns, "not-healthy")
     for verdict, sick in (("healthy", None), ("not-healthy", 97.0)):
         columns = base() | {
             rf"\Hyper-V Hypervisor Logical Processor(Hv LP {n})\% Total Run Time": Level(40, sick, spread=0.02)

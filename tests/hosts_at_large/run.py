@@ -8,8 +8,11 @@ from typing import Any
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.insights.insights import Insights
+from plimsoll.insights.limits.insight import INSIGHT as LIMITS
+from plimsoll.insights.limits.json import limit_part
 from plimsoll.model.errors import Unusable
-from plimsoll.report.json_document import document
+from plimsoll.report.json_document import _rule
+from plimsoll.review.findings import Outcome
 from tests.insights.diagnosis import contradictions
 
 from .linux import hosts
@@ -18,6 +21,8 @@ from .roles import roles
 from .shapes import shapes
 from .windows import instances, resources
 
+JUDGED = (Outcome.CROSSED, Outcome.OFTEN, Outcome.TOO_SHORT, Outcome.HELD)
+
 
 def everyone() -> list[Host]:
     """All hosts."""
@@ -25,12 +30,19 @@ def everyone() -> list[Host]:
 
 
 def reviewed(host: Host, folder: Path) -> dict[str, Any]:
-    """The JSON of the review of a host."""
+    """What the JSON of the review of a host has of its verdict, of what limits it, and of the rules that were judged."""
     try:
-        found = review_inputs(Inputs((str(host.write(folder)),)), Options())
+        found = Insights(review_inputs(Inputs((str(host.write(folder)),)), Options()))
     except Unusable as error:
         return {"verdict": "failed", "headline": str(error)}
-    return document(Insights(found)).model_dump(mode="json", by_alias=True)
+    review, limit = found.review, limit_part(found.of(LIMITS))
+    rules = [_rule(one) for one in review.findings if one.outcome in JUDGED]
+    return {
+        "verdict": review.verdict.value,
+        "headline": review.headline,
+        "limit": limit and limit.model_dump(mode="json", by_alias=True),
+        "rules": [one.model_dump(mode="json", by_alias=True) for one in rules],
+    }
 
 
 def main() -> None:
