@@ -113,15 +113,15 @@ def test_an_example(plimsoll, tmp_path, folder):
     assert differences(said(plimsoll, folder, tmp_path / "r.json"), review(folder)) == ""
 
 
-def test_an_hour_of_the_runs_of_the_demo(plimsoll, tmp_path):
-    for folder, day in zip(write_runs(tmp_path), (15, 16), strict=True):
-        start = datetime(2008, 1, day, 10, 30, tzinfo=ZoneInfo("Europe/Berlin"))
-        end = start + timedelta(hours=1)
-        done = said(plimsoll, folder, tmp_path / "r.json", "--from", start.isoformat(), "--to", end.isoformat())
-        assert differences(done, review(folder, between=(start, end))) == ""
+def test_half_an_hour_of_the_run_of_the_demo_that_is_ill(plimsoll, tmp_path):
+    _, folder = write_runs(tmp_path)
+    start = datetime(2008, 1, 16, 10, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    end = start + timedelta(minutes=30)
+    done = said(plimsoll, folder, tmp_path / "r.json", "--from", start.isoformat(), "--to", end.isoformat())
+    assert differences(done, review(folder, between=(start, end))) == ""
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_generated_log(plimsoll, tmp_path, seed):
     folder = tmp_path / "run"
     folder.mkdir()

@@ -95,7 +95,7 @@ def test_a_run_is_reviewed_from_the_store_as_from_its_logs(plimsoll, environment
 
 def test_every_real_log_is_reviewed_from_the_store_as_from_its_file(plimsoll, environment, real_logs):
     for path in sorted(real_logs.iterdir()):
-        if path.suffix == ".md":
+        if path.suffix == ".md" or path.stat().st_size > 1_100_000:  # these take most of the time, and are as others
             continue
         zone = ("--zone", "Europe/Berlin")
         assert plimsoll("ingest", path, "--run", path.name, *zone).status == 0, path
@@ -381,7 +381,7 @@ def test_a_run_that_is_being_loaded_is_deleted_only_by_force(plimsoll, environme
 
 
 # In batches small enough for a small log to have many.
-CALL = "import plimsoll.ingest.runs.load; plimsoll.ingest.runs.load.VALUES_AT_ONCE = 5_000; from plimsoll.cli.cli import main; main()"
+CALL = "import plimsoll.ingest.runs.load; plimsoll.ingest.runs.load.VALUES_AT_ONCE = 2_500; from plimsoll.cli.cli import main; main()"
 
 
 def begin(environment, log):
@@ -389,21 +389,19 @@ def begin(environment, log):
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def ingest(environment, log):
+def test_killed_at_any_point_and_run_again_it_is_as_if_undisturbed(
+    plimsoll, environment, bucket, store, monkeypatch, tmp_path
+):
+    log = pdh(tmp_path / "a.csv", rows=500, columns=50)
+    begun = time.monotonic()
     process = begin(environment, log)
     _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
-
-
-def test_killed_at_any_point_and_run_again_it_is_as_if_undisturbed(environment, bucket, store, tmp_path):
-    log = pdh(tmp_path / "a.csv", rows=500, columns=100)
-    begun = time.monotonic()
-    ingest(environment, log)
     took = time.monotonic() - begun
     undisturbed, runs = content(store), [replace(one, generation="") for one in store.runs()]
-    assert sum(map(len, undisturbed.values())) == runs[0].values > 45_000
+    assert sum(map(len, undisturbed.values())) == runs[0].values > 22_000
     chance, killed = random.Random(5), 0
-    while killed < 3:
+    while killed < 2:
         fresh = bucket.fresh()
         its = {**environment, "INFLUX_BUCKET": fresh.bucket, "INFLUX_TOKEN": fresh.token}
         process = begin(its, log)
@@ -415,7 +413,10 @@ def test_killed_at_any_point_and_run_again_it_is_as_if_undisturbed(environment, 
             killed += 1
         else:
             took *= 0.8  # the machine was slower when the time was taken
-        ingest(its, log)
+        for name in ("INFLUX_BUCKET", "INFLUX_TOKEN"):
+            monkeypatch.setenv(name, its[name])
+        again = plimsoll("ingest", log, "--run", "night")
+        assert again.status == 0, again.err
         server = Server(Address(fresh.url, fresh.org, fresh.bucket, fresh.token))
         assert [replace(one, generation="") for one in InfluxStore(server).runs()] == runs
         assert content(InfluxStore(server)) == undisturbed
@@ -426,7 +427,7 @@ def test_a_server_that_stops_midway_is_waited_for(tmp_path, monkeypatch):
     built("influxd")
     database = InfluxDB(tmp_path / "influx")
     monkeypatch.setenv("INFLUX_ORG", "plimsoll")
-    log = pdh(tmp_path / "a.csv", rows=1000, columns=200)
+    log = pdh(tmp_path / "a.csv", rows=600, columns=100)
     with database as made:
         its = {**os.environ, "INFLUX_URL": made["INFLUX_URL"], "INFLUX_TOKEN": made["INFLUX_TOKEN_INGEST"]}
         address = Address(made["INFLUX_URL"], made["INFLUX_ORG"], made["INFLUX_BUCKET"], made["INFLUX_TOKEN_INGEST"])

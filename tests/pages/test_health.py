@@ -173,7 +173,7 @@ def test_a_thousand_hosts_are_lines_of_which_one_finds_those_one_wants(watching,
     assert len(answer.read(decode_content=False)) < 60_000
 
 
-@pytest.mark.parametrize("count", [5, 40, 200, 1500])
+@pytest.mark.parametrize("count", [5, 200, 1500])
 def test_the_wall_is_one_screen_at_any_number_of_hosts(count, watching, served, chromium):
     watching.sees(*[f"host{at:04}" for at in range(count)])
     for at in range(0, count, 4):
@@ -353,7 +353,7 @@ def test_all_cells_are_reached_by_keyboard_and_lead_to_their_cause(watching, ser
         assert "/dashboards/disk?host=calm#panel-63" in reached
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (1000, "light"), (NARROW, "dark"), (NARROW, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (1000, "light"), (NARROW, "light")])
 def test_it_fits_and_everyone_can_read_it(width, scheme, watching, served, chromium):
     of_all_kinds(watching)
     watching.troubles.append(Trouble("x", "The disk is full"))

@@ -311,12 +311,16 @@ def test_no_input_ends_in_an_error_of_the_server(told, duckdb):
                     usual = {"signal": "cpu.busy"} if path.endswith("/samples") else {}
                     asks = urlencode({**usual, parameter["name"]: value})
                     tries("GET", f"{named}?{asks}")
-                tries("DELETE", named)
-                for body in ({}, dict.fromkeys(fields, value), [value], value):
-                    tries("POST", named, json.dumps(body))
+                if "delete" in operations or named != path:
+                    tries("DELETE", named)
+                if "post" in operations:
+                    for body in ({}, dict.fromkeys(fields, value), [value], value):
+                        tries("POST", named, json.dumps(body))
+            tries("DELETE", path)
+            tries("POST", path, "{}")
             for raw in (b"{", b"\xff", b'{"text": "\\ud800"}', b"[" * 20_000, b"1" * 40_000):
                 tries("POST", re.sub(r"{\w+}", "1", path), raw)
-        assert tried > 600
+        assert tried > 500
         assert here.request("GET", ROOT + "/hosts/%ED%A0%80").status == 404
 
 

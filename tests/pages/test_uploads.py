@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 import psutil
-import pytest
 from write_blg import Recorder
 
 from plimsoll.demo.runs import write_runs
@@ -18,6 +17,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.serve.limits import Limits
 from plimsoll.store.run_states import State
+from tests.each import each
 from tests.ingest.blg_logs import whole
 from tests.pages.browsing import opened
 from tests.serve.site import site
@@ -209,8 +209,7 @@ def test_names_of_strangers_are_text_and_never_paths(here, chromium, tmp_path, m
         assert one.complaints == []
 
 
-@pytest.mark.parametrize(
-    ("about", "words"),
+@each(
     [
         ({"name": ""}, "give a name of 1 to 200 characters"),
         ({"name": "x" * 201}, "give a name of 1 to 200 characters"),
@@ -219,8 +218,10 @@ def test_names_of_strangers_are_text_and_never_paths(here, chromium, tmp_path, m
         ({"files": []}, "files"),
         ({"folder": "/etc"}, "folder"),
     ],
+    named=repr,
 )
-def test_a_description_that_is_wrong_is_refused_before_anything_is_sent(here, about, words):
+def test_a_description_that_is_wrong_is_refused_before_anything_is_sent(case, here):
+    about, words = case
     described = {"name": "night", "files": [{"name": "a.csv", "size": 10}], **about}
     for path in ("/api/logs/check", "/api/logs"):
         answer = here.request("POST", path, json.dumps(described).encode() + b"\n")
@@ -288,8 +289,7 @@ def test_a_form_is_taken_as_curl_sends_it(here, tmp_path):
     assert is_cleared(here)
 
 
-@pytest.mark.parametrize(
-    ("parts", "status", "words"),
+@each(
     [
         ([("files", b"a.csv")], 400, "with curl write -F files=@LOG"),
         ([("name", b"night")], 400, "files"),
@@ -301,8 +301,10 @@ def test_a_form_is_taken_as_curl_sends_it(here, tmp_path):
         ([("merge", b"perhaps"), ("files", ("a.csv", b""))], 400, "merge"),
         ([("name", b"x" * 40_000), ("files", ("a.csv", b""))], 400, "too long"),
     ],
+    named=lambda case: case[2],
 )
-def test_a_form_that_is_wrong_is_refused_with_the_reason(here, parts, status, words):
+def test_a_form_that_is_wrong_is_refused_with_the_reason(case, here):
+    parts, status, words = case
     answer = sent_form(here, *parts)
     assert answer.status == status, answer.data
     assert words in json.loads(answer.data)["message"]
