@@ -1,5 +1,6 @@
 """Loads the shipped signals and packs, and the user's own packs."""
 
+import hashlib
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,6 +43,12 @@ class Catalogue:
     def rules(self) -> Mapping[str, Rule]:
         """Every rule by its id."""
         return {rule.id: rule for pack in self.packs for rule in pack.rules}
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all rules and signals."""
+        models = (*self.packs, *self.signals.values())
+        return hashlib.sha256("".join(one.model_dump_json() for one in models).encode()).hexdigest()[:32]
 
     @property
     def chosen(self) -> bool:

@@ -68,9 +68,9 @@ def test_a_review_is_that_of_the_command(runs, plimsoll_command, monkeypatch):
     assert result.headline.split(". ")[1] in result.to_html()
 
 
-def test_a_comparison_is_that_of_the_command(runs, plimsoll_command, monkeypatch):
-    monkeypatch.chdir(runs)
-    arguments = ("demo-run/8GB", "demo-run/4GB")
+def test_a_comparison_is_that_of_the_command(plimsoll_command, monkeypatch):
+    monkeypatch.chdir(ROOT / "examples" / "windows-today")
+    arguments = ("healthy", "trouble")
     result = plimsoll.compare(*map(Path, arguments))
     told = plimsoll_command("compare", *arguments, "--json", "-")
     assert told.status == 0, told.err

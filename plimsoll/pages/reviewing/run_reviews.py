@@ -1,6 +1,5 @@
 """The reviews of stored runs and of uploads: which there are, which are being made, which are out of date."""
 
-import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,6 @@ from plimsoll.pages.reviewing.jobs import Job, Jobs
 from plimsoll.pages.reviewing.kept_reviews import KeptReview, KeptReviews, comparison_id, review_id
 from plimsoll.pages.reviewing.task import How, ToCompare, ToReview, Upload
 from plimsoll.pages.reviewing.upload_records import Record, UploadRecords
-from plimsoll.rules.load import Catalogue
 from plimsoll.store.protocol import RunSummary
 from plimsoll.up.watched import Watched
 
@@ -52,7 +50,7 @@ class RunReviews:
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
-        self._how = How(watched.folder, watched.site.catalogue, _hash(watched.site.catalogue))
+        self._how = How(watched.folder, watched.site.catalogue, watched.site.catalogue.digest)
         self.kept = KeptReviews(watched.folder)
         self.uploads = UploadRecords(watched.folder)
         self.uploads.clear_leftovers()
@@ -163,9 +161,3 @@ class RunReviews:
             self.uploads.remove_files(job.id)
             del self._arrived[job.id]
         self.kept.tidy(self._watched.store.runs())
-
-
-def _hash(catalogue: Catalogue) -> str:
-    """A hash of all rules and signals."""
-    models = (*catalogue.packs, *catalogue.signals.values())
-    return hashlib.sha256("".join(one.model_dump_json() for one in models).encode()).hexdigest()[:32]
