@@ -36,9 +36,12 @@ def _by_value(finding: Finding) -> tuple[int, int, int, float]:
 
 def _rank(finding: Finding) -> tuple[object, ...]:
     """Worst first: crossed by severity and duration, held by the room left, then what was not judged."""
+    subject = finding.subject
+    name = finding.rule.id, host_key(subject.host) if subject else "", (subject.instance or "") if subject else ""
+    if finding.track is None:  # most are: what is not recorded
+        return _OUTCOME[finding.outcome], 0, False, 0, 0, 0, float("inf"), *name
     crossed = finding.outcome in CROSSED
     room = finding.room
-    subject = finding.subject
     return (
         _OUTCOME[finding.outcome],
         SEVERITIES.index(finding.rule.severity) if crossed or finding.outcome == Outcome.TOO_SHORT else 0,
@@ -47,9 +50,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
         -finding.time_crossed if crossed else 0,
         -finding.times_past if crossed else 0,
         room if room is not None else float("inf"),
-        finding.rule.id,
-        host_key(subject.host) if subject else "",
-        (subject.instance or "") if subject else "",
+        *name,
     )
 
 

@@ -7,7 +7,7 @@ from plimsoll.model.times import SECOND
 from tests.each import each
 from tests.simulated import ar1
 
-SEEDS = 10
+SEEDS = 6
 NEAR = 0.02
 
 
@@ -57,7 +57,7 @@ KNOWN = [
 @each(KNOWN, named=lambda case: case[0])
 def test_boundaries_are_within_two_per_cent_of_the_run(case):
     _, shape, noise, begin, end = case
-    seeds = SEEDS if case is KNOWN[0] or case is KNOWN[1] else 3
+    seeds = SEEDS if case is KNOWN[0] or case is KNOWN[1] else 2
     every = [found(shape, noise, seed) for seed in range(seeds)]
     missed = [one for one in every if isinstance(one, str)]
     most = 1 if seeds == SEEDS else 0
@@ -94,7 +94,7 @@ CUT = [
 def test_the_longest_part_with_a_load_has_a_steady_state(case):
     name, shape, begin, end = case
     right = 0
-    for seed in range(4):
+    for seed in range(3):
         values = 500 * np.clip(shape * (1 + ar1(np.random.default_rng(seed), len(shape), deviation=0.05)), 0, None)
         state = steady_state(np.arange(len(shape)) * SECOND, values)
         if isinstance(state, SteadyState):
@@ -103,7 +103,7 @@ def test_the_longest_part_with_a_load_has_a_steady_state(case):
             ]
             right += abs(shares[0] - begin) <= NEAR and abs(shares[1] - end) <= NEAR
             assert name != CUT[0][0] or state.confidence < 0.95  # rules are judged by the other test, too
-    assert right >= 3, right
+    assert right >= 2, right
 
 
 def settling(rows, peak, excess, lasts):
@@ -151,7 +151,7 @@ UNSTEADY = [
 
 @each(UNSTEADY, named=lambda case: case[0])
 def test_a_run_without_a_steady_state_has_none(case):
-    seeds = 4
+    seeds = 3
     steady = [
         seed
         for seed in range(seeds)

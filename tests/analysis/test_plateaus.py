@@ -10,7 +10,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from tests.simulated import remembering
 
-SEEDS = range(12)
+SEEDS = range(8)
 PHI = 0.7
 
 

@@ -1,6 +1,8 @@
 """Checks that a file holds the tables of an embedded store and nothing else, before anything is read from them."""
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -58,7 +60,8 @@ def _check_files(cursor: Cursor, path: Path) -> None:
             raise _changed(path, f"a file of a day is named {name!r}")
 
 
-def _made(schema: str) -> dict[str, str]:
+@cache
+def _made(schema: str) -> Mapping[str, str]:
     """The tables that SQL makes, as DuckDB words them."""
     with duckdb.connect(":memory:") as empty:
         empty.execute(schema)
