@@ -185,22 +185,21 @@ def test_what_fires_and_what_is_about_to(chromium, told, pages):
             "INSERT INTO targets (name, address, since, failing_since, error) VALUES ('team', 'mailto://****', 0, ?, ?)",
             (told.now, "no route to the host"),
         )
-    for width in (WIDE, NARROW):
-        for scheme in ("light", "dark"):
-            with opened(chromium, f"{pages.address}/alerts", width=width, scheme=scheme) as one:
-                assert one.page.locator("h1").inner_text() == "3 incidents: 1 critical, 2 warning"
-                rows = one.page.locator(".coloured li").all_inner_texts()
-                assert rows[0].startswith("◆\ncritical") or rows[0].startswith("◆critical")
-                assert "acknowledged by joe: known" in rows[0]
-                assert "<script>alert(1)</script>\"'\\u202eevil" in "".join(rows)
-                pending = one.page.get_by_role("list", name="Pending").inner_text()
-                assert "Processor time on MAIL1: 93 %; it should stay at or below 90 %." in pending
-                assert "fires in 3 min" in pending
-                assert "1 alert of severity info" in one.page.locator("#notes").inner_text()
-                assert "Notification to team (mailto://****) fails since" in one.page.locator("#now").inner_text()
-                assert one.fits
-                assert one.violations() == []
-                assert one.complaints == []
+    for width, scheme in ((WIDE, "dark"), (NARROW, "light")):
+        with opened(chromium, f"{pages.address}/alerts", width=width, scheme=scheme) as one:
+            assert one.page.locator("h1").inner_text() == "3 incidents: 1 critical, 2 warning"
+            rows = one.page.locator(".coloured li").all_inner_texts()
+            assert rows[0].startswith("◆\ncritical") or rows[0].startswith("◆critical")
+            assert "acknowledged by joe: known" in rows[0]
+            assert "<script>alert(1)</script>\"'\\u202eevil" in "".join(rows)
+            pending = one.page.get_by_role("list", name="Pending").inner_text()
+            assert "Processor time on MAIL1: 93 %; it should stay at or below 90 %." in pending
+            assert "fires in 3 min" in pending
+            assert "1 alert of severity info" in one.page.locator("#notes").inner_text()
+            assert "Notification to team (mailto://****) fails since" in one.page.locator("#now").inner_text()
+            assert one.fits
+            assert one.violations() == []
+            assert one.complaints == []
 
 
 def test_limits_that_one_cause_is_about_to_fire_are_one_line(told, pages):

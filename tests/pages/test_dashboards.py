@@ -198,9 +198,8 @@ def test_what_no_chosen_host_has_is_counted_and_not_drawn(watched, chromium):
         assert one.complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_anybody_can_use_them(watched, chromium, scheme):
-    for width in (WIDE, NARROW):
+def test_anybody_can_use_them(watched, chromium):
+    for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
         for path in ("/dashboards/cpu", "/dashboards", f"/charts?chart={quote('cpu.busy|*')}"):
             with opened(chromium, watched.address + path, width=width, scheme=scheme) as one:
                 if path != "/dashboards":

@@ -22,15 +22,14 @@ def test_a_host_says_what_fires_and_how_its_signals_are(watching, served, chromi
     watching.judges(CPU, "calm", 20)
     watching.steps()
     watching.watches()
-    for width in (WIDE, NARROW):
-        for scheme in ("light", "dark"):
-            with opened(chromium, f"{served.address}/hosts/busy", width=width, scheme=scheme) as one:
-                assert one.page.locator("h1").inner_text() == "busy is short of processors, and 1 further incident"
-                assert "memory, disks not judged" in one.page.locator("#state").inner_text()
-                assert "97 %" in one.page.locator("#state").inner_text()
-                assert one.fits
-                assert one.violations() == []
-                assert one.complaints == []
+    for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
+        with opened(chromium, f"{served.address}/hosts/busy", width=width, scheme=scheme) as one:
+            assert one.page.locator("h1").inner_text() == "busy is short of processors, and 1 further incident"
+            assert "memory, disks not judged" in one.page.locator("#state").inner_text()
+            assert "97 %" in one.page.locator("#state").inner_text()
+            assert one.fits
+            assert one.violations() == []
+            assert one.complaints == []
     with opened(chromium, served.address) as one:
         one.page.locator(".hosts").get_by_role("link", name="calm", exact=True).click()
         assert one.page.locator("h1").inner_text() == "calm: 1 limit judged"

@@ -9,6 +9,7 @@ from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
 from plimsoll.model.times import SECOND
 from plimsoll.pages.reviewing.kept_means import KeptMean, KeptMeans
 from plimsoll.pages.reviewing.kept_reviews import KeptReview, KeptReviews, Made, review_id
+from plimsoll.store.duck.store import DuckStore
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
 from tests.simulated import START, ar1
@@ -52,20 +53,23 @@ def keep_review(reviews, run, night):
     reviews.save(review_id(run), "<html></html>", "{}", made, kept)
 
 
-@pytest.fixture
-def nights(duckdb, tmp_path):
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory):
     """A server with a run of each night, of which the last is not reviewed yet, and another run."""
-    logs = tmp_path / "logs"
-    logs.mkdir()
+    folder = tmp_path_factory.mktemp("nights")
+    for name in ("logs", "data"):
+        (folder / name).mkdir()
+    store = DuckStore.open(folder / "plimsoll.duckdb")
     for night in range(RUNS):
-        store_run(duckdb, a_log(logs, night), f"night {night}", {"test": "logon", "build": f"b{night // 6}"})
-    (tmp_path / "data").mkdir()
-    reviews = KeptReviews(tmp_path / "data")
-    for run in duckdb.runs():
+        log = a_log(folder / "logs", night)
+        store_run(store, log, f"night {night}", {"test": "logon", "build": f"b{night // 6}"})
+    reviews = KeptReviews(folder / "data")
+    for run in store.runs():
         if (night := int(run.name.removeprefix("night "))) < RUNS - 1:
             keep_review(reviews, run, night)
-    with site(duckdb, tmp_path / "data") as here:
+    with site(store, folder / "data") as here:
         yield here
+    store.close()
 
 
 def test_each_signal_over_the_runs_and_since_which_run_it_changed(nights, chromium):
