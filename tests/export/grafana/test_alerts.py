@@ -93,13 +93,13 @@ def exported(*rules, site=None, options=None, previous=None) -> Export:
 
 
 def rules_of(made: Export, file="p.yaml"):
-    return _rules(made.files.get(file, "{}"))
+    return [rule for group in groups_of(made.files.get(file, "{}")) for rule in group["rules"]]
 
 
 @cache
-def _rules(text):
-    """The rules in the text of a file, which several tests read and none changes."""
-    return [rule for group in yaml.load(text, yaml.CSafeLoader).get("groups", ()) for rule in group["rules"]]
+def groups_of(text):
+    """The groups in a file, which several tests read and none changes."""
+    return yaml.load(text, yaml.CSafeLoader).get("groups", ())
 
 
 def queries(rule):
@@ -485,7 +485,7 @@ def test_each_object_and_measurement_has_a_rule_for_silence(shipped):
 
 
 def test_each_pack_has_a_folder_and_short_titles(shipped):
-    groups = [group for text in shipped.files.values() for group in yaml.load(text, yaml.CSafeLoader).get("groups", ())]
+    groups = [group for text in shipped.files.values() for group in groups_of(text)]
     assert {group["folder"] for group in groups} == {f"Plimsoll/{group['name']}" for group in groups}
     assert max(len(rule["title"]) for group in groups for rule in group["rules"]) <= 60
 
