@@ -23,7 +23,7 @@ PICTURES = os.environ.get("PLIMSOLL_PICTURES")
 @pytest.fixture(scope="module")
 def filled(influxdb):
     """An InfluxDB with live hosts and recorded runs."""
-    return filling.fill(influxdb.fresh())
+    return filling.fill(influxdb.fresh(), filling.DRAWN)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def drawn(browser, filled, dashboards):
 
     @cache
     def draw(name, span):
-        given = {"run": [span]} if name == "runs" and span in filling.RUNS else {}
+        given = {"run": [span]} if name == "runs" and span in filling.DRAWN else {}
         report = browser.draw(dashboards[name], *filled.ranges[span], given=given, opened=True)
         if PICTURES:
             folder = Path(PICTURES) / name

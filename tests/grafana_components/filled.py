@@ -4,7 +4,7 @@ import json
 import re
 import tempfile
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -26,6 +26,25 @@ RUNS = [
 ]
 LIVE = "live"
 _LIVE_S = 1_800
+WINDOWS, LINUX, MESSAGING = "windows-today/trouble", "linux-today/trouble", "messaging/trouble"
+# The ranges that each dashboard is drawn for besides the live hosts', where a run recorded some of its signals.
+RECORDED = {
+    "active-directory": ["active-directory/trouble"],
+    "cpu": [WINDOWS, LINUX],
+    "disk": [WINDOWS, LINUX],
+    "file-server": ["file-server/trouble"],
+    "health": [MESSAGING, "file-server/trouble", "windows-today/trouble", "linux-today/trouble"],
+    "ldap": ["dynamic-directory/trouble", "active-directory/trouble"],
+    "memory": [WINDOWS, LINUX],
+    "messaging": [MESSAGING],
+    "network": [WINDOWS, LINUX],
+    "roles": [WINDOWS],
+    "runs": [MESSAGING],
+    "sql-server": ["sql-server-today/trouble", MESSAGING],
+}
+HEALTHY = ["windows-today/healthy", "linux-today/healthy", "sql-server-today/healthy"]
+# The runs that tests draw; each trouble with its healthy run where there is one to compare with.
+DRAWN = [name for name in RUNS if name.endswith("healthy") or any(name in spans for spans in RECORDED.values())]
 
 
 @dataclass(frozen=True)
@@ -36,15 +55,15 @@ class Filled:
     ranges: Mapping[str, tuple[int, int]]
 
 
-def fill(bucket: Bucket) -> Filled:
-    """Write the live hosts' last half hour, and load the runs."""
+def fill(bucket: Bucket, runs: Sequence[str] = RUNS) -> Filled:
+    """Write the live hosts' last half hour, and load runs."""
     store = InfluxStore(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
     end = time.time_ns() // SECOND // 10 * 10
     assert sum(written.refused for written in store.write(live.logs((end - _LIVE_S) * SECOND, end * SECOND))) == 0
-    for name in RUNS:
+    for name in runs:
         _load(store, name)
     ranges = {LIVE: ((end - _LIVE_S) * 1_000, end * 1_000)}
-    for name in RUNS:
+    for name in runs:
         run = store.run(name)
         assert run, name
         ranges[name] = run.start // 1_000_000, run.end // 1_000_000

@@ -8,9 +8,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+
+import urllib3
 
 from tests.conftest import Bucket
 from tests.grafana_components.packages import folder
@@ -24,11 +24,14 @@ _IN_PACKAGES = {
     "/public/fonts/roboto/": "@fontsource/roboto-mono/files/roboto-mono-latin-400-normal.woff2?",
 }
 
+_Request = tuple[str, dict[str, str], dict[str, str]]  # address, form, headers
+
 
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, bucket: Bucket, prometheus: str, *given: Any, **named: Any):
+    def __init__(self, connections: urllib3.PoolManager, bucket: Bucket, prometheus: str, *given: Any, **named: Any):
+        self._connections = connections
         self._bucket = bucket
         self._prometheus = prometheus
         super().__init__(*given, **named)
@@ -42,28 +45,25 @@ class _Handler(SimpleHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a query, as Grafana's server does for its data source."""
         query = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        request = self._of_prometheus(query) if self.path.startswith("/prometheus") else self._of_influx(query)
-        request.add_header("Content-Type", "application/x-www-form-urlencoded")
-        try:
-            with urlopen(request, timeout=300) as response:
-                body = response.read()
-        except HTTPError as error:
-            body = error.read() or json.dumps({"error": str(error)}).encode()
+        address, given, headers = (
+            self._of_prometheus(query) if self.path.startswith("/prometheus") else self._of_influx(query)
+        )
+        headers = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
+        answer = self._connections.request("POST", address, body=urlencode(given), headers=headers, retries=False)
+        body = answer.data or json.dumps({"error": f"status {answer.status}"}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
-    def _of_influx(self, query: str) -> Request:
+    def _of_influx(self, query: str) -> _Request:
         address = f"{self._bucket.url}/query?{urlencode({'db': self._bucket.bucket, 'epoch': 'ms'})}"
-        return Request(
-            address, urlencode({"q": query}).encode(), {"Authorization": f"Token {self._bucket.grafana_token}"}
-        )
+        return address, {"q": query}, {"Authorization": f"Token {self._bucket.grafana_token}"}
 
-    def _of_prometheus(self, query: str) -> Request:
+    def _of_prometheus(self, query: str) -> _Request:
         path, given = json.loads(query)
-        return Request(f"{self._prometheus}/api/v1/{path}", urlencode(given).encode())
+        return f"{self._prometheus}/api/v1/{path}", given, {}
 
     def log_message(self, format: str, *args: Any) -> None:
         """Stay silent."""
@@ -72,7 +72,9 @@ class _Handler(SimpleHTTPRequestHandler):
 @contextmanager
 def serving(built: Path, bucket: Bucket, prometheus: str = "") -> Generator[str]:
     """Serve the page built in a folder; `prometheus` is the address of one. Yields the page's address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, bucket, prometheus, directory=str(built)))
+    connections = urllib3.PoolManager(maxsize=16, timeout=300)
+    handler = partial(_Handler, connections, bucket, prometheus, directory=str(built))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -80,3 +82,4 @@ def serving(built: Path, bucket: Bucket, prometheus: str = "") -> Generator[str]
     finally:
         server.shutdown()
         server.server_close()
+        connections.clear()

@@ -10,24 +10,8 @@ import pytest
 
 from tests.export.grafana.committed import TEXTS
 from tests.grafana_components import checks, defects, readable
-from tests.grafana_components.filled import LIVE
+from tests.grafana_components.filled import HEALTHY, LIVE, MESSAGING, RECORDED, WINDOWS
 
-_WINDOWS, _LINUX, _MESSAGING = "windows-today/trouble", "linux-today/trouble", "messaging/trouble"
-# The ranges that each dashboard is drawn for besides the live hosts', where a run recorded some of its signals.
-RECORDED = {
-    "active-directory": ["active-directory/trouble"],
-    "cpu": [_WINDOWS, _LINUX],
-    "disk": [_WINDOWS, _LINUX],
-    "file-server": ["file-server/trouble"],
-    "health": [_MESSAGING, "file-server/trouble", "windows-today/trouble", "linux-today/trouble"],
-    "ldap": ["dynamic-directory/trouble", "active-directory/trouble"],
-    "memory": [_WINDOWS, _LINUX],
-    "messaging": [_MESSAGING],
-    "network": [_WINDOWS, _LINUX],
-    "roles": [_WINDOWS],
-    "runs": [_MESSAGING],
-    "sql-server": ["sql-server-today/trouble", _MESSAGING],
-}
 # Of those that ask a Prometheus, some with every kind of panel and variable; the values of all of them are compared in
 # tests/export/prometheus/test_dashboards.py.
 PROMETHEUS = ["prometheus/cpu", "prometheus/disk", "prometheus/sql-server"]
@@ -65,9 +49,6 @@ def test_the_disks_of_the_database_include_the_busiest(drawn, browser, filled, d
     assert readable.idle_disks(opened, chosen) == []
 
 
-HEALTHY = ["windows-today/healthy", "linux-today/healthy", "sql-server-today/healthy"]
-
-
 @pytest.mark.parametrize("span", HEALTHY)
 def test_nothing_is_red_on_healthy_hosts(drawn, span):
     assert readable.red(drawn("health", span)) == []
@@ -81,16 +62,16 @@ def test_what_is_sick_is_on_the_first_screen(drawn, span):
 # Each defect with the dashboard and the range that show it, and the check that finds it by these words.
 PUT_BACK = [
     (defects.silence_as_zero, "health", LIVE, readable.silence_is_not_zero, "zeros where nothing was recorded"),
-    (defects.narrow_limits, "health", _WINDOWS, readable.tables_are_plain, "Limit is cut off"),
-    (defects.links_everywhere, "health", _WINDOWS, readable.tables_are_plain, "columns are links"),
-    (defects.a_column_twice, "health", _WINDOWS, readable.tables_are_plain, "Left repeats"),
-    (defects.a_mark_with_two_meanings, "health", _WINDOWS, readable.tables_are_plain, "is in several columns"),
+    (defects.narrow_limits, "health", WINDOWS, readable.tables_are_plain, "Limit is cut off"),
+    (defects.links_everywhere, "health", WINDOWS, readable.tables_are_plain, "columns are links"),
+    (defects.a_column_twice, "health", WINDOWS, readable.tables_are_plain, "Left repeats"),
+    (defects.a_mark_with_two_meanings, "health", WINDOWS, readable.tables_are_plain, "is in several columns"),
     (defects.the_same_run_twice, "runs", LIVE, readable.runs_are_comparable, "both runs are"),
     (defects.addresses_in_cells, "runs", LIVE, readable.runs_are_comparable, "a part of an address"),
-    (defects.axes_apart, "runs", _MESSAGING, readable.runs_are_comparable, "the axes of both sides differ"),
+    (defects.axes_apart, "runs", MESSAGING, readable.runs_are_comparable, "the axes of both sides differ"),
     (defects.colors_of_limits, "cpu", LIVE, readable.lines_are_not_limits, "is orange or red"),
-    (defects.two_spaces, "cpu", _WINDOWS, readable.units_are_written_one_way, "two spaces"),
-    (defects.binary_multiples, "memory", _WINDOWS, readable.units_are_written_one_way, "in other units"),
+    (defects.two_spaces, "cpu", WINDOWS, readable.units_are_written_one_way, "two spaces"),
+    (defects.binary_multiples, "memory", WINDOWS, readable.units_are_written_one_way, "in other units"),
 ]
 
 
@@ -111,7 +92,7 @@ def spoilt(browser, filled, dashboards):
     ("defect", "name", "span", "check", "words"), PUT_BACK, ids=[one[0].__name__ for one in PUT_BACK]
 )
 def test_a_defect_put_back_is_found(spoilt, drawn, defect, name, span, check, words):
-    given = {"run": [span], "baseline": [span.replace("trouble", "healthy")]} if span == _MESSAGING else {}
+    given = {"run": [span], "baseline": [span.replace("trouble", "healthy")]} if span == MESSAGING else {}
     assert [what for what in check({span: spoilt(defect, name, span, **given)}) if words in what]
     assert not [what for what in check({span: drawn(name, span)}) if words in what]
 

@@ -16,9 +16,8 @@ export async function load(panel, { range, replace, theme, width, dataOf }) {
   const asked = (panel.targets ?? []).filter((target) => (target.query ?? target.expr) !== undefined && (!target.hide || named(panel, target)));
   const answers = await Promise.all(
     asked.map((target) => {
-      const what = `panel ${panel.id} ${target.refId}`;
-      if (target.expr !== undefined) return askRange(target, replace(target.expr, {}, promql), shifted, intervalMs, what);
-      return ask(withMacros(replace(target.query, {}, influxql), shifted, intervalMs), what);
+      if (target.expr !== undefined) return askRange(target, replace(target.expr, {}, promql), shifted, intervalMs, `panel ${panel.id} ${target.refId}`);
+      return ask(withMacros(replace(target.query, {}, influxql), shifted, intervalMs));
     }),
   );
   const answerOf = (target, { series }) => (target.expr !== undefined ? framesOfSeries(target, replace(target.legendFormat ?? ''), series) : framesOf({ ...target, alias: replace(target.alias ?? '') }, series));

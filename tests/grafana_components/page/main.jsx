@@ -1,4 +1,4 @@
-// The page: `plimsoll.open` draws a dashboard and returns a report of it.
+// The page: `plimsoll.open` draws a dashboard and returns a report of it, both as JSON.
 import './page.css';
 import { ThemeContext, createTheme, dateTime, locationUtil } from '@grafana/data';
 import { initPluginTranslations } from '@grafana/i18n';
@@ -32,20 +32,20 @@ async function open({ dashboard, from, to, given = {}, opened = false, width = 1
   const waiting = new Map(placed.filter(({ panel }) => panel.type !== 'row').map((one) => [one.panel.id, one]));
   const loaded = new Map();
   const arrivals = new Map([...waiting.keys()].map((id) => [id, Promise.withResolvers()]));
-  const scene = { range, variables, replace, annotations, dataOf: (id) => arrivals.get(id)?.promise ?? Promise.reject(new Error(`there is no panel ${id}`)) };
-  await new Promise((resolve) => {
-    const done = (panel, data) => {
-      arrivals.get(panel.id).resolve(data);
-      if (loaded.set(panel.id, data).size === waiting.size) resolve();
-    };
-    document.body.style.width = `${width}px`;
-    root = createRoot(document.getElementById('root'));
-    root.render(
-      <ThemeContext.Provider value={theme}>
-        <Dashboard {...{ dashboard, scene, width, opened, loaded: done }} />
-      </ThemeContext.Provider>,
-    );
-  });
+  const everything = Promise.withResolvers();
+  const scene = { range, variables, replace, annotations, everything: everything.promise, dataOf: (id) => arrivals.get(id)?.promise ?? Promise.reject(new Error(`there is no panel ${id}`)) };
+  const done = (panel, data) => {
+    arrivals.get(panel.id).resolve(data);
+    if (loaded.set(panel.id, data).size === waiting.size) everything.resolve();
+  };
+  document.body.style.width = `${width}px`;
+  root = createRoot(document.getElementById('root'));
+  root.render(
+    <ThemeContext.Provider value={theme}>
+      <Dashboard {...{ dashboard, scene, width, opened, loaded: done }} />
+    </ThemeContext.Provider>,
+  );
+  await everything.promise;
   await document.fonts.ready;
   await settled();
   return {
@@ -65,7 +65,7 @@ async function annotationsOf(dashboard, range, replace, queries) {
   for (const { enable, name, target, iconColor } of dashboard.annotations?.list ?? []) {
     if (!enable || !target?.query) continue;
     const query = withMacros(replace(target.query, {}, influxql), range, 1_000);
-    const { series, ms, error } = await ask(query, `annotation ${name}`);
+    const { series, ms, error } = await ask(query);
     const [frame] = framesOf({ resultFormat: 'table' }, series);
     const column = (path) => frame?.fields.find((field) => field.name === path?.split('.').at(-1))?.values ?? [];
     const [starts, ends, titles] = [column('Time'), column(target.timeEndColumn), column(target.titleColumn)];
@@ -80,4 +80,7 @@ async function settled() {
   for (let n = 0; n < 4; n += 1) await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 20)));
 }
 
-window.plimsoll = { open };
+// Fields that have no value are in the report all the same.
+const text = (report) => JSON.stringify(report, (_, value) => value ?? null);
+
+window.plimsoll = { open: async (wanted) => text(await open(JSON.parse(wanted))) };

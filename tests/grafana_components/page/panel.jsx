@@ -29,9 +29,10 @@ export function Panel({ panel, scene, width, height, loaded }) {
   const [data, setData] = useState(null);
   useEffect(() => {
     const failed = (error) => ({ errors: [String(error.stack ?? error)], queries: [], unmatched: [], frames: [], fieldConfig: { defaults: {}, overrides: [] }, range: scene.range });
-    load(panel, { ...scene, theme, width }).catch(failed).then((found) => {
-      setData(found);
+    load(panel, { ...scene, theme, width }).catch(failed).then(async (found) => {
       loaded(panel, found);
+      await scene.everything; // drawn all at once, the page is laid out once
+      setData(found);
     });
   }, []);
   const title = scene.replace(panel.title ?? '');

@@ -33,7 +33,7 @@ async function optionsOf(model, variables, range, queries) {
     return found;
   }
   const query = withMacros(replacer(variables, range)(text, {}, influxql), range, 1_000);
-  const { series, ms, error } = await ask(query, `variable ${model.name}`);
+  const { series, ms, error } = await ask(query);
   const options = sorted(matching(choices(query, series), model.regex), model.sort);
   queries.push({ what: `variable ${model.name}`, query, ms, error, values: options.length });
   return options;
