@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.rules.grid import EVERY
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.origins import series_of
 from plimsoll.rules.signal_finder import Finder
@@ -27,9 +28,9 @@ COLLECTED = {
 MAY_BE_IDLE = {"disk.read_latency", "disk.write_latency"}
 SETTINGS = """\
 [rules.cpu-busy]
-over = "10s"
-for = "10s"
-reason = "to see a busy loop of half a minute"
+over = "2s"
+for = "0s"
+reason = "to see a busy loop of some seconds"
 """
 
 
@@ -51,10 +52,16 @@ def running(command, environment):
 
 
 def idle(store, start):
-    """The shares of time all processors together were idle, since a start."""
+    """The shares of time all processors together were idle, since a start, by time."""
     found = [one for one in store.series(start, time.time_ns()).series if one.field == "usage_idle"]
     whole = [one for one in found if one.tag("cpu") == "cpu-total"]
-    return [value for samples in store.read(whole, start, time.time_ns()) for value in samples.values.tolist()]
+    (found,) = store.read(whole, start, time.time_ns()) or [None]
+    return dict(zip(found.times.tolist(), found.values.tolist(), strict=True)) if found else {}
+
+
+def was_busy(idle):
+    """Whether there was no time left in the two seconds before an evaluation, which is every ten seconds."""
+    return any(at % EVERY == 0 and all(idle.get(at - ago, 100) < 20 for ago in (0, SECOND)) for at in idle)
 
 
 def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
@@ -77,16 +84,15 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
         "--config",
         str(tmp_path / "own.conf"),
     ]
-    (tmp_path / "own.conf").write_text('[agent]\ninterval = "2s"\n')  # nothing depends on it
+    (tmp_path / "own.conf").write_text('[agent]\ninterval = "1s"\nflush_interval = "1s"\n')  # nothing depends on it
     begun = time.time_ns()
     with running(command, environment), slapd.load():
-        until(lambda: idle(store, begun))
+        until(lambda: len(idle(store, begun)) >= 8)
         loops = [multiprocessing.Process(target=busy) for _ in range(os.cpu_count() or 1)]
         since = time.time_ns()
         for loop in loops:
             loop.start()
-        # Half a minute of it, as the first is of less.
-        until(lambda: sum(value < 20 for value in idle(store, since)) >= 15)
+        until(lambda: was_busy(idle(store, since)))
         for loop in loops:
             loop.kill()
             loop.join()
