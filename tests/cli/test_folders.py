@@ -114,6 +114,16 @@ RECORDINGS = {
     "log.xlsx": sheet(r"\\WEB02\Processor(_Total)\% Processor Time"),
     "protected.xls": OLE,
     "results.csv": b"timeStamp,elapsed,label,responseCode,bytes\n2008/01/15 10:00:00,120,Home,200,5120\n",
+    "results.jtl": b"1793606400009,62,Home,500,Error,TG 1-1,text,false,,1200,180,5,5,null,56,0,1\n",
+    "telegraf.json": b'{"fields":{"usage_idle":3},"name":"cpu","tags":{"host":"WEB02"},"timestamp":1793610000}\n',
+    "telegraf.csv": b"timestamp,name,cpu,host,usage_idle\n1793610000,cpu,cpu-total,WEB02,0.7\n",
+    "telegraf-rows.csv": b"1793610000,cpu,cpu-total,WEB02,0.7\n" * 3,
+    "telegraf.out": rb"win_cpu,host=WEB02,instance=0\ C: Percent_Idle_Time=3,x=1i 1793610000000000000" + b"\n",
+    "node.prom": b"# HELP node_load1 1m load average.\n# TYPE node_load1 gauge\nnode_load1 9.2\n",
+    "watched.json": json.dumps(
+        [{"time": f"2026-11-02T09:00:{s}Z", "cpu_percent": 99.1} for s in range(10, 20)]
+    ).encode(),
+    "watched.csv": b"time,host,cpu_percent\n1793610000,WEB02,99\n",
 }
 
 
@@ -156,6 +166,18 @@ def test_what_only_lies_beside_the_logs_is_skipped(said_of, name):
     ((kind, text),) = said_of(name, BYSTANDERS[name])
     assert kind == "skipped"
     assert text.startswith(name)
+
+
+SILENT = {
+    "package.json": {"name": "shop", "version": "1.2.0", "scripts": {"test": "jest"}, "dependencies": {"cpu": "1.0.0"}},
+    "settings.json": [{"host": name, "cpu": 4, "memory": 16, "timestamp": "2026-01-01T00:00:00Z"} for name in "ab"],
+    "review.json": {"schema": "plimsoll.review/1", "hosts": [{"time": "2026-11-02T09:00:00Z", "cpu": 1}] * 9},
+}
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_json_without_measurements_is_passed_over(said_of, name):
+    assert said_of(name, json.dumps(SILENT[name], indent=2).encode()) == []
 
 
 def test_what_is_empty_was_to_be_a_log_where_logs_are_called_so(plimsoll, tmp_path):

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from plimsoll.ingest.files.foreign import HEAD, is_measured_json
 from plimsoll.ingest.files.open import STDIN
-from plimsoll.ingest.files.recognise import is_called_a_log, is_measured_json
+from plimsoll.ingest.files.recognise import is_called_a_log
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 
 _NOT_LOGS = {".html", ".json", ".toml", ".md", ".yaml", ".yml"}
 _MOST_NAMED = 3
-_HEAD = 4096
 
 
 class LogFile(NamedTuple):
@@ -76,7 +76,7 @@ def _is_ignored(path: Path) -> bool:
         return path.suffix.lower() in _NOT_LOGS
     try:
         with path.open("rb") as file:
-            return not is_measured_json(file.read(_HEAD))
+            return not is_measured_json(file.read(HEAD))
     except OSError:
         return True
 

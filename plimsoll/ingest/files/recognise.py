@@ -4,6 +4,7 @@ import re
 from pathlib import PurePath
 from typing import NamedTuple
 
+from plimsoll.ingest.files.foreign import HEAD, ROWS, foreign
 from plimsoll.ingest.files.office import DOCUMENT, SPREADSHEET
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Empty, NoLog, Unusable
@@ -17,7 +18,10 @@ _EXPORT = "write a log with: Get-Counter ... | Export-Counter -FileFormat CSV -P
 _TIME = rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AaPp][Mm])?Z?"?'
 _NUMBERS = rb'[,;\t][\d.,;\t"eE+ -]*\r?(?:\n|\Z)'
 # Words in names of counters. What a load driver writes of its requests has none of them.
-_COUNTERS = rb'(?i:processor|cpu\b|memory|\bdisk|paging|swap|page (?:faults|life)|interrupts|/sec\b|[,;\t]"?% )'
+_COUNTERS = (
+    rb"(?i:processor|cpu|memory|\bmem_|usage_|iowait|\bdisk|paging|swap|page (?:faults|life)|interrupts|/sec\b|"
+    rb'[,;\t]"?% )'
+)
 _COMPOUND = rb"\xd0\xcf\x11\xe0"  # how files of old versions of Office begin, and other programs'
 
 
@@ -58,7 +62,7 @@ _KINDS = (
     ),
     _Kind(
         rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]',
-        "the rows of a log without its header; put the header in the first line again",
+        ROWS,
         rb"\A" + _TIME + _NUMBERS,
     ),
     _Kind(
@@ -95,7 +99,7 @@ _KINDS = (
         rb"\n *(?:" + _TIME + rb"[,;\t]|[\d.,;\t\"eE+ -]+\r?(?:\n|\Z))",
     ),
     _Kind(
-        rb'[^\n]*[,;\t][^\n]*\n"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]',
+        rb'[^\n]*[,;\t][^\n]*\n"?(?:\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]|[12]\d{9,18}(?:\.\d+)?"?[,;\t])',
         r"a table whose columns have no counter paths; where another program renamed them, put \\HOST\Object(Instance)"
         r"\Counter and the like back into the first line, and (PDH-CSV 4.0) (ZONE)(BIAS) over the times",
         rb"\A[^\n]*" + _COUNTERS,
@@ -111,7 +115,6 @@ _LONG_HEAD = 1 << 20
 # A header of counters on any line, also with the names that the language R makes of it; a row as Windows writes it.
 _HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
 _ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
-_MEASURED = re.compile(rb'\s*[\[{].*(?:"sysstat"|CounterSamples|"CookedValue"|"type": ?"(?:Metric|Point)")', re.DOTALL)
 _WANTED = f"wanted is a log of Performance Monitor, relog or typeperf (BLG, CSV or TSV), or what sadf prints: {_SADF}"
 _LOGS = {".csv", ".tsv", ".blg", ".etl"}
 _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
@@ -130,11 +133,6 @@ def is_called_a_log(name: str) -> bool:
     return suffix(name) in _LOGS | _PACKED
 
 
-def is_measured_json(head: bytes) -> bool:
-    """Whether JSON, by its first bytes, holds measurements of sysstat, Get-Counter or k6."""
-    return _MEASURED.match(head) is not None
-
-
 def refused(text: Text) -> Unusable:
     """Why a file is refused: how it begins, what it looks like, and what to do. NoLog if it is not a recording."""
     begins = f"{text.path}: not a log that can be read: it begins with {opening(text)}"
@@ -147,8 +145,10 @@ def refused(text: Text) -> Unusable:
         )
     _, start, _ = text.first_line
     head = text.data[start : start + _HEAD].lstrip(b" \t")
-    kind = next((kind for kind in _KINDS if re.match(kind.begins, head, re.DOTALL)), None)
-    what, recording = (kind.what, kind.recording) if kind else (None, False)
+    what, recording = foreign(text.data[start : start + HEAD].lstrip(b" \t")), True
+    if not what:
+        kind = next((kind for kind in _KINDS if re.match(kind.begins, head, re.DOTALL)), None)
+        what, recording = (kind.what, kind.recording) if kind else (None, False)
     if isinstance(recording, bytes):
         recording = re.search(recording, head, re.DOTALL) is not None
     # A binary file of an unknown kind is what its name says.
