@@ -70,7 +70,8 @@ def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:
     names = list(dict.fromkeys(PurePath(one.file).name for one in found if one.file))
     what = "values for the same time contradict each other in"
     if len(found) == 1:
-        yield Doubt(f"{what} {listed(names, 1)}: {found[0].text}")
+        of = f"{found[0].counter}: " if found[0].counter else ""
+        yield Doubt(f"{what} {listed(names, 1)}: {of}{found[0].text}")
     elif found:
         yield Doubt(f"{what} {counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})", "see the remarks")
 

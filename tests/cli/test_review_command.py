@@ -293,6 +293,17 @@ def test_values_below_zero_are_not_healthy_where_they_are_many(below, is_told, p
     assert f"{below} of 60 values below zero" in done.err
 
 
+@pytest.mark.parametrize(("other", "is_told"), [("20.1", False), ("97", True)])
+def test_columns_of_one_counter_that_contradict_each_other_are_not_healthy(other, is_told, plimsoll, tmp_path):
+    log = a_log(tmp_path, lambda _: 20)
+    header, *rows = log.read_text().splitlines()
+    name = next(cell for cell in header.split(",") if "% Processor Time" in cell)
+    log.write_text("\r\n".join([f"{header},{name}", *(f'{row},"{other}"' for row in rows)]) + "\r\n")
+    first = plimsoll("review", log).out.splitlines()[0]
+    assert first.startswith("Not known." if is_told else "Healthy.")
+    assert ("contradict each other" in first) == is_told
+
+
 @pytest.mark.parametrize("busy", [-40, 640])
 def test_a_verdict_does_not_rest_on_values_that_cannot_be(busy, plimsoll, tmp_path):
     first = plimsoll("review", a_log(tmp_path, lambda _: busy)).out.splitlines()[0]

@@ -4,18 +4,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
+from plimsoll.ingest.shared.losses import are_many
+from plimsoll.ingest.shared.same_time import differ
+from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, counted, short
+from plimsoll.model.sampling import Times, sampling_interval
 from plimsoll.model.series import UNNAMED, Series
 
 # A computer's name behind a single backslash, and then something that is not part of an instance.
 _ONE_BACKSLASH = re.compile(r"\\[^\\()/%\s]+\\[^\\]+\\")
 # The same with a sign between an instance and its counter: `Processor(_Total)% Processor Time`.
 _NO_BACKSLASH = re.compile(r"(?:\\\\?[^\\()]+)?\\[^\\()]+\((?!.*\)\\).*\)% [^\\]*")
+_NAMESAKES = ("Process", "Thread")
 _ESCAPED = re.compile(r"(?<=[(,])\\_(?:Total|Global\\_)(?=\))")
 
 
@@ -74,14 +80,23 @@ def tell_columns(columns: Columns, cells: Sequence[str], values: Sequence[pl.Ser
         )
 
 
-def tell_twins(columns: Columns, values: Sequence[pl.Series], remarks: Remarks) -> None:
-    """Remark columns of the same counter."""
+def tell_twins(columns: Columns, values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
+    """Remark columns of the same counter, which contradict each other if many rows have other values."""
+    interval = sampling_interval(times) if columns.twins else None
     for twins in columns.twins:
-        first, *others = (values[columns.kept[at]] for at in twins)
-        said = f"{len(twins)} columns of the same counter: read as one"
+        first, *others = (values[at] for at in twins)
+        said, kind = f"{len(twins)} columns of the same counter: read as one", Kind.NOTED
         if differing := sum(int((first != other).sum()) for other in others):
             said += f"; {counted(differing, 'value')} different: the first that is there counts"
-        remarks.add(Kind.NOTED, said, counter=columns.series[twins[0]].path, count=len(twins))
+            contrary = np.any([differ(first.to_numpy(), other.to_numpy()) for other in others], axis=0)
+            if _is_one_thing(columns.series[twins[0]]) and are_many(times[contrary], len(times), interval):
+                kind = Kind.CONTRADICTORY
+        remarks.add(kind, said, counter=columns.series[twins[0]].path, count=len(twins))
+
+
+def _is_one_thing(series: Series) -> bool:
+    """Whether only one of two values can be right, and rules need it: processes of one name may well be two."""
+    return is_judged(series) and series.tag("objectname") not in _NAMESAKES
 
 
 def unread_columns(columns: Columns, values: Sequence[pl.Series], many_strange: Sequence[int]) -> list[int]:

@@ -62,11 +62,11 @@ def read_pdh(text: Text, format_: str, separator: str, how: Reading) -> Log:
         table = rows.result()
     tell_columns(columns, counters, table.columns, remarks)
     remarks.items += of_rows
-    tell_twins(columns, table.columns, remarks)
     times, order = _times(table, zone, remarks)
     values = tuple(table.columns[at] for at in columns.kept)
     if order is not None:
         values = tuple(pl.DataFrame(values)[order].get_columns())
+    tell_twins(columns, values, times, remarks)
     unread = tuple(counters[at] for at in unread_columns(columns, table.columns, table.unread))
     return Log(text.path, format_, times, values, columns.series, zone, tuple(remarks), unread=unread)
 
