@@ -135,7 +135,8 @@ class Comparison:
     @cached_property
     def reshaped(self) -> list[Reshaped]:
         """What means hide, in the phase to judge by."""
-        return [*failures(list(self.judged)), *reshaped(list(self.judged), list(self.load.signals))]
+        loads = [one for one in self.load.signals if one.signal.load]
+        return [*failures(list(self.judged)), *reshaped(list(self.judged), loads)]
 
     @cached_property
     def integrating(self) -> tuple[Signal, ...]:
@@ -222,7 +223,8 @@ class Comparison:
     def effect(self, phase: CommonPhase) -> LoadEffect:
         """What the load explains in a phase."""
         if phase.name not in self._effects:
-            self._effects[phase.name] = load_effect(self.load_in(phase), self.first.review, phase)
+            reviews = self.first.review, self.second.review
+            self._effects[phase.name] = load_effect(self.load_in(phase), reviews, phase)
         return self._effects[phase.name]
 
     def load_in(self, phase: CommonPhase) -> LoadComparison:

@@ -13,6 +13,7 @@ import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, estimate
 from plimsoll.comparison.compare import Comparison
+from plimsoll.comparison.load_effect import SAME
 from plimsoll.model.log import Values
 from plimsoll.review.findings import Finding
 from plimsoll.rules.tracks import Track
@@ -52,7 +53,8 @@ def _counts(comparison: Comparison, one: Finding) -> bool:
         return True
     higher = one.track.healthy.worse != "lower"
     level = float(here.mean())
-    band = comparison.effect(comparison.phase).band(treatment.load, treatment.whole)
+    effect = comparison.effect(comparison.phase)
+    band = effect.band(treatment.load, treatment.whole) if comparison.load.signals else SAME
     off = _sigmas() * float(np.sqrt(2)) * treatment.between_runs(level, _held(comparison, other, level))
     ends = [band.whole + factor * (here - band.whole) for factor in (band.low, band.high)]
     as_bad = np.maximum(*ends) + off if higher else np.minimum(*ends) - off

@@ -32,8 +32,13 @@ def doubts(comparison: Comparison) -> list[str]:
 
 def _load_doubts(comparison: Comparison) -> Iterator[str]:
     told = comparison.load.first
+    if told is None and (found := comparison.of(Outcome.LOAD)):
+        names = listed(list(dict.fromkeys(title(one) for one in found)), _MOST_NAMED)
+        yield f"no load was recorded in both runs, and another load may be why these differ: {names}"
     if told is None or comparison.load.is_same or comparison.load.throughput_lost or _is_merely_more(comparison):
         return
+    if not told.signal.load and comparison.load.is_same is None and not comparison.of(Outcome.LOAD):
+        return  # bytes, which vary by themselves, and nothing that they would explain
     same = "the load was not the same" if comparison.load.is_same is False else "the load may not have been the same"
     yield f"{same}: {title(told)} {moved(told)}"
 

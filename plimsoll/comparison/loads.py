@@ -1,5 +1,6 @@
 """Whether two runs were under the same load: before anything else, as every other difference may come from it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,8 +9,9 @@ from plimsoll.comparison.judging import Compared, Outcome, judged
 from plimsoll.comparison.levels import Level
 from plimsoll.comparison.load_effect import UNKNOWN_BUSY, LoadEffect
 from plimsoll.comparison.phases import CommonPhase
+from plimsoll.comparison.shared_work import shared_work
 from plimsoll.comparison.treatments import Treatment, Treatments
-from plimsoll.review.phases.load import Load, loads
+from plimsoll.review.phases.load import Load, loads, moved
 from plimsoll.review.review import Review
 
 _BUSY, _IDLE = ("cpu.busy", "disk.busy"), "disk.idle"
@@ -58,8 +60,16 @@ class LoadComparison:
 
 
 def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments: Treatments) -> LoadComparison:
-    """Compare the load signals that both runs have."""
-    here, there = (_by_name(review) for review in (first, second))
+    """Compare the load signals that both runs have; without any, the bytes sent and received."""
+    for known in (_by_name, _moved):
+        if found := _compared(known(first), known(second), phase, treatments):
+            return LoadComparison(tuple(judged(found)), treatments.load)
+    return LoadComparison((), treatments.load)
+
+
+def _compared(
+    here: Mapping[str, Load], there: Mapping[str, Load], phase: CommonPhase, treatments: Treatments
+) -> list[Compared]:
     found: list[Compared] = []
     for name, one in here.items():
         other = there.get(name)
@@ -71,12 +81,13 @@ def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments:
         treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
         subjects = one.subjects[0], other.subjects[0]
         found.append(Compared.of(name, one.signal, subjects, (levels[0], levels[1]), treatment, where=_where(one)))
-    return LoadComparison(tuple(judged(found)), treatments.load)
+    return found
 
 
-def load_effect(load: LoadComparison, first: Review, phase: CommonPhase) -> LoadEffect:
-    """What the load explains. Throughput that was lost explains nothing."""
-    ratios = [] if load.throughput_lost else load.ratios
+def load_effect(load: LoadComparison, reviews: tuple[Review, Review], phase: CommonPhase) -> LoadEffect:
+    """What the load explains, or, where none is known, what it may. Throughput that was lost explains nothing."""
+    first, _ = reviews
+    ratios = [] if load.throughput_lost else load.ratios if load.signals else shared_work(reviews, phase)
     if not ratios:
         return LoadEffect()
     busy = [mean / 100 for name in _BUSY for mean in _means(first, name, phase)]
@@ -93,6 +104,10 @@ def _where(load: Load) -> str:
     """The subject, or how many it is summed over."""
     first, *others = load.subjects
     return f"sum of {len(load.subjects):,}" if others else str(first)
+
+
+def _moved(review: Review) -> dict[str, Load]:
+    return {one.name: one for one in moved(review.signals, review.question.signals)}
 
 
 def _by_name(review: Review) -> dict[str, Load]:

@@ -56,8 +56,8 @@ def interval(one: Compared) -> str:
 
 
 def _each(one: Compared) -> str:
-    """`, +9 % for each operation`: where the load differs, and explains a part."""
-    known = one.treatment.load == "proportion" and not one.treatment.whole and one.expected.explains
+    """`, +9 % for each operation`: where the load is known, differs, and explains a part."""
+    known = any(one.loads) and one.treatment.load == "proportion" and not one.treatment.whole and one.expected.explains
     if not known or one.change is None:
         return ""
     factor = one.expected.high if one.expected.high > 1 else one.expected.low

@@ -108,3 +108,31 @@ def test_work_that_the_other_run_does_not_record_leaves_it_open():
     found = compared(a_run(1), a_run(2, without=REQUESTS))
     assert answer(found) == Answer.UNKNOWN
     assert doubts(found) == ["b does not record the work that was done: Web requests"]
+
+
+SENT = r"\Network Interface(eth0)\Bytes Sent/sec"
+TRANSFERS = r"\PhysicalDisk(0 C:)\Disk Transfers/sec"
+
+
+@pytest.mark.parametrize(
+    ("path", "changed", "expected", "said"),
+    [
+        (SENT, (CPU, SENT), Answer.NOT_WORSE, "The load was not the same in the steady phase: bytes sent rose"),
+        (SENT, (CPU,), Answer.WORSE, "The load was the same in the steady phase: bytes sent"),
+        (TRANSFERS, (CPU, TRANSFERS), Answer.UNKNOWN, "another load may be why these differ: processor time"),
+        (TRANSFERS, (CPU,), Answer.WORSE, "No load was recorded in both runs"),
+    ],
+    ids=["bytes as well", "bytes the same", "disks as well", "disks the same"],
+)
+def test_where_no_load_is_known_what_rose_with_the_work_is_not_worse(path, changed, expected, said):
+    def run(seed, factor=1.0):
+        rng = np.random.default_rng(seed)
+        means = {CPU: 30, READ: 0.005, path: 100}
+        return {
+            name: mean * (factor if name in changed else 1.0) * (1 + ar1(rng, ROWS, deviation=0.05))
+            for name, mean in means.items()
+        }
+
+    found = compared(run(1), run(2, 1.25))
+    assert answer(found) == expected
+    assert said in " ".join([*story(found), *doubts(found)])

@@ -1,7 +1,7 @@
 """The load a run was under: operations done, connections held, bytes moved, summed over its hosts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import get_args
@@ -17,6 +17,7 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
 _FALLBACK = "cpu.busy"
+_MOVED = ("network.sent", "network.received")
 _COVERED = 0.8  # our choice: subjects recorded for less of the time are left out of the sum
 
 
@@ -59,6 +60,12 @@ def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Loa
     found = list(_of(recorded, {name: one for name, one in signals.items() if one.load}))
     found.sort(key=lambda one: (_rank(one.kind), -float(one.samples.present.values.mean())))
     return tuple(found or _of(recorded, {_FALLBACK: signals[_FALLBACK]} if _FALLBACK in signals else {}))
+
+
+def moved(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
+    """Bytes sent and bytes received, which tell of the load where nothing else does."""
+    found = _of(recorded, {name: signals[name] for name in _MOVED if name in signals})
+    return tuple(replace(one, kind="bytes") for one in found)
 
 
 def _of(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Load]:
