@@ -294,13 +294,13 @@ def test_a_gap_has_no_value(opened):
     assert "no sample" in section.locator(".reading").first.inner_text()
 
 
-@pytest.mark.parametrize("share", [0.01, 0.49, 0.51, 0.99])
-def test_the_reading_stays_inside_a_narrow_window(opened, share):
+def test_the_reading_stays_inside_a_narrow_window(opened):
     page = opened(360)
-    hover(page, page.locator(".chart.full").first, share)
-    box = page.locator(".reading").first.bounding_box()
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 360
+    for share in (0.01, 0.49, 0.51, 0.99):
+        hover(page, page.locator(".chart.full").first, share)
+        box = page.locator(".reading").first.bounding_box()
+        assert box["x"] >= 0, share
+        assert box["x"] + box["width"] <= 360, share
 
 
 def test_the_keys_read_and_zoom_too(opened):
