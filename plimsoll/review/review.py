@@ -29,7 +29,9 @@ from plimsoll.review.recording.bad_counters import BadCounter, bad_counters, rem
 from plimsoll.review.recording.host_spans import host_spans, recordings
 from plimsoll.review.recording.interruptions import paused, restarted
 from plimsoll.review.recording.load_driver import ended_early, many_failed, some_failed, unanswered
+from plimsoll.review.recording.response_times import slow, slowed
 from plimsoll.review.recording.standstill import stood_still
+from plimsoll.review.recording.stopped_work import work_stopped
 from plimsoll.review.remarks import not_recognised, recorded_too_briefly
 from plimsoll.review.statistics import Statistic, statistics
 from plimsoll.review.unused_settings import missing_hosts, missing_instances, unused_settings
@@ -90,7 +92,8 @@ class Review:
     def of_load(self) -> tuple[str, ...]:
         """What the results of a load driver say against the run, in sentences."""
         ended = ended_early(self.signals, self.start or 0, self.end or 0)
-        return (*some_failed(self.signals, self.findings), *(() if no_common_time(self.signals) else ended))
+        waited = *some_failed(self.signals, self.findings), *slow(self.signals, self.findings)
+        return (*waited, *(() if no_common_time(self.signals) else ended))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -108,6 +111,7 @@ class Review:
             *doubts.objective(self.findings),
             *many_failed(self.signals, self.findings),
             *unanswered(self.signals, self.question.phases),
+            *slowed(self.signals, self.findings),
             *doubts.undecided(self.findings),
             *doubts.unfinished(self.findings, self.end),
             *doubts.across_gaps(self.findings),
@@ -134,7 +138,8 @@ class Review:
             return ()
         every = recordings(self.logs, self.hosts, self.host_of, (self.start or 0, self.end or 0))
         planned = self.question.planned
-        return *paused(every, planned), *restarted(self.signals, self.remarks, planned)
+        stopped = work_stopped(self.signals, self.question.signals, planned)
+        return *paused(every, planned), *restarted(self.signals, self.remarks, planned), *stopped
 
     @cached_property
     def partly_recorded(self) -> tuple[Doubt, ...]:

@@ -31,7 +31,7 @@ def write(tmp_path):
     """Writes the log of a host, a row every 15 s for an hour.
 
     `cpu` is given the minutes since the first row. `clock` returns how much is added to the time of a row, None to
-    leave the row out. In the rows `still` all counters but `moving` have the same value.
+    leave the row out. In the rows `still` all counters but `moving` have the same value. `more` are other counters.
     """
 
     def call(
@@ -44,9 +44,10 @@ def write(tmp_path):
         clock=lambda _: timedelta(),
         still=(),
         moving="",
+        more=None,
     ):
         quiet = {path: usual if callable(usual) else lambda _, usual=usual: usual for path, usual in QUIET.items()}
-        columns = {CPU: cpu, **quiet}
+        columns = {CPU: cpu, **quiet, **(more or {})}
         lines = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\{host}\{path}"' for path in columns)])]
         for at in range(minutes * 4):
             added = clock(at / 4)
@@ -322,4 +323,30 @@ def test_a_volume_that_fills_up_to_its_limit_is_a_doubt_however_briefly_it_is_pa
 def test_a_volume_that_fills_up_and_has_hours_left_is_no_doubt(write, verdict, monkeypatch):
     monkeypatch.setitem(QUIET, SPACE, lambda minute: 40 - 5 * minute / 60)
     write()
+    assert verdict()[0] == "healthy"
+
+
+@pytest.mark.parametrize(
+    ("done", "expected"),
+    [
+        (lambda minute: 0 if 30 <= minute < 45 else 80, "unknown"),
+        (lambda minute: 0 if 30 <= minute < 34 else 80, "healthy"),
+        (lambda minute: 0 if minute >= 45 else 80, "healthy"),
+        (lambda minute: 80 if minute % 5 < 1 or minute < 20 else 0, "healthy"),
+    ],
+    ids=["a quarter of an hour", "four minutes", "until the end", "work that comes now and then"],
+)
+def test_steady_work_that_stops_for_long_in_the_middle_is_no_healthy_run(done, expected, write, verdict):
+    write(more={r"Web Service(_Total)\Total Method Requests/sec": done})
+    found, headline = verdict()
+    assert found == expected
+    assert ("Web requests of WEB01 stopped for 15 min 15 s in the middle of steady work" in headline) == (
+        expected == "unknown"
+    )
+
+
+def test_steady_work_that_stops_as_planned_is_no_doubt(write, verdict, tmp_path):
+    write(more={r"Web Service(_Total)\Total Method Requests/sec": lambda minute: 0 if 30 <= minute < 45 else 80})
+    planned = '[[run.except]]\nfrom = 2026-03-10T10:30:00Z\nto = 2026-03-10T10:45:00Z\nreason = "deployment"\n'
+    (tmp_path / "plimsoll.toml").write_text(planned)
     assert verdict()[0] == "healthy"

@@ -44,14 +44,17 @@ def test_k6_json_in_a_folder_is_read(tmp_path):
 
 @pytest.fixture
 def beside_a_healthy_host(tmp_path):
-    """Reviews half an hour of a healthy host beside requests, a row of seconds since its start and the result for each."""
+    """Reviews half an hour of a healthy host beside requests: for each the seconds since its start, and the result.
 
-    def call(requests):
+    They take 120 ms, or what `elapsed` gives for the seconds.
+    """
+
+    def call(requests, elapsed=lambda _: 120):
         folder = EXAMPLE / "healthy"
         logs = sorted(one for one in folder.iterdir() if one.suffix != ".toml")
         start = (plimsoll.review(folder).review.start or 0) // 10**6
         head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,allThreads\n"
-        rows = (f"{start + int(at * 1000)},120,page,200,OK,T 1,{result},20\n" for at, result in requests)
+        rows = (f"{start + int(at * 1000)},{elapsed(at)},page,200,OK,T 1,{result},20\n" for at, result in requests)
         (tmp_path / "results.jtl").write_text(head + "".join(rows), encoding="utf-8")
         return plimsoll.review(*logs, tmp_path / "results.jtl", config=folder / "plimsoll.toml").review
 
@@ -84,6 +87,38 @@ def test_how_many_requests_failed_is_said_where_they_are_not_few(beside_a_health
     review = beside_a_healthy_host([(at / 4, "false" if at % 25 == 0 else "true") for at in range(7000)])
     assert review.verdict == "healthy"
     assert "4 % of the requests of the load driver failed, and no objective says how many may." in review.headline
+
+
+@pytest.mark.parametrize(
+    ("requests", "elapsed"),
+    [
+        (range(7000), lambda at: 2500 if at > 1400 else 120),
+        ((at for at in range(7000) if at < 3500 or at % 2), lambda at: 120 * 1.0025**at),
+    ],
+    ids=["the last minutes", "ever longer, and fewer of them"],
+)
+def test_requests_that_take_longer_while_no_more_are_answered_are_no_healthy_run(
+    requests, elapsed, beside_a_healthy_host
+):
+    review = beside_a_healthy_host([(at / 4, "true") for at in requests], lambda at: int(elapsed(at)))
+    assert review.verdict == "unknown"
+    assert "requests of the load driver took" in review.headline
+    assert "and no more were answered; say under [objective]" in review.headline
+
+
+@pytest.mark.parametrize(
+    "elapsed",
+    [lambda at: 2500 if at < 300 else 120, lambda at: 900 if at > 1400 else 120],
+    ids=["a slow start", "less than a second"],
+)
+def test_requests_that_take_longer_at_first_or_less_than_a_second_are_no_doubt(elapsed, beside_a_healthy_host):
+    assert beside_a_healthy_host([(at / 4, "true") for at in range(7000)], elapsed).verdict == "healthy"
+
+
+def test_how_long_requests_take_is_said_where_that_is_long(beside_a_healthy_host):
+    review = beside_a_healthy_host([(at / 4, "true") for at in range(7000)], lambda _: 3000)
+    assert review.verdict == "healthy"
+    assert "Requests of the load driver took 3 s in the mean, and no objective limits that." in review.headline
 
 
 @pytest.mark.parametrize("rest", [(), range(1000, 1740, 20)])
