@@ -116,21 +116,6 @@ def test_the_demo_alerts_once_and_then_recovers(up, webhook, tmp_path, plimsoll)
     assert process.wait(300) == 128 + signal.SIGTERM
 
 
-def test_another_on_the_same_folder_is_refused(up, tmp_path):
-    process, address = up("--no-collect")
-    second = subprocess.run(
-        [sys.executable, "-m", "plimsoll", "up", "--store", tmp_path / "data", "--listen", f"127.0.0.1:{free_port()}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert second.returncode == 2
-    assert f"process {process.pid}" in second.stderr
-    assert "Traceback" not in second.stderr
-    with urlopen(f"{address}/health") as answer:
-        assert json.load(answer)["status"] == "pass"
-
-
 def test_settings_are_read_anew_and_wrong_ones_change_nothing(up, webhook, plimsoll, tmp_path):
     address, received = webhook
     folder = folder_with(tmp_path, "")
@@ -186,10 +171,21 @@ def test_settings_of_hosts_that_are_the_same_are_not_planned_anew(duckdb, tmp_pa
     assert planned == [facts]
 
 
-def test_other_commands_use_the_store_of_the_one_that_runs(up, plimsoll, tmp_path, request):
+def test_another_on_the_same_folder_is_refused_and_other_commands_use_its_store(up, plimsoll, tmp_path, request):
     log = request.config.rootpath / "examples" / "messaging" / "healthy"
     folder = tmp_path / "data"
-    process, _ = up("--no-collect")
+    process, address = up("--no-collect")
+    second = subprocess.run(
+        [sys.executable, "-m", "plimsoll", "up", "--store", folder, "--listen", f"127.0.0.1:{free_port()}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert second.returncode == 2
+    assert f"process {process.pid}" in second.stderr
+    assert "Traceback" not in second.stderr
+    with urlopen(f"{address}/health") as answer:
+        assert json.load(answer)["status"] == "pass"
     loaded = plimsoll("ingest", log, "--run", "night", "--store", folder)
     assert loaded.status == 0, loaded.err
     assert "night" in plimsoll("runs", "list", "--store", folder).out
