@@ -179,7 +179,7 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
     store, random, expected = opened(), np.random.default_rng(20), {}
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(7)]
     now = MONDAY + 3 * DAY
-    for _ in range(70):
+    for _ in range(40):
         which = random.integers(0, 7, 40).astype(np.int32)
         times = MONDAY + random.integers(0, 3 * 144, 40) * 600 * SECOND
         values = random.random(40)
@@ -366,10 +366,10 @@ def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
             wrong.append(counts)
 
     with repeatedly(look, threads=2):
-        for number in range(14):
+        for number in range(10):
             store.write_points(day(number))
             tidy(store, MONDAY + (number + 1) * DAY)
-        tidy(store, MONDAY + 14 * DAY + 3600 * SECOND)
+        tidy(store, MONDAY + 10 * DAY + 3600 * SECOND)
     assert not wrong
     assert set(tables(store)) == {"open"}
     kinds = [*days(store).values()]
@@ -442,7 +442,7 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
     for _ in range(3):
         writer = subprocess.Popen([sys.executable, "-c", _WRITER, path, str(at)], stdout=subprocess.PIPE, text=True)
         assert writer.stdout
-        for _ in range(int(random.integers(1, 150))):
+        for _ in range(int(random.integers(1, 50))):
             at = int(writer.stdout.readline()) + 1
         writer.kill()
         at += len(writer.stdout.readlines())
@@ -571,11 +571,11 @@ def test_sql_reaches_no_other_file(opened, path, tmp_path):
 
 
 def test_a_write_waits_for_few_pieces_of_upkeep(opened, monkeypatch):
-    monkeypatch.setattr(duck_closing, "_ROWS_A_FILE", 2000)
+    monkeypatch.setattr(duck_closing, "_ROWS_A_FILE", 1000)
     store, order = opened(), []
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(100)]
-    which = np.repeat(np.arange(100, dtype=np.int32), 1000)
-    times = np.tile(MONDAY + np.arange(1000) * 10 * SECOND, 100)
+    which = np.repeat(np.arange(100, dtype=np.int32), 500)
+    times = np.tile(MONDAY + np.arange(500) * 10 * SECOND, 100)
     store.write_points(Points(series, which, times, np.ones(len(times))))
 
     def write():
