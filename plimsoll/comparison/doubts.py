@@ -26,8 +26,13 @@ _MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known
 
 def doubts(comparison: Comparison) -> list[str]:
     """Why nothing can be said although nothing became worse; each a clause."""
-    found = _load_doubts, _too_short, _unjudged, _lacking, _hidden, _unclear
+    found = _load_doubts, _piled_up, _too_short, _unjudged, _lacking, _hidden, _unclear
     return [clause for each in found for clause in each(comparison)]
+
+
+def _piled_up(comparison: Comparison) -> Iterator[str]:
+    if held := comparison.load.piled_up:
+        yield f"far more were held for as much work, as if they piled up: {title(held)} {moved(held)}"
 
 
 def _load_doubts(comparison: Comparison) -> Iterator[str]:

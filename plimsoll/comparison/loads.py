@@ -15,6 +15,7 @@ from plimsoll.review.phases.load import Load, loads, moved
 from plimsoll.review.review import Review
 
 _BUSY, _IDLE = ("cpu.busy", "disk.busy"), "disk.idle"
+_PILED, _MANY = 1.5, 10.0  # times as many connections, and so many more: no chance; our choice
 _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
 
 
@@ -57,6 +58,15 @@ class LoadComparison:
         if found is None or offered is None or found.signal.load != "operations" or _differs(offered):
             return None
         return found if _differs(found) and found.difference.value < 0 else None
+
+    @property
+    def piled_up(self) -> Compared | None:
+        """Connections of which far more were held for as many operations; None if there are none."""
+        if not self.is_same or self.signals[0].signal.load != "operations":
+            return None
+        held = [one for one in self.signals if one.signal.load == "connections" and (_may_differ(one) or _differs(one))]
+        more = [one for one in held if one.before > 0 and one.second.mean.mean >= _PILED * one.before]
+        return max((one for one in more if one.difference.value >= _MANY), key=lambda one: one.size, default=None)
 
 
 def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments: Treatments) -> LoadComparison:

@@ -10,7 +10,7 @@ from plimsoll.hosts.compare_settings import Tolerance
 from plimsoll.model.shipped_tables import shipped_table
 
 Growth = Literal["proportion", "waiting", "queue", "partly", "none"]
-Shapes = Literal["all", "noise", "failures"]
+Shapes = Literal["all", "noise", "failures", "sustained"]
 Of = Literal["the level", "what is missing", "what is held"]
 
 

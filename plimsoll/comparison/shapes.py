@@ -7,7 +7,7 @@ bursts are none, nor is what follows the load from sample to sample.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,11 @@ Shape = Literal["stalls", "failures", "peaks", "noise"]
 _STALLED = 0.2  # of the median: a load below it is a stall, if it lasts
 _LASTS = 20 * SECOND
 _FEWEST_STALLS = 2
+_LONG_STALL = 120 * SECOND  # our choice: one of these alone counts, between times of work
 _HIGHER = 1.5  # times the 99th percentile of the baseline: what is above it is a peak of another kind
 _PEAK = 0.99
+_SUSTAINED = 0.1  # of the time, above what is a peak of another kind, that no chance explains; our choice
+_STEADY = 10.0  # independent samples of a baseline that does not drift by itself; our choice
 # Deviations are larger from so many times those of the baseline on, and more by so many times what the level of runs of
 # one build differs by; our choice: those of runs of one build differ by less.
 _LARGER, _SPREADS = 1.05, 6.0
@@ -52,7 +55,7 @@ class Reshaped:
 def reshaped(found: list[Compared], loads: list[Compared]) -> list[Reshaped]:
     """What differs for certain, the gravest first."""
     every = [one for one in found if one.treatment.shape in ("all", "noise") and _enough(one)]
-    peaking = [one for one in every if one.treatment.shape == "all"]
+    peaking = [one for one in found if one.treatment.shape in ("all", "sustained") and _enough(one)]
     stalls = [made for one in loads if _enough(one) and (made := _stalls(one))]
     return [*stalls, *_certain(peaking, "peaks"), *_certain(every, "noise")]
 
@@ -62,21 +65,30 @@ def _enough(one: Compared) -> bool:
 
 
 def _stalls(one: Compared) -> Reshaped | None:
-    """Stalls, where no baseline has half as many."""
-    after, share = _stalled(one.second.samples.times, one.second.values)
+    """Stalls, where no baseline has half as many, or a long one, where none has one that is half as long."""
+    after = _stalled(one.second.samples.times, one.second.values)
     before = [_stalled(level.samples.times, level.values) for level in one.baselines]
-    if after < _FEWEST_STALLS or any(2 * count >= after for count, _ in before):
-        return None
-    return Reshaped("stalls", one, max(other for _, other in before), share)
+    many = after.stalls >= _FEWEST_STALLS and all(2 * other.stalls < after.stalls for other in before)
+    long = after.longest >= _LONG_STALL and all(2 * other.longest < after.longest for other in before)
+    return Reshaped("stalls", one, max(other.share for other in before), after.share) if many or long else None
 
 
-def _stalled(times: Times, values: Values) -> tuple[int, float]:
-    """How many stalls there are, and the share of samples in them."""
+class _Stalled(NamedTuple):
+    """How many stalls there are, the longest between times of work (ns), and the share of samples in them."""
+
+    stalls: int
+    longest: int
+    share: float
+
+
+def _stalled(times: Times, values: Values) -> _Stalled:
     low = values < _STALLED * median(values)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], low, [False])).astype(int)))
     step = int(median(np.diff(times)))
-    long = [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if (end - start) * step >= _LASTS]
-    return len(long), sum(end - start for start, end in long) / len(values)
+    found = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+    every = [(start, end) for start, end in found if (end - start) * step >= _LASTS]
+    between = [(end - start) * step for start, end in every if start > 0 and end < len(values)]
+    return _Stalled(len(every), max(between, default=0), sum(end - start for start, end in every) / len(values))
 
 
 def _certain(found: list[Compared], what: Shape) -> Iterator[Reshaped]:
@@ -98,13 +110,17 @@ class _Judged:
 
 def _peaks(one: Compared) -> _Judged:
     """Against the baseline that says it least."""
-    return max((_peaks_against(one, level.values) for level in one.baselines), key=lambda made: made.chance)
+    return max((_peaks_against(one, level) for level in one.baselines), key=lambda made: made.chance)
 
 
-def _peaks_against(one: Compared, first: Values) -> _Judged:
-    second = one.second.values
+def _peaks_against(one: Compared, level: Level) -> _Judged:
+    first, second = level.values, one.second.values
     usual, peak = (float(np.quantile(values, _PEAK)) for values in (first, second))
     limit = _HIGHER * max(1.0, one.expected.high) * usual + one.treatment.least
+    if (second > limit).mean() >= _SUSTAINED and level.mean.effective >= _STEADY:
+        return _Judged(usual, peak, 0.0)
+    if one.treatment.shape == "sustained":
+        return _Judged(usual, peak, 1.0)
     shares = [estimate((values > limit).astype(float)) for values in (first, second)]
     return _Judged(usual, peak, _chance(Difference.of(*shares)))
 

@@ -22,6 +22,7 @@ from plimsoll.review.statistics import WHOLE_RUN
 _ALIKE = (Outcome.SAME, Outcome.WITHIN)
 _MOST_NAMED = 3
 _MOST_SAME = 2
+_SEVERAL = 5  # baselines that show by how much runs differ
 
 
 class Answer(StrEnum):
@@ -152,9 +153,12 @@ def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
     if not spread:
         return "There are too few independent samples to be sure."
     needed = spread[0].runs_needed
-    if needed is None:
-        return f"Runs of one build may differ by as much; more than {MOST_RUNS} runs of the baseline would be needed."
-    return f"Runs of one build may differ by as much; {needed} runs of the baseline would decide it."
+    if needed is not None:
+        return f"Runs of one build may differ by as much; about {needed} runs of the baseline would decide it."
+    alone = not comparison.earlier  # what its runs differ by is not known, and may be less than is taken for granted
+    more = f"{_SEVERAL} to {MOST_RUNS} runs of the baseline would show whether they do"
+    more = more if alone else f"more than {MOST_RUNS} runs of the baseline would be needed"
+    return f"Runs of one build may differ by as much; {more}."
 
 
 def _named(found: list[Compared]) -> str:

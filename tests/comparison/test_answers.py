@@ -15,6 +15,7 @@ from plimsoll.rules.load import load_signals
 from tests.simulated import a_log, ar1, reviewed
 
 ROWS = 720
+AT_THE_END, FOR_LONG = np.arange(ROWS) > 600, np.arange(ROWS) // 50 == 6
 CPU = r"\Processor(_Total)\% Processor Time"
 REQUESTS = r"\Web Service(_Total)\Total Method Requests/sec"
 CONNECTIONS = r"\Web Service(_Total)\Current Connections"
@@ -50,8 +51,28 @@ def compared(first, second):
             "In b, and not in a, there is a trend",
         ),
         ({CPU: lambda one: np.where(np.arange(ROWS) > 600, 93, one)}, Answer.WORSE, "b is worse"),
+        (
+            {READ: lambda one: np.where(AT_THE_END, 2.4 * one, one)},
+            Answer.WORSE,
+            "99th percentile of disk read latency",
+        ),
+        (
+            {REQUESTS: lambda one: np.where(FOR_LONG, 0, one)},
+            Answer.WORSE,
+            "web requests stalled for 6.9 % of the time",
+        ),
+        ({CONNECTIONS: lambda one: one * np.linspace(1, 9, ROWS)}, Answer.UNKNOWN, "Nothing became worse or better"),
     ],
-    ids=["alike", "busier", "less throughput", "a leak", "a limit crossed at the end"],
+    ids=[
+        "alike",
+        "busier",
+        "less throughput",
+        "a leak",
+        "a limit crossed at the end",
+        "slow at the end",
+        "one stall",
+        "connections pile up",
+    ],
 )
 def test_the_answer(changed, expected, said):
     found = compared(a_run(1), a_run(2, changed))

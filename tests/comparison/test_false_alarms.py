@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.comparison.judging import Compared, Outcome, judged
 from plimsoll.comparison.levels import Level
-from plimsoll.comparison.treatments import Treatment
+from plimsoll.comparison.treatments import Treatment, Treatments
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals
@@ -28,11 +28,11 @@ def level(values, every_s=5.0):
     return found
 
 
-def compared(first, second, *, every_s=(5.0, 5.0)):
+def compared(first, second, *, every_s=(5.0, 5.0), treatment=HIGHER):
     """The outcomes of the signals of two runs, which are lists of values by signal."""
     host = Subject("A")
     found = [
-        Compared.of("cpu.busy", BUSY, (host, host), (level(one, every_s[0]), level(other, every_s[1])), HIGHER)
+        Compared.of("cpu.busy", BUSY, (host, host), (level(one, every_s[0]), level(other, every_s[1])), treatment)
         for one, other in zip(first, second, strict=True)
     ]
     return [one.outcome for one in judged(found)]
@@ -151,3 +151,13 @@ def test_a_shift_of_a_tenth_is_found(rows, shifted):
 
 def test_a_constant_that_changed_is_found():
     assert compared([np.full(100, 3.0)], [np.full(80, 4.0)]) == [Outcome.REGRESSION]
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"), [(1.5, Outcome.REGRESSION), (1.3, Outcome.SPREAD)], ids=["by half", "by less"]
+)
+def test_answers_that_take_longer_by_half_are_no_spread_of_runs(factor, expected):
+    treatment = Treatments().of("client.response_time", load_signals()["client.response_time"])
+    rng = np.random.default_rng(1)
+    first, second = noisy(rng, 300, 0.12), noisy(rng, 300, factor * 0.12)
+    assert set(compared(first, second, treatment=treatment)) == {expected}
