@@ -16,7 +16,7 @@ from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
-from plimsoll.rules.origins import Origin, Origins, WeightedOrigin, origin_for, series_of
+from plimsoll.rules.origins import Origin, Origins, WeightedOrigin, facts_of, origin_for, series_of
 from plimsoll.rules.possible import possible
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Condition, Further, Rule
@@ -156,7 +156,7 @@ class Judge:
             subjects,
             self._limits(rule.healthy, rule, each),
             self._limits(rule.recover, rule, each) if rule.recover else None,
-            self._values.layout(rule, origins),
+            self._layout(rule, origins),
             self._idle_rows(rule, origins),
             [self._joint(condition, each) for condition in conditions],
             borders,
@@ -225,6 +225,13 @@ class Judge:
                 inside &= (at <= one.start) | (at - longest >= one.end)
         return inside
 
+    def _layout(self, condition: Condition, origins: Sequence[Origin]) -> Layout:
+        """Raises UnknownFact here, before anything is judged, as for a limit that needs a fact."""
+        for origin in origins:
+            for one in facts_of(origin):
+                self.fact(one.subject, one.fact)
+        return self._values.layout(condition, origins)
+
     def _limits(self, limit: Healthy, condition: Condition, subjects: Sequence[Subject]) -> Limits:
         scale = condition.scale
         return Limits.of([limit.scaled(self.fact(one, scale)) if scale else limit for one in subjects])
@@ -240,7 +247,7 @@ class Judge:
         ]
         return _Joint(
             condition,
-            self._values.layout(condition, [*different.values()]),
+            self._layout(condition, [*different.values()]),
             np.array([place.get(id(origin), -1) for origin in origins]),
             Limits.of(each),
             self._idle_rows(condition, [*different.values()]),

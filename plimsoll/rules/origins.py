@@ -121,6 +121,17 @@ def series_of(origin: Origin) -> tuple[Series, ...]:
             return ()
 
 
+def facts_of(origin: Origin) -> tuple[FactOrigin, ...]:
+    """All facts that an origin needs."""
+    match origin:
+        case FactOrigin():
+            return (origin,)
+        case DerivedOrigin():
+            return tuple(fact for operand in origin.operands for fact in facts_of(operand))
+        case _:
+            return ()
+
+
 def recorded_as(origin: Origin) -> Origin:
     """The origin of what was recorded: of a time per request the time, without its weights."""
     return origin.value if isinstance(origin, WeightedOrigin) else origin

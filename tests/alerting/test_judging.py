@@ -15,7 +15,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import Judge
 from plimsoll.rules.grid import EVERY, grid
-from plimsoll.rules.load import Catalogue
+from plimsoll.rules.load import Catalogue, load
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
@@ -26,6 +26,7 @@ from plimsoll.store.protocol import FoundSeries
 from tests.rules.test_vectors import CASES, judged, rule_of, signals_of
 
 LONGEST = 600 * SECOND
+T0 = 1_700_000_000 * SECOND
 
 
 def site(rule, signals):
@@ -205,3 +206,27 @@ def test_windows_follow_the_sampling_interval():
     # Until five steps have shown that it is another one.
     assert without
     assert max(without) < 960
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        Series(
+            "S1",
+            "win_sqlserver",
+            (("objectname", "SQLServer:Memory Manager"), ("source", "S1")),
+            "Total_Server_Memory_(KB)",
+        ),
+        Series("S1", "win_sqlserver", (("objectname", "MSSQL$PAYROLL:General Statistics"),), "User_Connections"),
+    ],
+    ids=["memory", "connections"],
+)
+def test_a_host_of_which_a_fact_is_not_known_stops_the_judging_of_no_other(series, store):
+    """The rule about installed memory needs a fact that neither an agent of SQL Server nor plimsoll.toml gave."""
+    busy = Series("S2", "win_cpu", (("instance", "_Total"), ("objectname", "Processor")), "Percent_Processor_Time")
+    times = np.arange(T0, T0 + 900 * SECOND, 10 * SECOND, dtype=np.int64)
+    store.write_points(points({series: Samples(times, np.full(90, 9e6)), busy: Samples(times, np.full(90, 97.0))}))
+    live = LiveJudge(store, Site(load()), GivenFacts({}), {})
+    for at in times[1:].tolist():
+        live.advance(np.array([at], dtype=np.int64))
+    assert live.state(("windows-cpu-busy-critical", "s2", None)) == State.FIRING
