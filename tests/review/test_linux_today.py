@@ -113,6 +113,14 @@ def test_every_limit_of_the_first_tier_is_found_crossed_on_a_sick_host():
 
 
 @pytest.mark.parametrize(
+    ("measurement", "rule"), [("mem", "linux-memory-available"), ("disk", "linux-file-system-full")]
+)
+def test_an_agent_with_few_plugins_is_judged(measurement, rule):
+    sick = {key: value for key, value in (HEALTHY | SICK).items() if key[0] == measurement}
+    assert rule in {one.rule.id for one in crossed(findings(sick, {}))}
+
+
+@pytest.mark.parametrize(
     ("what", "rule"),
     [
         (
