@@ -16,7 +16,7 @@ from plimsoll.alerting.standing import Standing
 from plimsoll.alerting.transitions import Step, Transition
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
-from plimsoll.model.host_key import host_key
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Times, Values
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -163,6 +163,10 @@ class LiveJudge:
     def take(self, key: Key, since: int | None) -> None:
         """Go on from an alert that late samples have shown to fire."""
         self._standing.put(key, Status(State.FIRING, since))
+
+    def retire(self, hosts: Collection[HostKey]) -> None:
+        """Judge nothing of these hosts, whose samples may be in the windows still, and again all others."""
+        self._standing.retire(hosts)
 
     def interval(self, host: str) -> int | None:
         """The shortest sampling interval (ns) of a host's series that are judged; None if it is not known."""

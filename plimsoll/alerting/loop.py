@@ -21,18 +21,18 @@ from plimsoll.alerting.judging import LiveJudge, evaluations
 from plimsoll.alerting.live_series import MOST_HOSTS, Stopped, within
 from plimsoll.alerting.planning import Key, Site
 from plimsoll.alerting.replay import replay
-from plimsoll.alerting.roster import Roster, Seen
+from plimsoll.alerting.roster import Roster, Seen, retired
 from plimsoll.alerting.troubles import Trouble, Troubles
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, duration_text, iso
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.states import State, Status
-from plimsoll.rules.subjects import host_tags
+from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import Store
 
 DELAY = 30 * SECOND  # an evaluation at e is performed at e + DELAY, so that samples on their way are in
@@ -228,6 +228,8 @@ class AlertLoop:
 
     def _step(self, judge: LiveJudge, at: Times, now: int, *, is_quiet: bool) -> None:
         """Evaluate, and keep what that brought."""
+        gone = retired(self._book.file)
+        judge.retire(frozenset(gone))
         step = judge.advance(at)
         ended = dict.fromkeys(self._kept.keys() - step.statuses.keys(), Status())
         fired = {one.subject.host for one in step.transitions if one.after == State.FIRING}
@@ -244,7 +246,15 @@ class AlertLoop:
         self._kept = dict(judge.statuses)
         self._last = step.at
         for host, newest in step.heard.items():
-            self._seen[host] = Seen(newest, judge.interval(host))
+            left = gone.get(host_key(host))
+            # An evaluation is after samples that may be older than the retirement.
+            if left is None or (newest > left and host_key(host) in self._sending(left + 1, step.at)):
+                self._seen[host] = Seen(newest, judge.interval(host))
+
+    def _sending(self, start: int, end: int) -> set[HostKey]:
+        """The hosts that have samples in a range."""
+        tags = host_tags(self._site.catalogue.signals)
+        return {host_key(host_of(one, tags)) for one in self._store.series(start, end, live=True).series}
 
     def _amend(self, now: int) -> None:
         """Amend the history of one host for which samples came late."""
@@ -258,6 +268,8 @@ class AlertLoop:
             host, series = due[0], self._late_series.values()
             start = max(self._late.pop(host), last - _MOST_CAUGHT_UP)
             self._late_series = {}
+        if host_key(host) in retired(self._book.file):
+            return
         self._amended[host] = now
         begun = time.thread_time()
         judge.reread(series)

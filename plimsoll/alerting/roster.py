@@ -205,6 +205,12 @@ def hosts(file: AlertsFile) -> list[Host]:
     return [Host(**dict(row)) for row in file.rows("SELECT * FROM roster ORDER BY host")]
 
 
+def retired(file: AlertsFile) -> dict[HostKey, int]:
+    """When hosts (case-folded) were retired (UTC ns) that have sent nothing since."""
+    rows = file.rows("SELECT host, retired_at FROM roster WHERE retired_at IS NOT NULL")
+    return {host_key(row["host"]): row["retired_at"] for row in rows}
+
+
 def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
     """Take a host off the roster and close its alerts; how many there were. Unusable if it is not on the roster.
 

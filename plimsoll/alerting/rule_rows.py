@@ -28,6 +28,7 @@ class RuleRows:
         values: The reduced values at the last evaluation; NaN for no data.
         known: Whether the condition was known at the last evaluation.
         odd: The reduced values that cannot be; NaN elsewhere.
+        retired: Which subjects are of hosts that are retired: nothing of them is known.
     """
 
     def __init__(self, planned: Sequence[Planned]) -> None:
@@ -42,6 +43,7 @@ class RuleRows:
         self.values = np.full(count, nan)
         self.known = np.zeros(count, dtype=np.bool_)
         self.odd = np.full(count, nan)
+        self.retired = np.zeros(count, dtype=np.bool_)
         self._parts: list[tuple[Part, NDArray[np.intp]]] | None = None
         self._evaluations = 0
 
@@ -88,6 +90,8 @@ class RuleRows:
             self._parts, self._evaluations = [*self._made(judge, len(at), lacking)], len(at)
         for part, rows in self._parts:
             found = judge.matrix(part, at)
+            if self.retired[rows].any():
+                found = found.without(self.retired[rows])
             if len(found.times):
                 self.values[rows] = found.values[:, -1]
                 self.known[rows] = found.enter[:, -1] != Truth.NO_DATA

@@ -1,6 +1,6 @@
 """How every rule that is judged live stands: its last value, its state, and what comes of that in numbers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import nan
 
 import numpy as np
@@ -9,6 +9,7 @@ from plimsoll.alerting.judged_now import CROSSED, AllJudged, Places, RuleNow
 from plimsoll.alerting.planning import Key, Planned
 from plimsoll.alerting.rule_rows import RuleRows
 from plimsoll.alerting.transitions import Transition
+from plimsoll.model.host_key import HostKey
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.value_text import quantity
@@ -28,6 +29,7 @@ class Standing:
         self._place: dict[Key, tuple[RuleRows, int]] = {}
         self._gone: dict[Key, tuple[Planned, Healthy]] = {}
         self._places = Places(())
+        self._retired: Collection[HostKey] = ()
 
     def plan(self, planned: Sequence[Planned]) -> None:
         """Judge these from now on; what is judged already goes on."""
@@ -45,6 +47,18 @@ class Standing:
                 if healthy:
                     self._gone[key] = rows.planned[row], healthy
         self._places = Places([rows.planned for rows in self.rules])
+        self._mark_retired()
+
+    def retire(self, hosts: Collection[HostKey]) -> None:
+        """Have no data of these hosts, and of no others, from the next evaluation on."""
+        if hosts != self._retired:
+            self._retired = hosts
+            self._mark_retired()
+
+    def _mark_retired(self) -> None:
+        numbers = [at for at, host in enumerate(self._places.hosts) if host in self._retired] if self._retired else []
+        for rows, its in zip(self.rules, self._places.numbers, strict=True):
+            rows.retired = np.isin(its, numbers)
 
     def stepped(self, key: Key, status: Status) -> None:
         """Keep a status that changed."""

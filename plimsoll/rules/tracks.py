@@ -1,7 +1,7 @@
 """What judging a rule gives, evaluation by evaluation: its values, conditions and states."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -118,6 +118,17 @@ class Matrix:
         """The conditions for one subject."""
         columns = self.values[at], self.enter[at], self.stay[at], self.others_hold[at], self.impossible[at]
         return Conditions(self.healthy[at], self.times, *columns)
+
+    def without(self, rows: NDArray[np.bool_]) -> "Matrix":
+        """The same without data for some rows."""
+        hidden = rows[:, np.newaxis]
+        return replace(
+            self,
+            values=np.where(hidden, np.nan, self.values),
+            enter=np.where(hidden, np.int8(Truth.NO_DATA), self.enter),
+            stay=np.where(hidden, np.int8(Truth.NO_DATA), self.stay),
+            impossible=np.where(hidden, np.nan, self.impossible),
+        )
 
 
 class Limits(NamedTuple):

@@ -17,7 +17,7 @@ from plimsoll.alerting.book.history import firing, history
 from plimsoll.alerting.loop import DELAY, AlertLoop
 from plimsoll.alerting.planning import Site
 from plimsoll.alerting.replay import replay
-from plimsoll.alerting.roster import Roster
+from plimsoll.alerting.roster import Roster, hosts, retire
 from plimsoll.alerting.wording import fired_sentence
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.hosts.settings import parse
@@ -260,6 +260,26 @@ def test_one_silent_host_of_ten_is_one_alert_and_its_own_rules_stay_as_they_were
     assert alerts(world) == []
     world.run(2 * MINUTE, dict.fromkeys(hosts, 60.0))
     assert alerts(world, "host-silent") == [("host-silent", "web3", False)]
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+def test_a_retired_host_whose_samples_are_in_the_windows_still_raises_no_alert_until_it_sends_again(world, is_away):
+    linux = Series("web1", "kernel", (), "context_switches")  # for rules with windows of ten minutes
+    world.send(Points([linux], np.zeros(1, np.int32), np.array([world.now]), np.ones(1)))
+    world.run(14 * MINUTE, {"web1": 2, "db1": 60})
+    assert "linux-cpu-busy" in {one.rule for one in firing(world.file)}
+    world.run(2 * MINUTE, {"db1": 60})
+    retire(world.file, "WEB1", world.now)
+    if is_away:
+        world.restart()
+        world.pass_at_once(12 * MINUTE, {"db1": 60})
+    world.run(15 * MINUTE, {"db1": 60})
+    assert firing(world.file) == []
+    assert {one.ended_how for one in history(world.file, 0, 2**62)} == {"retired"}
+    assert [one.host for one in hosts(world.file) if one.retired_at is not None] == ["web1"]
+    world.run(14 * MINUTE, {"web1": 2, "db1": 60})
+    assert {one.host for one in firing(world.file)} == {"web1"}
+    assert [one.host for one in hosts(world.file) if one.retired_at is not None] == []
 
 
 def test_a_rule_that_is_switched_off_ends_its_alerts(world):
