@@ -4,20 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-import numpy as np
-
 from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.counter_names.unrecognised import Unrecognised
 from plimsoll.model.host_key import host_key
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted, listed
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.model.value_text import quantity
 from plimsoll.review.findings import JUDGED, Finding, Outcome
-from plimsoll.review.recording.bad_counters import MOST_IMPOSSIBLE, BadCounter
+from plimsoll.review.recording.bad_counters import BadCounter
 from plimsoll.review.sentences import breach_sentence, subject_title, worst_text
 from plimsoll.rules.crossings import Found, gaps_crossed
-from plimsoll.rules.grid import EVERY
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.tracks import Track
 from plimsoll.rules.wording import exactly
@@ -95,28 +91,6 @@ def bad_values(found: Sequence[BadCounter]) -> Iterator[Doubt]:
     if found:
         more = f", and so with {counted(len(found) - 1, 'more counter')}" if len(found) > 1 else ""
         yield Doubt(f"values of {found[0].counter} {found[0].why}{more}", "see the remarks")
-
-
-def impossible_values(findings: Iterable[Finding], known: Sequence[BadCounter]) -> Iterator[Doubt]:
-    """Signals of warning and critical thresholds that were not judged at times, as their values cannot be."""
-    counters = " ".join(one.counter.casefold() for one in known)
-    found: dict[str, str] = {}
-    for one in findings:
-        named = any(source.path and source.path.counter.casefold() in counters for source in one.signal.sources)
-        if one.severe and one.track and not named and _is_impossible(one.track):
-            values = one.track.impossible[~np.isnan(one.track.impossible)]
-            value = quantity(float(values[0]), one.signal.unit)
-            found.setdefault(one.signal.title, f"{subject_title(one)} cannot be {value}")
-    if found:
-        more = f", and so with {counted(len(found) - 1, 'more signal')}" if len(found) > 1 else ""
-        yield Doubt(f"{next(iter(found.values()))}{more}", "such values are not judged")
-
-
-def _is_impossible(track: Track) -> bool:
-    """Whether more of the values cannot be than one bad sample makes impossible, or all."""
-    count, others = int((~np.isnan(track.impossible)).sum()), int((~np.isnan(track.values)).sum())
-    one_sample = track.window // EVERY + 1
-    return count > 0 and (not others or count > one_sample + MOST_IMPOSSIBLE * (count + others))
 
 
 def unrecognised_names(found: Sequence[Unrecognised]) -> Iterator[Doubt]:

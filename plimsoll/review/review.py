@@ -27,6 +27,7 @@ from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from plimsoll.review.recording.host_spans import host_spans, recordings
+from plimsoll.review.recording.impossible import impossible_values, remarks_on_impossible
 from plimsoll.review.recording.interruptions import paused, restarted
 from plimsoll.review.recording.load_driver import ended_early, many_failed, some_failed, unanswered
 from plimsoll.review.recording.response_times import slow, slowed
@@ -106,7 +107,7 @@ class Review:
             *doubts.missing(self.missing_hosts),
             *doubts.missing_instances(self.missing_instances),
             *doubts.bad_values(self.bad_counters),
-            *doubts.impossible_values(self.findings, self.bad_counters),
+            *impossible_values(self.findings, self.bad_counters, self.signals.samples),
             *stood_still(self.signals, self.question.signals, self.hosts),
             *doubts.objective(self.findings),
             *many_failed(self.signals, self.findings),
@@ -328,6 +329,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     more = (
         *(not_recognised(one) for one in found.unrecognised),
         *remarks_below_zero(logs),
+        *remarks_on_impossible(findings, signals.samples),
         *unused_settings(facts.given, question, findings, found.hosts),
         *recorded_too_briefly(findings),
         *remarks_on(driver_clock(signals)),

@@ -188,7 +188,9 @@ def can_be(signal: dict[str, Any], reduce: str) -> tuple[float, float]:
     """Between which values one of a signal must be."""
     if reduce not in ("mean", "min", "max", "last", "median"):
         return -math.inf, math.inf
-    low = -math.inf if signal.get("negative") or signal["unit"] not in _NEVER_BELOW_ZERO else -1.0
+    low = {"s": -1e-5, "ms": -0.01, "ratio": -0.01}.get(signal["unit"], -1.0)
+    if signal.get("negative") or signal["unit"] not in _NEVER_BELOW_ZERO:
+        low = -math.inf
     return low, math.nextafter(1.1 * signal.get("highest", math.inf), math.inf)
 
 

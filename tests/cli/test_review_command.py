@@ -311,6 +311,24 @@ def test_a_verdict_does_not_rest_on_values_that_cannot_be(busy, plimsoll, tmp_pa
     assert "cannot be" in first or "are below zero" in first
 
 
+# Of both kinds the mean of a minute is one that can be.
+@pytest.mark.parametrize(
+    ("bad", "often", "is_told"), [("-0.05", 2, True), ("-0.000001", 2, False), ("2e12", 60, False)]
+)
+def test_latencies_that_cannot_be_decide_nothing(bad, often, is_told, plimsoll, tmp_path):
+    log = a_log(tmp_path, lambda _: 20)
+    header, *rows = log.read_text().splitlines()
+    name = r'"\\WEB01\PhysicalDisk(1 D:)\Avg. Disk sec/Read"'
+    rows = [f'{row},"{bad if at % often == 1 else 0.06 if is_told else 0.004}"' for at, row in enumerate(rows)]
+    log.write_text("\r\n".join([f"{header},{name}", *rows]) + "\r\n")
+    done = plimsoll("review", log)
+    said = done.out.splitlines()
+    assert said[0].startswith("Not known." if is_told else "Healthy.")
+    assert ("Disk read latency of WEB01, 1 D: cannot be -" in " ".join(said[:3])) == is_told
+    assert ("cannot be" in done.err) == (bad != "-0.000001")
+    assert "000,000,000" not in said[0] + said[1]
+
+
 def test_other_columns_that_people_add_say_nothing_of_health(plimsoll, tmp_path):
     log = a_log(tmp_path, lambda _: 20)
     log.write_text(log.read_text().replace('/sec"', '/sec","users"').replace('"900"', '"900","12"'))

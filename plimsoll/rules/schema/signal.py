@@ -253,12 +253,12 @@ class Signal(Strict):
     negative: bool = Field(
         default=False,
         description="Whether it can be below zero. What is measured in `%`, time, bytes or rates cannot, unless it is "
-        "said here: a value of -1 or less is not judged then.",
+        "said here: a value of -1 or less (of times -0.01 ms, of ratios -0.01) is not judged then.",
     )
     highest: float | None = Field(
         default=None,
-        description="The highest value that it can have: 100 for a share of a whole. A value that is more than a tenth "
-        "above it is not judged.",
+        description="The highest value that it can have: 100 for a share of a whole, 3600 s for a disk's latency. "
+        "A value that is more than a tenth above it is not judged.",
     )
     instances: Literal["none", "each", "sum"] = Field(
         default="none",

@@ -1,0 +1,82 @@
+"""Signals with values that they cannot have: a few are remarks, many a doubt."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from plimsoll.model.log import Values
+from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.samples import Samples
+from plimsoll.model.value_text import quantity
+from plimsoll.review.doubts import Doubt
+from plimsoll.review.findings import Finding
+from plimsoll.review.recording.bad_counters import MOST_IMPOSSIBLE, BadCounter
+from plimsoll.review.sentences import subject_title
+from plimsoll.rules.grid import EVERY
+from plimsoll.rules.possible import BELOW_ZERO, impossible
+from plimsoll.rules.tracks import Track
+
+_SamplesOf = Callable[[Finding], Samples | None]
+
+
+def impossible_values(
+    findings: Iterable[Finding], known: Sequence[BadCounter], samples_of: _SamplesOf
+) -> Iterator[Doubt]:
+    """Signals of warning and critical thresholds that were not judged at times, as their values cannot be.
+
+    Nor is it known what a mean was that can be, of many samples that cannot.
+    """
+    counters = " ".join(one.counter.casefold() for one in known)
+    found: dict[str, str] = {}
+    for one in findings:
+        named = any(source.path and source.path.counter.casefold() in counters for source in one.signal.sources)
+        if named or not one.severe or not one.track or one.signal.title in found:
+            continue
+        values = one.track.impossible[~np.isnan(one.track.impossible)]
+        if not _is_impossible(one.track):
+            values, count = _samples(one, samples_of)
+            values = values[values < 0]  # those above the highest may be of a timer that runs unevenly
+            if len(values) <= MOST_IMPOSSIBLE * count:
+                continue
+        found[one.signal.title] = f"{subject_title(one)} cannot be {quantity(float(values[0]), one.signal.unit)}"
+    if found:
+        more = f", and so with {counted(len(found) - 1, 'more signal')}" if len(found) > 1 else ""
+        yield Doubt(f"{next(iter(found.values()))}{more}", "such values are not judged")
+
+
+def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -> Iterator[Remark]:
+    """A remark on each signal with samples that cannot be, but those that are told of their counter."""
+    found: dict[str, list[tuple[Finding, Values, int]]] = {}
+    seen: set[tuple[str, object]] = set()
+    for one in findings:
+        if one.severe and one.track and (of := (one.rule.signal, one.track.subject.key)) not in seen:
+            seen.add(of)
+            values, count = _samples(one, samples_of)
+            values = values[values > BELOW_ZERO]
+            if len(values):
+                found.setdefault(one.rule.signal, []).append((one, values, count))
+    for (one, values, count), *others in found.values():
+        more = f", and so with {len(others):,} more" if others else ""
+        worst = quantity(float(values[np.abs(values).argmax()]), one.signal.unit)
+        such = "such as " if len(values) > 1 else ""
+        text = (
+            f"{len(values):,} of {counted(count, 'value')} of {subject_title(one)} cannot be, {such}{worst}{more}: "
+            "where they make a mean impossible, it is not judged"
+        )
+        yield Remark(Kind.NOTED, text, count=len(values))
+
+
+def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
+    """The samples of a finding's signal that cannot be, and how many samples there are."""
+    samples = samples_of(finding)
+    if samples is None:
+        return np.empty(0), 0
+    values = samples.present.values
+    return values[impossible(values, finding.signal)], len(values)
+
+
+def _is_impossible(track: Track) -> bool:
+    """Whether more of the values cannot be than one bad sample makes impossible, or all."""
+    count, others = int((~np.isnan(track.impossible)).sum()), int((~np.isnan(track.values)).sum())
+    one_sample = track.window // EVERY + 1
+    return count > 0 and (not others or count > one_sample + MOST_IMPOSSIBLE * (count + others))
