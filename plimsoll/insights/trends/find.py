@@ -111,13 +111,19 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
 
 
 def _without_repeated(found: list[SignalTrend]) -> list[SignalTrend]:
-    """Without signals that are another notable one in another unit: disk.free_bytes beside disk.free."""
-    told = {(one.name, one.subject.key) for one in found if one.notable}
-    return [
-        one
-        for one in found
-        if not any(one.subject.key == key and one.name.startswith(f"{name}_") for name, key in told)
-    ]
+    """Without signals that are another notable one in another unit: of disk.free and disk.free_bytes, or
+    memory.available and memory.available_percent, the one with a limit stands, of two the one with the shorter name.
+    """
+    notable = [one for one in found if one.notable]
+    return [one for one in found if not any(_stands_for(other, one) for other in notable)]
+
+
+def _stands_for(other: SignalTrend, one: SignalTrend) -> bool:
+    short, long = sorted((one.name, other.name), key=len)
+    if other is one or other.subject.key != one.subject.key or not long.startswith(f"{short}_"):
+        return False
+    first, second = ((each.limit is not None, -len(each.name)) for each in (other, one))
+    return first > second
 
 
 def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
