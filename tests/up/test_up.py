@@ -137,12 +137,13 @@ def test_settings_are_read_anew_and_wrong_ones_change_nothing(up, webhook, plims
     done = plimsoll("reload", "--store", folder)
     assert (done.status, done.out) == (0, "The settings were read anew; they notify hook.\n")
     assert 'aria-label="Send a test message to hook"' in page()
-    for wrong in (("[notify.hook]\nurl = 1\n",), (target, '[rules.no-such]\noff = true\nreason = "-"\n')):
+    for wrong in (("[notify.hook]\nurl = 1\nno_such = 2\n",), (target, '[rules.no-such]\noff = true\nreason = "-"\n')):
         write(*wrong)
         refused = plimsoll("reload", "--store", folder)
         assert refused.status == 2
         assert "those of before hold: " in refused.err
         assert "toml" in refused.err
+        assert r"\n" not in refused.err
         assert "The new settings are refused" in page()
         assert 'aria-label="Send a test message to hook"' in page()
     write(target + "[limits]\nhosts = 7\n")

@@ -38,5 +38,5 @@ def run(data: Path | None) -> None:
     except (ValueError, KeyError, TypeError):
         raise Unreachable(f"{known.address}: does not answer as this version does; start plimsoll up again") from None
     if refused:
-        raise Unusable(text)
+        raise Unusable(*text.splitlines())
     print_line(text)
