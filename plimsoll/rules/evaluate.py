@@ -16,6 +16,7 @@ from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
+from plimsoll.rules.constants import Constants
 from plimsoll.rules.origins import Origin, Origins, WeightedOrigin, facts_of, origin_for, series_of
 from plimsoll.rules.possible import possible
 from plimsoll.rules.schema.healthy import Healthy
@@ -50,6 +51,7 @@ class _Joint(NamedTuple):
     limits: Limits
     idle: _Idle | None
     missing: list[bool]
+    constants: Constants | None
 
 
 class Part(NamedTuple):
@@ -237,7 +239,7 @@ class Judge:
         return Limits.of([limit.scaled(self.fact(one, scale)) if scale else limit for one in subjects])
 
     def _joint(self, condition: Condition, subjects: Sequence[Subject]) -> _Joint:
-        known = self.origins(condition.signal)
+        known, signal = self.origins(condition.signal), self.signals.get(condition.signal)
         origins = [origin_for(known, subject) for subject in subjects]
         different = {id(origin): origin for origin in origins if origin is not None}
         place = {one: row for row, one in enumerate(different)}
@@ -252,12 +254,15 @@ class Judge:
             Limits.of(each),
             self._idle_rows(condition, [*different.values()]),
             [origin is None for origin in origins],
+            Constants(len(different)) if signal and signal.constant else None,
         )
 
     def _joint_truths(self, joint: _Joint, at: Times) -> Truths:
         """One row for each subject."""
         condition = joint.condition
         reduced, _ = self._possible(condition, self._values.of(joint.layout, at))
+        if joint.constants:
+            reduced = joint.constants.filled(reduced)
         values = np.concatenate((reduced, np.full((1, len(at)), np.nan)))[joint.rows]
         idle = np.concatenate((self._idle(joint.idle, at, reduced), np.zeros((1, len(at)), bool)))
         truths = truths_of(values, ~joint.limits.hold(values), idle[joint.rows])

@@ -91,6 +91,7 @@ class Condition:
     scale: str | None
     can_be: tuple[float, float] = (-math.inf, math.inf)  # both excluded
     counts_unrecorded: bool = False
+    is_constant: bool = False  # its last value counts where it has none, else its next
 
 
 @dataclass(frozen=True)
@@ -223,4 +224,5 @@ def _condition(data: dict[str, Any], units: dict[str, str]) -> Condition:
         data.get("reduce", "mean"),
         data.get("scale"),
         counts_unrecorded=data.get("if_not_recorded") == "crossed",
+        is_constant=bool(signals().get(data["signal"], {}).get("constant")),
     )

@@ -76,8 +76,14 @@ def moments(conditions: list[tuple[Condition, Signal | None]], evaluations: list
     Limits of the conditions are already multiplied by facts.
     """
     made: list[Moment] = []
-    for at in evaluations:
-        found = [value_at(signal, one.reduce, one.over, at) if signal else None for one, signal in conditions]
+    columns = [
+        [value_at(signal, one.reduce, one.over, at) if signal else None for at in evaluations]
+        for one, signal in conditions
+    ]
+    for place, (one, _) in enumerate(conditions[1:], 1):
+        columns[place] = _filled(columns[place]) if one.is_constant else columns[place]
+    for row, at in enumerate(evaluations):
+        found = [column[row] for column in columns]
         values = [
             value if value is not None and one.can_be[0] < value < one.can_be[1] else None
             for value, (one, _) in zip(found, conditions, strict=True)
@@ -95,6 +101,14 @@ def moments(conditions: list[tuple[Condition, Signal | None]], evaluations: list
         values[0] = None if idle[0] else values[0]
         made.append(Moment(at, _all(known), values[0], _all(known[1:]), spoilt=spoilt, idle=idle[0]))
     return made
+
+
+def _filled(values: list[float | None]) -> list[float | None]:
+    """Where there is no value, the last one before, or else the first one after."""
+    return [
+        next((other for other in (*reversed(values[: row + 1]), *values[row:]) if other is not None), None)
+        for row in range(len(values))
+    ]
 
 
 def _all(known: list[bool | None]) -> bool | None:

@@ -52,6 +52,14 @@ def test_free_space_is_little_where_percent_and_megabytes_are(percent, megabytes
     assert (states["windows-disk-free"], states["windows-disk-free-critical"]) == (warning, critical)
 
 
+@pytest.mark.parametrize("before", [18, 0])
+def test_a_volume_that_is_full_has_a_size_and_what_is_0_of_0_throughout_has_none(before, reviewed):
+    percent, megabytes = [before] * 120 + [0] * 120, [1000 * before] * 120 + [0] * 120
+    states, _ = reviewed({rf"{VOLUME}\% Free Space": percent, rf"{VOLUME}\Free Megabytes": megabytes, CPU: 20})
+    expected = "crossed" if before else "no-data"
+    assert {states[name] for name in ("windows-disk-free-critical", "windows-disk-full")} == {expected}
+
+
 def test_much_is_left_to_commit_on_a_large_host(reviewed):
     share = {r"\Memory\% Committed Bytes In Use": 92}
     large = {r"\Memory\Commit Limit": 512 * GB, r"\Memory\Committed Bytes": 471 * GB}

@@ -5,6 +5,9 @@ import json
 import pytest
 
 READ, READS = r"\PhysicalDisk(0 C:)\Avg. Disk sec/Read", r"\PhysicalDisk(0 C:)\Disk Reads/sec"
+LATENCY, TRANSFERS = r"\PhysicalDisk(0 C:)\Avg. Disk sec/Transfer", r"\PhysicalDisk(0 C:)\Disk Transfers/sec"
+WRITES = r"\PhysicalDisk(0 C:)\Disk Writes/sec"
+QUEUE, IDLE = r"\PhysicalDisk(0 C:)\Avg. Disk Queue Length", r"\PhysicalDisk(0 C:)\% Idle Time"
 
 
 @pytest.fixture
@@ -67,3 +70,26 @@ def test_where_the_rate_was_not_recorded_idle_intervals_do_not_count(reviewed):
     rules, _ = reviewed(read=[0.09, 0, 0, 0, 0, 0])
     assert rules["windows-disk-read-latency-critical"]["state"] == "crossed"
     assert rules["windows-disk-read-latency-critical"]["worst"] == 0.09
+
+
+@pytest.mark.parametrize(
+    "recorded", [{TRANSFERS: [0], QUEUE: [32]}, {TRANSFERS: [0], IDLE: [0]}, {READS: [0], WRITES: [0], QUEUE: [32]}]
+)
+def test_a_disk_that_completes_nothing_while_requests_wait_hangs(recorded, reviewed):
+    """Its latency has no value, and says nothing."""
+    rules, found = reviewed(**{LATENCY: [0]}, **recorded)
+    assert found["headline"].startswith("Not healthy. Disk ")
+    assert "of WEB1, 0 C: stayed at 0 /s (1 min mean) throughout" in found["headline"]
+    assert rules["windows-disk-latency"]["state"] == "held"
+
+
+def test_a_disk_that_hangs_for_a_few_minutes_hangs(reviewed):
+    """For four of thirty; it need not be so long that a queue is often too long."""
+    hangs = [*[0] * 24, *[40] * 157]
+    _, found = reviewed(**{LATENCY: [0.004 * (rate > 0) for rate in hangs], TRANSFERS: hangs, QUEUE: [9]})
+    assert found["headline"].startswith("Not healthy. Disk transfers of WEB1, 0 C:")
+
+
+def test_a_disk_without_requests_for_which_none_waits_does_not_hang(reviewed):
+    rules, _ = reviewed(**{LATENCY: [0], TRANSFERS: [0], QUEUE: [0, 0, 0.1], IDLE: [100]})
+    assert rules["windows-disk-hangs"]["state"] == "held"

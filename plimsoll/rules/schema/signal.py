@@ -274,6 +274,11 @@ class Signal(Strict):
         default=None,
         description="A value that proves nothing while the signal has it throughout: a queue of 0.",
     )
+    constant: bool = Field(
+        default=False,
+        description="Whether it stays as it is, as the size of a volume does: where a further condition of a rule has "
+        "no data of it, its last value counts, or else its next.",
+    )
     moves: bool = Field(
         default=False,
         description="Whether it changes all the time on a host that runs. Where none of those recorded does, what "
