@@ -330,7 +330,7 @@ def test_labels_without_end_take_bounded_memory(translator, monkeypatch):
 
 
 def test_a_total_of_more_than_can_be_kept_is_not_told(translator, monkeypatch):
-    monkeypatch.setattr("plimsoll.receive.exporters.translate._MOST_PARTS", 12)
+    monkeypatch.setattr("plimsoll.receive.exporters.kept._MOST_PARTS", 12)
     for at, lines in ((0, BEFORE), (10, AFTER)):
         found = scraped(translator, "\n".join(lines).encode(), at)
     assert usage(found, "cpu0") == [40]

@@ -67,6 +67,7 @@ class Taken:
     def finish(self) -> None:
         """Make the lines of what was added."""
         made: list[bytes] = []
+        self._found.sort(key=lambda one: one[1])
         for first in range(0, len(self._found), _AT_ONCE):
             with self._translator.lock:
                 made.append(self._translator.lines(self._found[first : first + _AT_ONCE], self._now))

@@ -1,0 +1,243 @@
+"""The last samples of metrics that become fields together.
+
+A sender may be ahead of another by minutes when it catches up after an outage, so a time that still lacks samples is
+kept until they are there, for some minutes and as far as there is room. Of the others only the newest are kept.
+"""
+
+import math
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from plimsoll.model.times import SECOND
+from plimsoll.rules.exporters.formulas import Formula, Moment
+from plimsoll.rules.exporters.schema import Group
+from plimsoll.store.line_protocol import series_and_field
+
+Part: TypeAlias = tuple[str, ...]
+
+_OF_GROUP, _OF_LABELS, _OF_PART = 3_000, 10, 600  # what is kept for a group, for a character of its labels, and a part
+_OF_TIME, _OF_SAMPLE = 700, 120  # what is kept for a time more than the newest, and for each sample of it
+_MOST_PARTS = 20_000  # of what is added up for a host: processors, each in all its modes
+_LONGEST_GAP = 600 * SECOND
+_SHORTEST_GAP = SECOND  # two Prometheus may scrape a host at nearly the same time
+_GONE_AFTER = 300 * SECOND
+_NEWEST = 3  # times that are kept in any case
+_MOST_TIMES = 1_000
+_WAITS = 300 * SECOND  # since the first sample of a time has come
+_LEARNS = 60 * SECOND  # how long it takes until all series of a group have been seen
+
+
+@dataclass(slots=True)
+class _At:
+    """The samples of a time by metric; those of a total by instance, and added up. When the first came, how many."""
+
+    came: int
+    metrics: dict[str, float] = field(default_factory=dict[str, float])
+    parts: dict[str, dict[Part, float]] = field(default_factory=dict[str, dict[Part, float]])
+    count: int = 0
+
+
+class Kept:
+    """The last samples of the metrics of a group: of one instance, or of all that a total is for."""
+
+    def __init__(self, group: Group, host: str, labels: dict[str, str]) -> None:
+        self.used = 0
+        self.counted = 0  # of `waiting`, by whoever adds it up
+        self._group = group
+        self.host = host
+        self.labels = labels
+        self._times: dict[int, _At] = {}
+        self._order: list[int] = []
+        self._since: int | None = None
+        self._samples = 0
+        self._full = 0  # samples of the fullest time
+        self._known: dict[str, dict[Part, int]] = {}
+        self._parts = 0
+        self._is_cut = False
+        self._averages: dict[str, tuple[int, float]] = {}
+        self._heads: dict[tuple[str, ...], bytes] = {}
+
+    def add(self, time: int, metric: str, part: Part, value: float, *, now: int, may_grow: bool) -> int:
+        """Keep a sample that comes now. How many bytes more are kept from now on, but for `waiting`.
+
+        A total with a part more than may be kept is none any more.
+        """
+        at = self._times.get(time)
+        if at is None:
+            insort(self._order, time)
+            at = self._times[time] = _At(now)
+            self._since = now if self._since is None else self._since
+        if not self._group.over:
+            self._count(at, metric not in at.metrics)
+            at.metrics[metric] = value
+            return 0
+        known = self._known.setdefault(metric, {})
+        is_new = part not in known
+        if is_new:
+            if self._parts >= _MOST_PARTS or not may_grow:
+                self._is_cut = True
+                return 0
+            self._parts += 1
+        known[part] = max(time, known.get(part, time))
+        parts = at.parts.setdefault(metric, {})
+        self._count(at, part not in parts)
+        parts[part] = value
+        return of_part(part) if is_new else 0
+
+    def _count(self, at: _At, more: int) -> None:
+        at.count += more
+        self._samples += more
+        self._full = max(self._full, at.count)
+
+    @property
+    def held(self) -> int:
+        """About how many bytes the parts of a total take."""
+        return sum(of_part(part) for parts in self._known.values() for part in parts)
+
+    @property
+    def waiting(self) -> int:
+        """About how many bytes the times take that are kept beside the newest."""
+        more = len(self._order) - _NEWEST
+        if more <= 0:
+            return 0
+        samples = self._samples - sum(self._times[time].count for time in self._order[-_NEWEST:])
+        return more * _OF_TIME + samples * _OF_SAMPLE
+
+    def drop(self, now: int, *, may_wait: bool) -> int:
+        """Forget the times that lack nothing, or wait for too long. How many samples were to wait but had no room.
+
+        The time before one that waits is needed for what grew until then.
+        """
+        dropped = lost = 0
+        is_new = self._since is not None and now - self._since < _LEARNS
+        for where, time in enumerate(self._order[:-_NEWEST]):
+            at, after = self._times[time], self._times[self._order[where + 1]]
+            has_room = may_wait and len(self._order) - dropped <= _MOST_TIMES
+            if has_room and (self._waits(at, now, is_new) or self._waits(after, now, is_new)):
+                break
+            if not has_room and now - at.came < _WAITS and self._lacks(at, is_new):
+                lost += at.count
+            dropped += 1
+            self._samples -= at.count
+            del self._times[time]
+        del self._order[:dropped]
+        return lost
+
+    def _waits(self, at: _At, now: int, is_new: bool) -> bool:
+        return now - at.came < _WAITS and ((is_new and bool(self._group.over)) or self._lacks(at, is_new))
+
+    def _lacks(self, at: _At, is_new: bool) -> bool:
+        """Whether samples are still to come. Of a group that is new, nobody knows how many there are."""
+        return at.count < self._full or (is_new and self._is_in_part(at))
+
+    def learn_anew(self) -> None:
+        """Forget how many samples a time has if it lacks none: some of the metrics may be no more."""
+        self._full = max((at.count for at in self._times.values()), default=0)
+
+    def next_after(self, time: int) -> int | None:
+        """The next time of which there are samples."""
+        where = bisect_right(self._order, time)
+        return self._order[where] if where < len(self._order) else None
+
+    def lines(self, time: int) -> Iterator[bytes]:
+        """The fields that can be computed for a time."""
+        at = self._times.get(time)
+        if at is None:
+            return
+        self._add_up(time, at)
+        chosen = self._chosen(at.metrics)
+        if chosen is None:
+            return
+        for name, formulas in self._group.formulas.items():
+            for formula in formulas:
+                value = self._value(formula, time, at)
+                if value is not None:
+                    yield b"%b=%b %d" % (self._head(name, chosen), repr(value).encode(), time)
+                    break
+
+    def _value(self, formula: Formula, time: int, at: _At) -> float | None:
+        if not formula.names <= at.metrics.keys():
+            return None
+        # What has no label of an instance is of all of them already.
+        counts = {name: sum(any(part) for part in at.parts[name]) for name in formula.counted if name in at.parts}
+        if not formula.growing:
+            return formula.value(Moment(time, at.metrics, counts=counts))
+        before = self._before(formula.growing, time, at)
+        if before is None:
+            return None
+        then = self._times[before].metrics
+        return formula.value(Moment(time, at.metrics, then, (time - before) / SECOND, counts, self._averages))
+
+    def _before(self, names: set[str], time: int, at: _At) -> int | None:
+        """The newest time before with the same instances of some metrics."""
+        for where in range(bisect_left(self._order, time) - 1, -1, -1):
+            earlier = self._order[where]
+            if time - earlier > _LONGEST_GAP:
+                return None
+            then = self._times[earlier]
+            if time - earlier < _SHORTEST_GAP or not names <= then.metrics.keys():
+                continue
+            if all(then.parts[name].keys() == at.parts[name].keys() for name in names if name in at.parts):
+                return earlier
+        return None
+
+    def _add_up(self, time: int, at: _At) -> None:
+        """Add up the metrics of a total of which all instances are there."""
+        if self._group.over:
+            at.metrics = {name: _sum(parts) for name, parts in at.parts.items() if self._is_whole(name, parts, time)}
+
+    def _is_whole(self, metric: str, parts: Mapping[Part, float], time: int) -> bool:
+        known = self._known[metric]
+        for part in [part for part, last in known.items() if last < time - _GONE_AFTER]:
+            del known[part]
+            self._parts -= 1
+        return not self._is_cut and known.keys() <= parts.keys()
+
+    def _is_in_part(self, at: _At) -> bool:
+        """Whether a field has some of what it needs, and not the rest."""
+        there = (at.parts or at.metrics).keys()
+        if any(metric not in there for by in self._group.when.values() for metric in by):
+            return True
+        return any(
+            not any(one.names <= there for one in formulas) and any(one.names & there for one in formulas)
+            for formulas in self._group.formulas.values()
+        )
+
+    def _chosen(self, now: Mapping[str, float]) -> dict[str, str] | None:
+        """The tags that depend on values; None if one of these is not known."""
+        chosen: dict[str, str] = {}
+        for tag, by in self._group.when.items():
+            for metric, texts in by.items():
+                value = now.get(metric, math.nan)
+                text = texts.get(int(value)) if math.isfinite(value) else None
+                if text is None:
+                    return None
+                chosen[tag] = text
+        return chosen
+
+    def _head(self, name: str, chosen: dict[str, str]) -> bytes:
+        key = (name, *chosen.values())
+        if key not in self._heads:
+            series = self._group.series(self.host, self.labels, name, chosen)
+            self._heads[key] = series_and_field(series).encode()
+        return self._heads[key]
+
+
+def of_group(host: str, labels: Mapping[str, str]) -> int:
+    """About how many bytes are kept for a group: the labels stand in the name of each of its fields."""
+    return _OF_GROUP + _OF_LABELS * sum(map(len, (host, *labels.values())))
+
+
+def of_part(part: Part) -> int:
+    """About how many bytes are kept for a part of a total."""
+    return _OF_PART + sum(map(len, part))
+
+
+def _sum(parts: Mapping[Part, float]) -> float:
+    """The exact sum; infinite if it is none."""
+    try:
+        return math.fsum(parts.values())
+    except OverflowError:
+        return math.inf
