@@ -164,6 +164,10 @@ class LiveJudge:
         """Go on from an alert that late samples have shown to fire."""
         self._standing.put(key, Status(State.FIRING, since))
 
+    def wait(self, key: Key, since: int, worst: float) -> None:
+        """Go on from what late samples have shown to be pending since then, with the worst value since."""
+        self._standing.wait(key, since, worst)
+
     def retire(self, hosts: Collection[HostKey]) -> None:
         """Judge nothing of these hosts, whose samples may be in the windows still, and again all others."""
         self._standing.retire(hosts)

@@ -20,7 +20,7 @@ from plimsoll.alerting.judged_now import AllJudged
 from plimsoll.alerting.judging import LiveJudge, evaluations
 from plimsoll.alerting.live_series import MOST_HOSTS, Stopped, within
 from plimsoll.alerting.planning import Key, Site
-from plimsoll.alerting.replay import replay
+from plimsoll.alerting.replay import episodes_of, judged_again, pending_of
 from plimsoll.alerting.roster import Roster, Seen, retired
 from plimsoll.alerting.troubles import Trouble, Troubles
 from plimsoll.hosts.facts import GivenFacts
@@ -88,6 +88,7 @@ class AlertLoop:
         self._clocks = Clocks(host_tags(site.catalogue.signals))
         self._judge: LiveJudge | None = None
         self._last: int | None = None
+        self._reading: int | None = None  # the evaluation whose samples are being read, or were
         self._kept: dict[Key, Status] = {}
         self._seen: dict[str, Seen] = {}
         self._late: dict[str, int] = {}
@@ -113,7 +114,8 @@ class AlertLoop:
     def written(self, points: Points, now: int) -> None:
         """Note samples that were written after their evaluation, so that history can be amended, and wrong clocks."""
         self._clocks.written(points, now)
-        last = self._last
+        # What comes during an evaluation may come after its samples were read.
+        last = self._reading
         if last is None or not len(points) or int(points.times.min()) > last:
             return
         late = points.times <= last
@@ -230,6 +232,7 @@ class AlertLoop:
         """Evaluate, and keep what that brought."""
         gone = retired(self._book.file)
         judge.retire(frozenset(gone))
+        self._reading = int(at[-1])
         step = judge.advance(at)
         ended = dict.fromkeys(self._kept.keys() - step.statuses.keys(), Status())
         fired = {one.subject.host for one in step.transitions if one.after == State.FIRING}
@@ -266,7 +269,7 @@ class AlertLoop:
             if not due:
                 return
             host, series = due[0], self._late_series.values()
-            start = max(self._late.pop(host), last - _MOST_CAUGHT_UP)
+            start = min(max(self._late.pop(host), last - _MOST_CAUGHT_UP), last)
             self._late_series = {}
         if host_key(host) in retired(self._book.file):
             return
@@ -276,11 +279,14 @@ class AlertLoop:
         found: dict[Key, list[Episode]] = {
             one.key: [] for one in history(self._book.file, start, last) if host_key(one.host) == host_key(host)
         }
+        pending: dict[Key, tuple[int, float]] = {}
+        check = within(_AMEND_S, self._check)
         try:
-            for episode in replay(
-                self._store, self._site, self._given, start, last, [host], within(_AMEND_S, self._check)
-            ):
-                found.setdefault(episode.key, []).append(episode)
+            for one, conditions in judged_again(self._store, self._site, self._given, start, last, [host], check):
+                for episode in episodes_of(one, conditions, start):
+                    found.setdefault(one.key, []).append(episode)
+                if waits := pending_of(one, conditions):
+                    pending[one.key] = waits
         except TimeoutError:
             _log.warning("%s: its history is not amended by late samples: it has too many series", host)
             self._amended[host] = now + _AMEND_AGAIN - _AMEND_EVERY
@@ -289,6 +295,9 @@ class AlertLoop:
             self._amend_next = now + int(_AMEND_APART * (time.thread_time() - begun) * SECOND)
         for key, episodes in found.items():
             self._amend_one(judge, key, episodes, start, last, now)
+        if not self._is_behind(host, now):
+            for key, (since, worst) in pending.items():
+                judge.wait(key, since, worst)
         self._kept = dict(judge.statuses)
         firing = {key for key, status in judge.statuses.items() if status.state == State.FIRING}
         if any(one.ended_at is None and key not in firing for key, some in found.items() for one in some):
@@ -308,10 +317,14 @@ class AlertLoop:
             judge.forget([key])
         self._book.amend(key, start, episodes, now=now)
         known = None if open_one is None else open_one.known
-        wrong = key[1] in {host_key(host) for host in self._clocks.behind(now)}  # their samples have no certain time
-        if not fires and open_one is not None and known is not None and last - known <= _STILL and not wrong:
+        behind = self._is_behind(key[1], now)
+        if not fires and open_one is not None and known is not None and last - known <= _STILL and not behind:
             self._book.fire_late(open_one, now=now)
             judge.take(key, open_one.since)
+
+    def _is_behind(self, host: str, now: int) -> bool:
+        """Whether the samples of a host have no certain time."""
+        return host_key(host) in {host_key(other) for other in self._clocks.behind(now)}
 
     def _failed(self, problem: str) -> None:
         if problem != self.progress.problem:

@@ -37,9 +37,24 @@ def replay(
 ) -> Iterator[Episode]:
     """Yield the episodes with an evaluation from `start` to `end` (UTC ns); of these hosts, or of all.
 
-    `check` is called again and again, and may raise to end this.
-
     What was firing two hours before `start` already is reported as firing from some time in these two hours on.
+    """
+    for one, found in judged_again(store, site, given, start, end, hosts, check):
+        yield from episodes_of(one, found, start)
+
+
+def judged_again(
+    store: Store,
+    site: Site,
+    given: GivenFacts,
+    start: int,
+    end: int,
+    hosts: Collection[str] = (),
+    check: GoOn = go_on,
+) -> Iterator[tuple[Planned, Conditions]]:
+    """Yield what is judged from two hours before `start` to `end` (UTC ns); of these hosts, or of all.
+
+    `check` is called again and again, and may raise to end this.
     """
     first = start - _BEFORE
     tags = host_tags(site.catalogue.signals)
@@ -49,16 +64,7 @@ def replay(
     wanted = {host_key(host) for host in hosts}
     for host, series in by_host.items():
         if not wanted or host in wanted:
-            for episode in _of_host(store, site, given, series, first, end, check):
-                if episode.ended_at is None or episode.ended_at >= start:
-                    yield episode
-
-
-def _of_host(
-    store: Store, site: Site, given: GivenFacts, series: Sequence[Series], start: int, end: int, check: GoOn
-) -> Iterator[Episode]:
-    for one, found in conditions_of(store, site, given, series, start, end, check):
-        yield from episodes_of(one, found)
+            yield from conditions_of(store, site, given, series, first, end, check)
 
 
 def conditions_of(
@@ -100,8 +106,16 @@ def conditions_of(
             yield one, found
 
 
-def episodes_of(one: Planned, found: Conditions) -> Iterator[Episode]:
-    """Yield the times that a rule fired for a subject."""
+def pending_of(one: Planned, found: Conditions) -> tuple[int, float] | None:
+    """Since when (UTC ns) a rule is pending for a subject at the end, and the worst value since; None if it is not."""
+    states, status = run(found.times, found.enter, found.stay, one.rule.for_)
+    if not len(states) or states[-1] != State.PENDING or status.since is None:
+        return None
+    return status.since, worst_of(found.healthy, found.values[found.times >= status.since])
+
+
+def episodes_of(one: Planned, found: Conditions, start: int) -> Iterator[Episode]:
+    """Yield the times that a rule fired for a subject, those left out that ended before `start` (UTC ns)."""
     states, _ = run(found.times, found.enter, found.stay, one.rule.for_)
     active = (states == State.PENDING) | (states == State.FIRING)
     with_data = np.flatnonzero(found.enter != Truth.NO_DATA)
@@ -109,6 +123,8 @@ def episodes_of(one: Planned, found: Conditions) -> Iterator[Episode]:
     firing = np.concatenate(([False], states == State.FIRING, [False]))
     edges = np.flatnonzero(np.diff(firing.astype(np.int8))).reshape(-1, 2)
     for first, stop in edges.tolist():
+        if stop < len(found.times) and found.times[stop] < start:
+            continue
         inactive = np.flatnonzero(~active[:first])
         since = int(inactive[-1]) + 1 if len(inactive) else 0
         yield Episode(

@@ -74,6 +74,14 @@ class Standing:
             rows, row = self._place[key]
             rows.set(row, status)
 
+    def wait(self, key: Key, since: int, worst: float) -> None:
+        """Go on from a condition that has been true since then, if it is judged and does not fire."""
+        rows, row = self._place.get(key, (None, 0))
+        if rows and rows.states[row] != State.FIRING:
+            status = Status(State.PENDING, since)
+            self.stepped(key, status)
+            rows.set(row, status, worst)
+
     def step_vanished(self, at: int) -> Iterator[Transition]:
         """Step the alerts of subjects that are not judged any more, which have no data: pending ones end."""
         for key, (one, healthy) in [*self._gone.items()]:

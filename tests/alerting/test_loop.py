@@ -207,12 +207,52 @@ def test_what_samples_of_an_agent_that_writes_every_five_minutes_show_to_be_true
         flush(world, 5, 2)
     world.run(MINUTE, {"web1": None})
     (alert,) = [one for one in firing(world.file) if one.rule == CPU]
-    assert alert.late
     assert not alert.hush  # it is notified
     for _ in range(4):
         flush(world, 5, 60)
     world.run(2 * MINUTE, {"web1": None})
     assert [one for one in firing(world.file) if one.kind == "rule"] == []
+    assert kept(world) == replayed(world)
+
+
+def test_what_late_samples_show_to_be_pending_fires_when_its_time_is_up(world):
+    """The time that a condition was true before the newest samples were sent counts."""
+    world.run(5 * MINUTE, {"db1": 60})
+    flush(world, 5, 60)
+    since = world.now
+    flush(world, 5, 2)
+    world.run(2 * MINUTE, {"web1": 2})
+    (alert,) = [one for one in firing(world.file) if one.rule == CPU]
+    assert alert.fired_at <= since + 6 * MINUTE
+    assert not alert.hush
+    assert kept(world) == replayed(world)
+
+
+@pytest.mark.parametrize("is_during", [False, True])
+def test_what_was_pending_at_a_crash_is_so_since_then_when_its_samples_come(world, monkeypatch, is_during):
+    world.run(11 * MINUTE, {"web1": 60})
+    world.run(2 * MINUTE, {"web1": 2})
+    crashed = world.now
+    world.now += 150 * SECOND
+    world.restart()
+    missed = world.points("web1", range(crashed + EVERY, world.now + 1, EVERY), 2)
+    if is_during:  # they are written when those of the missed evaluations have been read
+        read, sent = world.store.read, []
+
+        def read_before(*args, **kwargs):
+            found = read(*args, **kwargs)
+            if not sent and args[2] > crashed:
+                sent.append(missed)
+                world.send(missed)
+            return found
+
+        monkeypatch.setattr(world.store, "read", read_before)
+    world.loop.perform(world.now)
+    if not is_during:
+        world.send(missed)
+    world.run(3 * MINUTE, {"web1": 2})
+    (alert,) = [one for one in firing(world.file) if one.rule == CPU]
+    assert not alert.hush
     assert kept(world) == replayed(world)
 
 
