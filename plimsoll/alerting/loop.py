@@ -190,7 +190,8 @@ class AlertLoop:
         for host, one in self._seen.items():
             self._seen[host] = replace(one, newest=min(one.newest, sent.get(host_key(host), one.newest)))
         # As of the evaluation: samples after it may be there, but have not been looked for.
-        self._roster.step(self._seen, int(at[-1]), self._clocks.reasons(now))
+        ahead = self._clocks.ahead(now)
+        self._roster.step(self._seen, int(at[-1]), self._clocks.reasons(now), ahead)
         self.progress = Progress(
             int(at[-1]),
             now,
@@ -199,7 +200,7 @@ class AlertLoop:
             pending=judge.pending,
             lacking=judge.lacking,
             impossible=judge.impossible,
-            ahead=self._clocks.ahead(now),
+            ahead=ahead,
             behind={host: by for host, (by, _) in behind.items()},
             left_out=len(judge.left_out),
             beyond=judge.beyond,

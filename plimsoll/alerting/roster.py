@@ -8,8 +8,8 @@ says so in place of theirs. Of a host that sends, the processors, memory or disk
 
 import math
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.record import Details, Kind
@@ -81,6 +81,13 @@ class Host:
             retired_at=None if returned else self.retired_at,
         )
 
+    def early(self, now: int) -> "Host":
+        """The host after it has written samples of a time that has not come, and none before."""
+        if self.newest is not None or self.retired_at is not None:
+            return self
+        since = now if self.since is None else self.since
+        return replace(self, since=since, expected=int(bool(self.expected) or now - since >= EXPECTED_AFTER))
+
 
 class Roster:
     """The hosts that are expected. Used by the one loop that steps the alert book."""
@@ -100,9 +107,16 @@ class Roster:
         self._listed = {host_key(name): name for name in listed}
         self._silent_after = silent_after
 
-    def step(self, seen: Mapping[str, Seen], now: int, reasons: Mapping[HostKey, str] | None = None) -> None:
+    def step(
+        self,
+        seen: Mapping[str, Seen],
+        now: int,
+        reasons: Mapping[HostKey, str] | None = None,
+        early: Collection[str] = (),
+    ) -> None:
         """Begin and end the alerts of silent hosts. `seen` is what each host has sent so far, by its name;
-        `reasons` are why the samples of some hosts (case-folded) cannot be judged.
+        `reasons` are why the samples of some hosts (case-folded) cannot be judged; `early` are hosts that write samples
+        of a time that has not come.
 
         To be called at every evaluation, except while catching up. Raises NotKept if the file cannot be written; the
         next call makes up for it.
@@ -115,6 +129,9 @@ class Roster:
         for name, one in seen.items():
             host = host_key(name)
             known[host] = known.get(host, Host(host, name)).after(one, now)
+        for name in early:
+            host = host_key(name)
+            known[host] = known.get(host, Host(host, name)).early(now)
         with self._file.transaction() as connection:
             for host, one in known.items():
                 if one != before.get(host):

@@ -41,7 +41,8 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
     """`Processor time on WEB01: 92 % (1 min mean); it should stay below 80 %.`"""
     match alert.kind:
         case "host-silent":
-            since = f"no sample newer than {zone.clock(alert.since)} arrived" if alert.since else "it never sent one"
+            never = "its samples are of a time that has not come" if alert.details.note else "it never sent one"
+            since = f"no sample newer than {zone.clock(alert.since)} arrived" if alert.since else never
             return f"{headline(alert)}: {since}; {alert.details.note or f'it should send {alert.details.limit}'}."
         case "all-silent":
             since = f": none newer than {zone.clock(alert.since)} arrived" if alert.since else ": none ever arrived"

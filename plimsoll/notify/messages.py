@@ -75,6 +75,8 @@ def message(group: Group, style: Style, now: int, failing_since: int | None = No
             parts.append(f"And {more:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
     parts += _remarks(group, style, failing_since)
     label = "Better, not over" if remain and not firing else _label(level)
+    if level == "recovered" and any(_is_closed(one.alert) for some in told for one in some):
+        label = "Closed"  # nobody knows whether it is healthy
     title, body = f"{label}: {_title(told, firing)}", "\n\n".join(parts)
     return Message(_plain(title), _plain(body), level, [*_events(told, firing, style, now)])
 
@@ -154,7 +156,14 @@ def _firing_title(alert: Alert) -> str:
     return f"{short} ({evidence(alert)})" if short else headline(alert)
 
 
+def _is_closed(alert: Alert) -> bool:
+    """Whether it ended because nothing is judged there any more, and not because it recovered."""
+    return alert.ended_how not in (None, "recovered")
+
+
 def _ended_title(one: Item) -> str:
+    if _is_closed(one.alert) and one.alert.kind == "host-silent":
+        return f"{one.alert.host} is no longer watched"
     match one.alert.kind:
         case "host-silent":
             return f"{one.alert.host} sends again"

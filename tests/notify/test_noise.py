@@ -13,6 +13,7 @@ from plimsoll.alerting.book.deeds import Who
 from plimsoll.alerting.book.history import firing
 from plimsoll.alerting.episodes import Episode
 from plimsoll.alerting.planning import Site
+from plimsoll.alerting.roster import Roster, Seen, retire
 from plimsoll.alerting.troubles import Trouble, Troubles
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, Zone
@@ -272,6 +273,16 @@ def test_a_new_target_is_told_what_fires_and_nothing_of_before(world):
     phone = Phone(world)
     phone.step("WEB01", times=9)
     assert phone.titles == ["CRITICAL: WEB01 is short of processors (Processor time 95 %)"]
+
+
+def test_alerts_of_a_retired_host_are_closed_and_not_called_recovered(world, phone, file):
+    Roster(file).step({"WEB01": Seen(world.at)}, world.at)
+    phone.step("WEB01", times=9)
+    retire(file, "WEB01", world.at)
+    world.firing = {}
+    phone.step(times=9)
+    assert phone.titles[1:] == ["Closed: Processor time on WEB01"]
+    assert "no longer watched" in phone.sent[-1][1].body
 
 
 def test_after_catching_up_only_what_still_fires_is_told(world):
