@@ -84,6 +84,10 @@ def test_it_needs_the_token_of_agents_elsewhere(duckdb, tmp_path):
         (snappy(first((labelled("node_load1", ""), [(1, NOW_MS)]))), V1, 400, "no host"),
         (snappy(first((labelled("node_load1"), [(1, 5)]))), V1, 400, "retention"),
     ],
+    ids=[
+        *("not packed", "cut short", "nothing of a series", "no text", "no symbol", "too large", "packed otherwise"),
+        *("of another type", "no host", "too old"),
+    ],
 )
 def test_what_is_no_remote_write_is_refused_in_one_line(body, headers, status, why, duckdb, tmp_path, monkeypatch):
     monkeypatch.setattr("tests.serve.site.PAST_S", 3600)
