@@ -15,7 +15,7 @@ _FREE = {"Labels"}  # what users wrote may be longer than any column
 _WITHOUT_SEPARATORS = re.compile(r"(?<![\d.,#:/-])\d{5,}(?![\d:-])")
 _TWO_SPACES = re.compile(r"\d\s{2,}\S")
 _OVERLONG = re.compile(r"[1-9]\d*\.\d{3,}|0\.0*[1-9]\d{3,}|\d{2,}\.\d{2,}")  # more than three significant digits
-_NO_UNIT = re.compile(r"[=<>≤≥]\s*0\s*/s")
+_NO_UNIT = re.compile(r"[=<≤≥]\s*0\s*/s")  # more than none is a limit
 _BINARY = re.compile(r"\b[KMGT]iB\b")
 _DECIMAL = re.compile(r"\b[KMGT]B\b")
 
