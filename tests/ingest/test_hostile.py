@@ -53,6 +53,14 @@ def test_the_names_of_a_header_of_sadf_over_and_over(tmp_path):
         read_log(tmp_path / "log")
 
 
+@pytest.mark.usefixtures("in_time")
+@pytest.mark.parametrize("cells", [b"1,", b"1700000000,"], ids=["numbers", "times"])
+def test_a_row_of_times_and_numbers_without_end(tmp_path, cells):
+    (tmp_path / "log.csv").write_bytes(b"1700000000," + cells * 3 * LONG)
+    with pytest.raises(Unusable, match="not a log that can be read"):
+        read_log(tmp_path / "log.csv")
+
+
 @pytest.mark.parametrize(
     ("name", "bias", "start"),
     [("Some Standard Time", 0, "2024-01-01 10:00"), ("Egypt Daylight Time", -180, "2024-10-31 23:00")],

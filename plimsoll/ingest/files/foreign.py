@@ -22,7 +22,7 @@ _JTL = (
     "columns. JMeter writes it with jmeter.save.saveservice.print_field_names=true"
 )
 ROWS = "the rows of a log without its header; put the header in the first line again"
-# What JMeter writes unless it is told otherwise.
+# The columns of JMeter's default settings.
 _JTL_HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,"
     "grpThreads,allThreads,URL,Latency,IdleTime,Connect"
@@ -36,7 +36,7 @@ _WORD = rb"(?:\\.|[^\s,=\\\"])+"
 _FIELD = _WORD + rb"=(?:" + _NUMBER + rb"[iu]?|[tTfF]\w*|\"(?:\\.|[^\"\\\n])*\")"
 _POINT = rb"(?:> )?" + _WORD + rb"(?:," + _WORD + rb"=" + _WORD + rb")* " + _FIELD + rb"(?:," + _FIELD + rb")*"
 _CELL = rb"[,;\t|]"
-_STARTS_WITH_TIME = rb'"?' + _EPOCH + rb'"?' + _CELL + rb"[^\n]*" + _CELL + rb'"?-?[\d.]+"?(?:[,;\t|\r\n]|\Z)'
+_STARTS_WITH_TIME = rb'"?' + _EPOCH + rb'"?' + _CELL + rb"[^\n]*" + _CELL + rb'"?-?[\d.]+"?(?=[,;\t|\r\n]|\Z)'
 
 
 class Foreign(NamedTuple):
@@ -69,7 +69,7 @@ _TEXTS = (
         _QUERY,
     ),
     _kind(
-        rb"(?:" + _STARTS_WITH_TIME + rb"[^\n]*\n?){3}",
+        rb"(?>" + _STARTS_WITH_TIME + rb"[^\n]*(?:\n|\Z)){3}",  # atomic: a long row is looked at once
         ROWS,
     ),
 )
