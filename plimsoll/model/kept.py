@@ -12,32 +12,56 @@ from secrets import token_hex
 from typing import TypeVar
 
 _MOST = 8  # results of one name: a program in two versions, each with and without packs of its own
+_SUFFIX = ".kept"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 Made = TypeVar("Made")
 
 
 def kept(folder: Path, name: str, key: bytes, make: Callable[[], Made]) -> Made:
-    """What `make` returned for this key before, or returns now, which is kept for the next time.
+    """What `make` returned for this key before, or returns now, which is kept for the next time."""
+    with suppress(Exception):  # a pickle that does not fit this program may raise anything
+        if (content := loaded(folder, name, key)) is not None:
+            return pickle.loads(content)
+    made = make()
+    with suppress(pickle.PicklingError):
+        keep(folder, name, key, pickle.dumps(made, 5))
+    return made
+
+
+def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
+    """What was kept for this key; None if nothing was, or what is there cannot be trusted.
 
     A file of the folder is only used if the user owns it and the folder, and nobody else can write to either: its
     content is a program. One that is damaged, and a folder that cannot be used, cost time and nothing else.
     """
-    if sys.platform == "win32" and not folder.is_relative_to(Path.home()):
-        return make()  # there a home is its user's alone, and what others can write to elsewhere is hard to tell
-    path = folder / f"{name}-{hashlib.sha256(key).hexdigest()[:32]}.pickle"
-    with suppress(Exception):  # a pickle that does not fit this program may raise anything
-        content = _read(path)
+    if _is_unsafe(folder):
+        return None
+    with suppress(OSError):
+        content = _read(_path(folder, name, key))
         if content[:32] == hashlib.sha256(content[32:]).digest():
-            return pickle.loads(content[32:])
-    made = make()
-    with suppress(OSError, pickle.PicklingError):
-        content = pickle.dumps(made, 5)
-        _write(path, hashlib.sha256(content).digest() + content)
-        written = sorted(folder.glob(f"{name}-*.pickle"), key=lambda one: one.stat().st_mtime)
+            return content[32:]
+    return None
+
+
+def keep(folder: Path, name: str, key: bytes, content: bytes) -> None:
+    """Keep the content for this key, and of the name only the newest ones; not where that is not possible."""
+    if _is_unsafe(folder):
+        return
+    with suppress(OSError):
+        _write(_path(folder, name, key), hashlib.sha256(content).digest() + content)
+        written = sorted(folder.glob(f"{name}-*{_SUFFIX}"), key=lambda one: one.stat().st_mtime)
         for old in written[:-_MOST]:
             old.unlink()
-    return made
+
+
+def _is_unsafe(folder: Path) -> bool:
+    """On Windows a home is its user's alone, and what others can write to elsewhere is hard to tell."""
+    return sys.platform == "win32" and not folder.is_relative_to(Path.home())
+
+
+def _path(folder: Path, name: str, key: bytes) -> Path:
+    return folder / f"{name}-{hashlib.sha256(key).hexdigest()[:32]}{_SUFFIX}"
 
 
 def state_of(folders: list[Path]) -> bytes:
