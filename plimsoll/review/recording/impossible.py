@@ -45,7 +45,7 @@ def impossible_values(
 
 
 def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -> Iterator[Remark]:
-    """A remark on each signal with samples that cannot be, but those that are told of their counter."""
+    """A remark on each signal with samples that cannot be. Values of -1 and less have a remark on their counter."""
     found: dict[str, list[tuple[Finding, Values, int]]] = {}
     seen: set[tuple[str, object]] = set()
     for one in findings:
