@@ -1,5 +1,6 @@
 """The life of a run in a real InfluxDB, whatever becomes of the commands that work on it."""
 
+import itertools
 import threading
 from dataclasses import replace
 from itertools import product
@@ -155,19 +156,17 @@ def machine(server):
     class RunLife(RuleBasedStateMachine):
         """Commands on one run, step by step in any order; a second run of the same host is only looked at."""
 
-        numbers = iter(range(10**6))
+        numbers = itertools.count()
+        found = None  # a host with a run beside that the life before left as it found it
 
         @initialize()
         def begin(self):
-            self.host = f"H{next(self.numbers)}"
-            self.name = f"night of {self.host}"
-            self.log = log(self.host, ["x", "y", "z"])
             self.store = InfluxStore(server)
             for claim in self.store.claims(60):
                 self.store.withdraw(claim.holder)
-            beside = log(self.host, ["x", "w"], rows=8, start=START - 5 * SECOND)
-            load(self.store, stored(f"{self.host} beside", beside), [beside])
-            self.beside = content(self.store, self.host)
+            self.host, self.beside = self.take() or self.new()
+            self.name = f"night {next(self.numbers)} of {self.host}"
+            self.log = log(self.host, ["x", "y", "z"])
             self.both = {
                 field: sorted(
                     {*self.beside.get(field, ()), *self.log.times.tolist()} if field != "w" else self.beside[field]
@@ -175,6 +174,17 @@ def machine(server):
                 for field in ("w", "x", "y", "z")
             }
             self.clock, self.commands, self.harmed = Clock(), {}, False
+
+        @classmethod
+        def take(cls):
+            found, cls.found = cls.found, None
+            return found
+
+        def new(self):
+            host = f"H{next(self.numbers)}"
+            beside = log(host, ["x", "w"], rows=8, start=START - 5 * SECOND)
+            load(self.store, stored(f"{host} beside", beside), [beside])
+            return host, content(self.store, host)
 
         def alive(self, *places):
             found = [self.commands.get(at) for at in places or range(3)]
@@ -240,8 +250,7 @@ def machine(server):
             unload(self.store, self.name)
             assert content(self.store, self.host) == self.beside
             assert self.name not in [one.name for one in self.store.runs()]
-            unload(self.store, f"{self.host} beside")
-            assert content(self.store, self.host) == {}
+            type(self).found = self.host, self.beside
 
     return RunLife
 
@@ -276,6 +285,8 @@ def test_paused_at_any_request_and_overtaken(commands, first, case):
         if not goes_on:
             life.kill(0)
         life.teardown()
+    unload(life.store, f"{life.host} beside")
+    assert content(life.store, life.host) == {}
 
 
 def test_whatever_happens_the_same_call_again_leads_to_all_values_or_none(commands):
