@@ -85,6 +85,8 @@ NONE_FOUND = Found(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np
 def found(track: Track) -> Found:
     """All crossings of a track, as columns."""
     first, stop = track.runs.between(Truth.TRUE)
+    if not len(first):
+        return NONE_FOUND
     firing = track.states == State.FIRING
     active = (track.states == State.PENDING) | firing
     until = _next(~active, stop)
@@ -115,8 +117,6 @@ def _next(wanted: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def _worst_and_mean(track: Track, first: NDArray[np.intp], stop: NDArray[np.intp]) -> tuple[Values, Values]:
     """The worst and mean value of each run of true evaluations; the rule has a value at all of them."""
-    if not len(first):
-        return np.empty(0), np.empty(0)
     bounds = np.column_stack((first, stop)).ravel()
     means = np.add.reduceat(np.append(track.values, 0.0), bounds)[::2] / (stop - first)
     least = np.inf if track.healthy.worse == "lower" else -np.inf
