@@ -4,23 +4,18 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import isnan
 from threading import Event, Lock
 
-import numpy as np
-
 from plimsoll.alerting import known_rules
+from plimsoll.alerting.amending import Amender
 from plimsoll.alerting.book.book import AlertBook
 from plimsoll.alerting.book.database import NotKept
-from plimsoll.alerting.book.history import history
 from plimsoll.alerting.clocks import Clocks
-from plimsoll.alerting.episodes import Episode
 from plimsoll.alerting.health import Progress
 from plimsoll.alerting.judged_now import AllJudged
 from plimsoll.alerting.judging import LiveJudge, evaluations
-from plimsoll.alerting.live_series import MOST_HOSTS, Stopped, within
+from plimsoll.alerting.live_series import MOST_HOSTS, Stopped
 from plimsoll.alerting.planning import Key, Site
-from plimsoll.alerting.replay import episodes_of, judged_again, pending_of
 from plimsoll.alerting.roster import Roster, Seen, retired
 from plimsoll.alerting.troubles import Trouble, Troubles
 from plimsoll.hosts.facts import GivenFacts
@@ -28,7 +23,6 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
-from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, duration_text, iso
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.states import State, Status
@@ -41,11 +35,6 @@ _QUIET_LAG = 60 * SECOND  # what is evaluated later than this is caught up, and 
 _SET_BACK = 60 * SECOND  # less is over before anybody could look
 _MOST_CAUGHT_UP = 24 * _HOUR
 _CHUNK = 360  # evaluations at once while catching up
-_AMEND_EVERY = 60 * SECOND  # for one host
-_AMEND_AGAIN = 600 * SECOND  # for one that took too long
-_AMEND_APART = 9  # times what the last one took: late samples take no more than a tenth of the time
-_STILL = 360 * SECOND  # an agent that writes every 5 min: what was true so long ago is taken for true now
-_AMEND_S = 3.0  # of a processor; what takes longer is left as it is
 _TICK_S = 1.0
 
 _log = logging.getLogger(__name__)
@@ -86,17 +75,14 @@ class AlertLoop:
         self._stop = Event()
         self._own = Troubles(book.file)
         self._clocks = Clocks(host_tags(site.catalogue.signals))
+        self._amender = Amender(store, book, self._clocks, self._check)
         self._judge: LiveJudge | None = None
         self._last: int | None = None
         self._reading: int | None = None  # the evaluation whose samples are being read, or were
         self._kept: dict[Key, Status] = {}
         self._seen: dict[str, Seen] = {}
-        self._late: dict[str, int] = {}
-        self._late_series: dict[int, Series] = {}  # by id
         self._lock = Lock()
         self._fresh: tuple[Site, GivenFacts] | None = None
-        self._amended: dict[str, int] = {}
-        self._amend_next = 0
         self.progress = Progress()
         self.judged = AllJudged()
 
@@ -114,21 +100,8 @@ class AlertLoop:
     def written(self, points: Points, now: int) -> None:
         """Note samples that were written after their evaluation, so that history can be amended, and wrong clocks."""
         self._clocks.written(points, now)
-        # What comes during an evaluation may come after its samples were read.
-        last = self._reading
-        if last is None or not len(points) or int(points.times.min()) > last:
-            return
-        late = points.times <= last
-        which, hosts = points.which[late], self._clocks.hosts
-        of_host = hosts.numbers(points.series)[which]
-        first = np.full(len(hosts.names), last)
-        np.minimum.at(first, of_host, points.times[late])
-        with self._lock:
-            for number in np.unique(of_host).tolist():
-                host, at = hosts.names[number], int(first[number])
-                self._late[host] = min(at, self._late.get(host, at))
-            late_ones = [points.series[one] for one in np.unique(which).tolist()]
-            self._late_series.update(zip(map(id, late_ones), late_ones, strict=True))
+        if self._reading is not None:  # what comes during an evaluation may come after its samples were read
+            self._amender.written(points, self._reading)
 
     def judge_by(self, site: Site, given: GivenFacts) -> None:
         """Judge by other settings from the next evaluation on; what fires goes on from where it is, as at a start."""
@@ -145,7 +118,9 @@ class AlertLoop:
         try:
             self._own.step(self._troubles(), now)
             self._evaluate(now)
-            self._amend(now)
+            judge, last = self._judge, self._last
+            if judge and last is not None and self._amender.amend(judge, self._site, self._given, last, now):
+                self._kept = dict(judge.statuses)
         except Stopped:
             self._judge = None
         except (Unreachable, Unusable, NotKept) as error:
@@ -259,73 +234,6 @@ class AlertLoop:
         """The hosts that have samples in a range."""
         tags = host_tags(self._site.catalogue.signals)
         return {host_key(host_of(one, tags)) for one in self._store.series(start, end, live=True).series}
-
-    def _amend(self, now: int) -> None:
-        """Amend the history of one host for which samples came late."""
-        judge, last = self._judge, self._last
-        if judge is None or last is None or now < self._amend_next:
-            return
-        with self._lock:
-            due = [host for host in self._late if now - self._amended.get(host, 0) >= _AMEND_EVERY]
-            if not due:
-                return
-            host, series = due[0], self._late_series.values()
-            start = min(max(self._late.pop(host), last - _MOST_CAUGHT_UP), last)
-            self._late_series = {}
-        if host_key(host) in retired(self._book.file):
-            return
-        self._amended[host] = now
-        begun = time.thread_time()
-        judge.reread(series)
-        found: dict[Key, list[Episode]] = {
-            one.key: [] for one in history(self._book.file, start, last) if host_key(one.host) == host_key(host)
-        }
-        pending: dict[Key, tuple[int, float]] = {}
-        check = within(_AMEND_S, self._check)
-        try:
-            for one, conditions in judged_again(self._store, self._site, self._given, start, last, [host], check):
-                for episode in episodes_of(one, conditions, start):
-                    found.setdefault(one.key, []).append(episode)
-                if waits := pending_of(one, conditions):
-                    pending[one.key] = waits
-        except TimeoutError:
-            _log.warning("%s: its history is not amended by late samples: it has too many series", host)
-            self._amended[host] = now + _AMEND_AGAIN - _AMEND_EVERY
-            return
-        finally:
-            self._amend_next = now + int(_AMEND_APART * (time.thread_time() - begun) * SECOND)
-        for key, episodes in found.items():
-            self._amend_one(judge, key, episodes, start, last, now)
-        if not self._is_behind(host, now):
-            for key, (since, worst) in pending.items():
-                judge.wait(key, since, worst)
-        self._kept = dict(judge.statuses)
-        firing = {key for key, status in judge.statuses.items() if status.state == State.FIRING}
-        if any(one.ended_at is None and key not in firing for key, some in found.items() for one in some):
-            # It would fire still, had its samples come in time: look again when its end is known.
-            with self._lock:
-                self._late[host] = min(start, self._late.get(host, start))
-
-    def _amend_one(
-        self, judge: LiveJudge, key: Key, episodes: Sequence[Episode], start: int, last: int, now: int
-    ) -> None:
-        """Amend the history of one rule and subject. What late samples show to fire now fires, and what ended ends."""
-        fires = judge.state(key) == State.FIRING
-        open_one = next((one for one in episodes if one.ended_at is None), None)
-        if fires and open_one is None and isnan(judge.value(key)):
-            latest = max(episodes, key=lambda one: one.fired_at, default=None)
-            self._book.end_late(key, latest, last, now=now)
-            judge.forget([key])
-        self._book.amend(key, start, episodes, now=now)
-        known = None if open_one is None else open_one.known
-        behind = self._is_behind(key[1], now)
-        if not fires and open_one is not None and known is not None and last - known <= _STILL and not behind:
-            self._book.fire_late(open_one, now=now)
-            judge.take(key, open_one.since)
-
-    def _is_behind(self, host: str, now: int) -> bool:
-        """Whether the samples of a host have no certain time."""
-        return host_key(host) in {host_key(other) for other in self._clocks.behind(now)}
 
     def _failed(self, problem: str) -> None:
         if problem != self.progress.problem:

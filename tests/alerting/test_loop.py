@@ -266,7 +266,7 @@ def test_samples_of_long_ago_fire_nothing_now(world):
 
 
 def test_late_samples_of_very_many_series_do_not_hold_up_the_judging(world, monkeypatch, caplog):
-    monkeypatch.setattr("plimsoll.alerting.loop._AMEND_S", 0.0)
+    monkeypatch.setattr("plimsoll.alerting.amending._MOST_S", 0.0)
     world.run(MINUTE, {"web1": 60})
     world.send(world.points("web1", np.arange(START - 60 * MINUTE, START, EVERY), 2))
     world.run(14 * MINUTE, {"web1": 2})
