@@ -4,8 +4,8 @@ from collections.abc import Set
 from dataclasses import dataclass, field
 
 from .catalogue import Condition, Limit, Rule
-from .signals import Signal
-from .windows import idle_at, value_at
+from .signals import PerRequest, Signal
+from .windows import idle_at, values_at
 
 EVERY = 10_000
 
@@ -75,32 +75,44 @@ def moments(conditions: list[tuple[Condition, Signal | None]], evaluations: list
 
     Limits of the conditions are already multiplied by facts.
     """
-    made: list[Moment] = []
-    columns = [
-        [value_at(signal, one.reduce, one.over, at) if signal else None for at in evaluations]
+    columns: list[list[float | None]] = [
+        values_at(signal, one.reduce, one.over, tuple(evaluations)) if signal else [None] * len(evaluations)
         for one, signal in conditions
     ]
     for place, (one, _) in enumerate(conditions[1:], 1):
         columns[place] = _filled(columns[place]) if one.is_constant else columns[place]
-    for row, at in enumerate(evaluations):
-        found = [column[row] for column in columns]
-        values = [
-            value if value is not None and one.can_be[0] < value < one.can_be[1] else None
-            for value, (one, _) in zip(found, conditions, strict=True)
-        ]
-        known = [
-            None if value is None else not one.limit.healthy(value)
-            for value, (one, _) in zip(values, conditions, strict=True)
-        ]
-        idle = [
-            bool(signal and idle_at(signal, value, one.over, at))
-            for value, (one, signal) in zip(values, conditions, strict=True)
-        ]
-        known = [False if is_idle else one for one, is_idle in zip(known, idle, strict=True)]
-        spoilt = found[0] is not None and values[0] is None
-        values[0] = None if idle[0] else values[0]
-        made.append(Moment(at, _all(known), values[0], _all(known[1:]), spoilt=spoilt, idle=idle[0]))
-    return made
+    possible = [
+        [value if value is not None and one.can_be[0] < value < one.can_be[1] else None for value in column]
+        for column, (one, _) in zip(columns, conditions, strict=True)
+    ]
+    idle = [
+        [isinstance(signal, PerRequest) and idle_at(signal, value, one.over, at) for value, at in pairs]
+        for (one, signal), pairs in zip(
+            conditions, (zip(one, evaluations, strict=True) for one in possible), strict=True
+        )
+    ]
+    past = [
+        [_past(one.limit, value, is_idle) for value, is_idle in zip(values, idles, strict=True)]
+        for (one, _), values, idles in zip(conditions, possible, idle, strict=True)
+    ]
+    return [
+        Moment(
+            at,
+            _all(known),
+            None if is_idle else value,
+            _all(known[1:]),
+            spoilt=found is not None and value is None,
+            idle=is_idle,
+        )
+        for at, found, value, is_idle, *known in zip(evaluations, columns[0], possible[0], idle[0], *past, strict=True)
+    ]
+
+
+def _past(limit: Limit, value: float | None, is_idle: bool) -> bool | None:
+    """Whether a value is beyond the limit; None for no data."""
+    if is_idle:
+        return False
+    return None if value is None else not limit.healthy(value)
 
 
 def _filled(values: list[float | None]) -> list[float | None]:

@@ -3,6 +3,7 @@
 import csv
 import re
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from .recording import Column, interval_of
@@ -26,6 +27,7 @@ def read(path: Path) -> list[Column]:
     return columns
 
 
+@cache
 def split(path: str) -> tuple[str, str | None, str]:
     r"""Object, instance and counter of a path without its computer: `Processor(0)\\% Processor Time`."""
     if match := _WITH_INSTANCE.fullmatch(path):

@@ -65,6 +65,7 @@ def review(
     by_hand = [*(chosen or ()), *(added or ())]
     judged_by = chosen or [*packs(), *by_hand]
     catalogue = catalogue | {name: signal for pack in judged_by for name, signal in pack.signals.items()}
+    of_host = {host: _Host(host, columns, settings, catalogue, first, last) for host, columns in hosts.items()}
     for pack in judged_by:
         applies = [host for host, columns in hosts.items() if _applies(pack, columns)]
         if not applies and pack in by_hand:
@@ -73,10 +74,9 @@ def review(
             if not applies:
                 findings.append(Finding(rule, None, None, Judgement("does-not-apply"), rule.main.limit.number))
             for host in applies:
-                findings += _Host(host, hosts[host], settings, catalogue, first, last).findings(rule)
+                findings += of_host[host].findings(rule)
     _stand_in(findings)
     of_hand = {rule.id for pack in by_hand for rule in pack.rules}
-    of_host = {host: _Host(host, columns, settings, catalogue, first, last) for host, columns in hosts.items()}
     _supersede([one for one in findings if one.rule.id not in of_hand and not _set(settings, one)], findings, of_host)
     lacking = settings.expected - {host.casefold() for host in hosts}
     ends = [column.times[-1] for columns in hosts.values() for column in columns if column.times]
@@ -305,7 +305,7 @@ class _Host:
     def _known(self, instance: str | None, name: str) -> float | None:
         """A fact that plimsoll.toml tells or the log shows."""
         said = self.settings.fact(self.host, instance, name)
-        shown = {"processors": self.finder.processors, "memory_mb": self.finder.memory_mb}.get(name, lambda: 0)()
+        shown = getattr(self.finder, name) if name in ("processors", "memory_mb") else 0
         return said if said is not None else float(shown) if shown else None
 
     def _factor(self, instance: str | None, name: str) -> float | None:

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from . import pdh
@@ -17,7 +17,7 @@ Known = Callable[[str | None, str], float | None]
 OTHER = "\0"
 
 
-@dataclass
+@dataclass(eq=False)
 class Leaf:
     """A column, whose samples become `scale * x + offset`; a growing count becomes a rate."""
 
@@ -33,7 +33,7 @@ class Leaf:
         return [min(self.scale * value + self.offset, self.most) for value in self.column.values]
 
 
-@dataclass
+@dataclass(eq=False)
 class Made:
     """Several columns of one thing, made into one sample by sample: added up, subtracted or divided."""
 
@@ -43,7 +43,7 @@ class Made:
     offset: float
 
 
-@dataclass
+@dataclass(eq=False)
 class Derived:
     """A combination of signals: sum, difference, ratio, or the product of a sum and the last. In a sum an operand may
     count more than once.
@@ -56,14 +56,14 @@ class Derived:
     weights: list[float]
 
 
-@dataclass
+@dataclass(eq=False)
 class Fact:
     """A fact of the host, which it has throughout."""
 
     value: float
 
 
-@dataclass
+@dataclass(eq=False)
 class PerRequest:
     """The time that each request takes, and how many there are in a second, if that was recorded.
 
@@ -92,9 +92,15 @@ class Finder:
         self.catalogue = catalogue
         self.columns = columns
         self.fact = fact
+        self._found: dict[str, dict[str | None, Signal]] = {}
 
     def find(self, name: str) -> dict[str | None, Signal]:
         """The signal by instance, or under None alone if it keeps none; empty if it was not recorded."""
+        if name not in self._found:
+            self._found[name] = self._find(name)
+        return self._found[name]
+
+    def _find(self, name: str) -> dict[str | None, Signal]:
         described = self.catalogue[name]
         if "fact" in described:
             value = self.fact(None, described["fact"])
@@ -142,6 +148,7 @@ class Finder:
                     full |= {name} if _is_full(one) else set()
         return recorded
 
+    @cached_property
     def processors(self) -> int:
         """How many processors the log itself shows, by the object that has most; 0 if it does not say.
 
@@ -151,6 +158,7 @@ class Finder:
         queues = [name for name in self._from(r"\Server Work Queues(*)\Queue Length") if (name or "").isdecimal()]
         return max(*counts, len(queues) if len(queues) > 1 else 0)
 
+    @cached_property
     def memory_mb(self) -> int:
         """How much memory the log shows, in MB; 0 if it does not say."""
         used, share = (
@@ -317,6 +325,7 @@ def _through_all_nodes(names: list[str]) -> dict[str, int]:
     }
 
 
+@cache
 def named(object_: str, pattern: str) -> bool:
     """Whether an object of Perfmon is the one of a pattern; SQL Server's are those of every instance of it."""
     own = object_.casefold()

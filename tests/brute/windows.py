@@ -4,8 +4,15 @@ import itertools
 import math
 import statistics
 from bisect import bisect_left, bisect_right
+from functools import lru_cache
 
 from .signals import Fact, Leaf, Made, PerRequest, Signal, leaves
+
+
+@lru_cache(4096)
+def values_at(signal: Signal, reduce: str, over: int, evaluations: tuple[int, ...]) -> list[float | None]:
+    """The reduced value at each evaluation. Many rules ask the same of a signal."""
+    return [value_at(signal, reduce, over, at) for at in evaluations]
 
 
 def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
@@ -44,10 +51,8 @@ def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
             return present[0] / present[1] if present[1] > 0 else None
 
 
-def idle_at(signal: Signal, value: float | None, over: int, at: int) -> bool:
-    """Whether nobody waited, by a signal that is the time of a request: there were none in the window, or too few."""
-    if not isinstance(signal, PerRequest):
-        return False
+def idle_at(signal: PerRequest, value: float | None, over: int, at: int) -> bool:
+    """Whether nobody waited: there were no requests in the window, or too few."""
     back = width(signal, over)
     if signal.rate is None:
         return value is None and bool(_samples(signal.time, back, at))
@@ -88,7 +93,7 @@ def width(signal: Signal, over: int) -> int:
 def _leaf(leaf: Leaf, back: int, at: int) -> dict[int, float]:
     """The samples of the window by their times; of a growing count what it gains per second up to each of them."""
     first, end = bisect_left(leaf.column.times, at - back), bisect_right(leaf.column.times, at)
-    pairs = list(zip(leaf.column.times[first:end], leaf.values[first:end], strict=True))
+    pairs = zip(leaf.column.times[first:end], leaf.values[first:end], strict=True)
     if not leaf.rate:
         return dict(pairs)
     return {
@@ -118,7 +123,7 @@ def _made(made: Made, back: int, at: int) -> dict[int, float]:
 
 
 def _reduced(samples: dict[int, float], reduce: str, back: int) -> float | None:
-    times, values = list(samples), list(samples.values())
+    values = list(samples.values())
     if not values:
         return None
     match reduce:
@@ -139,4 +144,5 @@ def _reduced(samples: dict[int, float], reduce: str, back: int) -> float | None:
             return statistics.median(values)
         case _:
             assert reduce == "increase"
+            times = list(samples)
             return values[-1] - values[0] if 2 * (times[-1] - times[0]) >= back else None

@@ -275,8 +275,8 @@ PAUSED = [*enumerate(product(("load", "delete"), ("load", "delete", "force"), (T
 @pytest.mark.parametrize(("first", "case"), PAUSED, ids=str)
 def test_paused_at_any_request_and_overtaken(commands, first, case):
     work, other, goes_on = case
+    life = commands()
     for requests in range(1 + first, 40, len(PAUSED)):
-        life = commands()
         life.begin()
         if work == "delete":
             life.begin_command(2, "load", 1000)
