@@ -98,23 +98,21 @@ def days(store):
 
 
 @contextmanager
-def repeatedly(call, threads=1):
-    """Calls it again and again in other threads."""
+def repeatedly(call):
+    """Calls it again and again in another thread."""
     done = threading.Event()
 
     def repeat():
         while not done.is_set():
             call()
 
-    others = [threading.Thread(target=repeat) for _ in range(threads)]
-    for one in others:
-        one.start()
+    other = threading.Thread(target=repeat)
+    other.start()
     try:
         yield
     finally:
         done.set()
-        for one in others:
-            one.join()
+        other.join()
 
 
 def test_a_second_process_is_told_who_has_the_file(path, opened):
@@ -179,14 +177,14 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
     store, random, expected = opened(), np.random.default_rng(20), {}
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(7)]
     now = MONDAY + 3 * DAY
-    for _ in range(40):
+    for _ in range(24):
         which = random.integers(0, 7, 40).astype(np.int32)
         times = MONDAY + random.integers(0, 3 * 144, 40) * 600 * SECOND
         values = random.random(40)
         store.write_points(Points(series, which, times, values))
         expected |= dict(zip(zip(which.tolist(), times.tolist(), strict=True), values.tolist(), strict=True))
         store.tidy(now - DAY + random.integers(0, 2 * DAY))
-        if not random.integers(0, 10):
+        if not random.integers(0, 8):
             store.close()
             store = opened()
     for restart in (False, True):
@@ -331,15 +329,15 @@ def test_recorded_values_are_kept_whatever_becomes_of_live_ones(opened):
 
 
 def test_the_oldest_days_are_dropped_while_the_file_is_too_large(opened):
-    store = opened(size_limit=12 << 20)
+    store = opened(size_limit=6 << 20)
     noise = np.random.default_rng(1)
     for day in range(10):
         for part in range(4):
             start = MONDAY + day * DAY + part * 5 * 3600 * SECOND
-            store.write_points(live(CPU, start, noise.random(60_000), every=100_000_000))
+            store.write_points(live(CPU, start, noise.random(30_000), every=200_000_000))
         list(store.write([log(MEM, MONDAY + day * DAY, [1.0])]))
         tidy(store, MONDAY + (day + 1) * DAY)
-        assert store.size() < (12 << 20) + (9 << 20)
+        assert store.size() < (6 << 20) + (5 << 20)
     days = {time // DAY for time in read(store, CPU)}
     assert days == set(range(min(days), MONDAY // DAY + 10))
     assert 4 <= len(days) < 10
@@ -348,7 +346,7 @@ def test_the_oldest_days_are_dropped_while_the_file_is_too_large(opened):
 
 def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
     monkeypatch.setattr(duck_closing, "_ROWS_A_FILE", 1500)
-    store, wrong = opened(raw_days=2, days=8), []
+    store, wrong = opened(raw_days=1, days=4), []
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(20)]
     which = np.repeat(np.arange(20, dtype=np.int32), 144)
 
@@ -365,37 +363,44 @@ def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
         if any(len(one.times) % 144 or set(one.values) - {1.0} for one in found) or counts - {0, 144}:
             wrong.append(counts)
 
-    with repeatedly(look, threads=2):
-        for number in range(10):
+    with repeatedly(look):
+        for number in range(6):
             store.write_points(day(number))
             tidy(store, MONDAY + (number + 1) * DAY)
-        tidy(store, MONDAY + 10 * DAY + 3600 * SECOND)
+        tidy(store, MONDAY + 6 * DAY + 3600 * SECOND)
     assert not wrong
     assert set(tables(store)) == {"open"}
     kinds = [*days(store).values()]
-    assert (len(kinds), kinds[0], kinds[-1]) == (8, {"minutes"}, {"values"})
-
-
-def slowly(pieces):
-    for piece in pieces:
-        time.sleep(0.03)
-        yield piece
+    assert (len(kinds), kinds[0], kinds[-1]) == (4, {"minutes"}, {"values"})
 
 
 def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
     monkeypatch.setattr(duck_file, "_CHECKPOINT_BYTES", 300_000)
     monkeypatch.setattr(duck_file, "_COPY_BYTES", 1 << 17)
-    monkeypatch.setattr(duck_file, "pieces", lambda file, size: slowly(pieces(file, size)))
     store, acknowledged, noise = opened(), [0], np.random.default_rng(5).random(5000)
+    may_write = threading.Semaphore(0)
+
+    def slowly(file, size):
+        for piece in pieces(file, size):
+            before = acknowledged[0]
+            may_write.release()
+            while acknowledged[0] == before:
+                time.sleep(0.001)
+            yield piece
+
+    monkeypatch.setattr(duck_file, "pieces", slowly)
 
     def write():
+        if not may_write.acquire(timeout=0.05):
+            return
         at = acknowledged[0]
         store.write_points(live(CPU, MONDAY + at * SECOND, noise, every=1))
         acknowledged[0] = at + 1
         store.tidy(MONDAY + 2 * DAY)
 
     with repeatedly(write):
-        for at in range(3):
+        for at in range(2):
+            may_write.release(10)
             while acknowledged[0] < 10 * at + 10:
                 time.sleep(0.01)
             before = acknowledged[0]
@@ -407,11 +412,12 @@ def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
             copy.close()
             assert (found.values == np.tile(noise, held // 5000)).all()
             assert before <= held // 5000 <= after + 1
+            assert after > before + 5
     assert len(read(store, CPU)) == 5000 * acknowledged[0]
     with pytest.raises(Unusable, match="exists already"):
         store.backup(tmp_path / "copies" / "0.duckdb")
     assert sorted(one.name for one in (tmp_path / "copies").iterdir()) == [
-        name for at in range(3) for name in (f"{at}.duckdb", f"{at}.duckdb.days")
+        name for at in range(2) for name in (f"{at}.duckdb", f"{at}.duckdb.days")
     ]
 
 
@@ -439,7 +445,7 @@ while True:
 
 def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
     random, at = np.random.default_rng(7), 0
-    for _ in range(3):
+    for _ in range(2):
         writer = subprocess.Popen([sys.executable, "-c", _WRITER, path, str(at)], stdout=subprocess.PIPE, text=True)
         assert writer.stdout
         for _ in range(int(random.integers(1, 50))):
@@ -467,11 +473,11 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A folder on a disk of 40 MB."""
+    """A folder on a disk of 24 MB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", folder], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", folder], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("this user may not mount a small disk")
@@ -495,7 +501,7 @@ def test_a_full_disk_stops_writing_and_nothing_else(small_disk):
         with pytest.raises(StoreFull):
             store.write_points(live(CPU, MONDAY + written, noise.random(100_000), every=1))
         assert store.counts([CPU], *EVER) == [written]
-    subprocess.run(["mount", "-o", "remount,size=120m", small_disk], check=True)
+    subprocess.run(["mount", "-o", "remount,size=40m", small_disk], check=True)
     store.write_points(live(CPU, MONDAY + written, [1.0], every=1))
     written += 1
     with pytest.raises(StoreFull):
@@ -573,9 +579,9 @@ def test_sql_reaches_no_other_file(opened, path, tmp_path):
 def test_a_write_waits_for_few_pieces_of_upkeep(opened, monkeypatch):
     monkeypatch.setattr(duck_closing, "_ROWS_A_FILE", 1000)
     store, order = opened(), []
-    series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(100)]
-    which = np.repeat(np.arange(100, dtype=np.int32), 500)
-    times = np.tile(MONDAY + np.arange(500) * 10 * SECOND, 100)
+    series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(50)]
+    which = np.repeat(np.arange(50, dtype=np.int32), 500)
+    times = np.tile(MONDAY + np.arange(500) * 10 * SECOND, 50)
     store.write_points(Points(series, which, times, np.ones(len(times))))
 
     def write():
@@ -586,7 +592,7 @@ def test_a_write_waits_for_few_pieces_of_upkeep(opened, monkeypatch):
         while store.tidy(MONDAY + 2 * DAY):
             order.append(" ")
     pieces = "".join(order).split("w")
-    assert sum(map(len, pieces)) > 50
+    assert sum(map(len, pieces)) > 25
     assert max(map(len, pieces)) <= 4
 
 

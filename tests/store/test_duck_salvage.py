@@ -24,7 +24,7 @@ FIRST = 20_000
 DAYS = 5
 EVER = (0, 2**62)
 NOW = (FIRST + DAYS) * DAY
-SERIES = [Series("web", "cpu", (("cpu", f"cpu{at}"),), "usage_idle") for at in range(50)]
+SERIES = [Series("web", "cpu", (("cpu", f"cpu{at}"),), "usage_idle") for at in range(20)]
 NIGHT = Series("db", "mem", (), "free")
 
 
@@ -93,7 +93,7 @@ def test_of_a_store_that_is_not_damaged_nothing_is_lost(good, tmp_path):
 def test_a_damaged_block_costs_what_is_in_it_and_is_told(good, tmp_path):
     data, days, every = good
     torn = 0
-    for seed in range(4):
+    for seed in range(3):
         damaged = bytearray(data)
         damaged[random.Random(seed).randrange(12_288, len(data))] ^= 1
         folder = tmp_path / str(seed)
