@@ -37,7 +37,7 @@ START = 1_600_000_200 * SECOND
 # over many of its shards, of a week each.
 STEP = 2 * 3600 * SECOND
 EVERY = 60 * SECOND
-_TIMES = 4
+_TIMES = 3
 RULES = [(pack, rule) for pack in load_packs() for rule in pack.rules]
 
 
@@ -64,34 +64,36 @@ def recorded(selection: Selection, one, start):
             tags["instance"] = source.path.instance
     if selection.instance:
         tags[selection.instance] = case.instance
-    parts = [{selection.summed: name} for name in ("0", "1")] if selection.summed else [{}]
+    each = [{selection.summed: name} for name in ("0", "1")] if selection.summed else [{}]
     # Differences of fractional counts are not exact, and a value at the limit must stay on its side.
     derived = SIGNALS[rule.signal].derived
     away = 1e-9 if bool(case.fires) == (rule.healthy.worse != "lower") else -1e-9
     nudge = 1 + (away if selection.signal == (derived.operands[0] if derived else rule.signal) else 0)
     several = source.field if isinstance(source.field, Fields) else None
-    counts = [0.0] * len(source.fields or (selection.field,))
+    names = source.fields or (selection.field,)
+    # The first of several fields has the whole value; a divisor is 1, or grows by 1 every second.
+    further = [1.0 if several and several.operation == "ratio" else 0.0] * (len(names) - 1)
+    weights = None
+    if selection.weight and not several:
+        names = (*names, selection.weight)
+        weight = SIGNALS[selection.signal].weight
+        assert weight is not None
+        weights = case.series[weight.rate]
+    lines = [point(selection.measurement, tags | part, dict.fromkeys(names, "{!r}"))[:-1] + " {}\n" for part in each]
+    offset, scale = source.transform.offset, source.transform.scale
+    counts = [0.0] * (1 + len(further))
     for at, value in enumerate(values):
         if value is None:
             continue
-        raw = (value - source.transform.offset) / source.transform.scale
-        # The first of several fields has the whole value; a divisor is 1, or grows by 1 every second.
-        own = [raw, *[1.0 if several and several.operation == "ratio" else 0.0] * (len(counts) - 1)]
+        own = [(value - offset) / scale, *further]
         if source.rate:
             own[0] *= nudge
-            counts = [count + one * case.interval / SECOND for count, one in zip(counts, own, strict=True)]
-            own = counts
-        for part in parts:
-            values = [own[0] / len(parts), *own[1:]]
-            fields = {
-                name: repr(float(one)) for name, one in zip(source.fields or (selection.field,), values, strict=True)
-            }
-            if selection.weight and not several:
-                weight = SIGNALS[selection.signal].weight
-                assert weight is not None
-                rates = case.series[weight.rate]
-                fields |= {selection.weight: repr(float(rates[at]))}
-            yield point(selection.measurement, tags | part, fields, start + at * case.interval)
+            counts = own = [count + one * case.interval / SECOND for count, one in zip(counts, own, strict=True)]
+        written = [own[0] / len(each), *own[1:]]
+        if weights:
+            written.append(float(weights[at]))
+        for line in lines:
+            yield line.format(*written, start + at * case.interval)
 
 
 def selections_of(alert, rule):
@@ -134,20 +136,28 @@ def alerts_of(pack_and_rule, facts, instance, interval):
 def pairs(cases, alerts, met):
     """Choose which cases of a rule are run against which of its alert rules.
 
-    Every case is run, and the queries of each alert are run with a case that fires and one that does not. These may be
-    cases of another rule with the same queries, such as the critical one for a warning. `alerts` are those of each
-    case, `met` what has been run.
+    Every case is run, and every part of the queries of each alert is run with a case that fires and one that does not.
+    These may be cases of another rule with the same part, such as the critical one for a warning. `alerts` are those of
+    each case, `met` what has been run.
     """
     for number, (case, fired) in enumerate(cases):
         made = alerts[number]
-        lacking = [one for one in made if (asked(one[0]), fired) not in met]
+        lacking = []
+        for one in made:
+            if new := {(part, fired) for part in parts(one[0])} - met:
+                met |= new
+                lacking.append(one)
         for alert, read in lacking or made[number % max(1, len(made)) :][:1]:
-            met.add((asked(alert), fired))
             yield case, alert, read
 
 
 def asked(alert):
     return tuple(query.model.query for query in alert.data if hasattr(query.model, "query"))
+
+
+def parts(alert):
+    """What is selected in the queries of an alert rule: each of several sources, and of several conditions."""
+    return {part.strip(" ,()") for query in asked(alert) for part in query.split("SELECT ")}
 
 
 class Run(NamedTuple):
@@ -205,7 +215,7 @@ def outcomes(influx, together, start):
     they do not come to what is wanted, those of every minute count.
     """
     length = max(one.length for one in together)
-    some = min(max(EVERY, length // _TIMES // EVERY * EVERY), 5 * EVERY)
+    some = min(max(EVERY, length // _TIMES // EVERY * EVERY), 10 * EVERY)
     ask = remembering(influx.ask)
     for alert in {one.alert.uid: one.alert for one in together}.values():
         runs = [one for one in together if one.alert.uid == alert.uid]
