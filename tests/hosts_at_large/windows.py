@@ -154,13 +154,17 @@ def _with(parts: dict[str, dict[str, Level]]) -> dict[str, Level]:
 
 
 def resources() -> Iterator[Host]:
-    """Each resource in each way, well and sick, and left out."""
+    """Each resource in each way, sick, and left out; and hosts that are well, which have all ways between them."""
+    in_part: dict[str, list[tuple[str, dict[str, Level]]]] = {}
     for resource, (ways, well, sick) in RESOURCES.items():
         part = _PART.get(resource, resource)
         for name, way in ways.items():
-            for value, verdict in ((None, "healthy"), (sick, "not-healthy")):
-                columns = _with(_base() | {part: way(well, value)})
-                yield Host(f"{resource} as {name}, {verdict}", columns, verdict)
+            yield Host(f"{resource} as {name}, not-healthy", _with(_base() | {part: way(well, sick)}), "not-healthy")
+            in_part.setdefault(part, []).append((f"{resource} as {name}", way(well, None)))
+    for at in range(max(map(len, in_part.values()))):
+        chosen = {part: ways[at % len(ways)] for part, ways in in_part.items()}
+        columns = _with(_base() | {part: levels for part, (_, levels) in chosen.items()})
+        yield Host(f"{', '.join(name for name, _ in chosen.values())}, healthy", columns, "healthy")
     for part in ("processors", "memory", "disk"):
         found = _base()
         del found[part]

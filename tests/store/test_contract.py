@@ -103,31 +103,30 @@ def test_columns_of_the_same_counter_count_as_one(store):
     assert samples(store, cpu()) == {0: 1, 10: 2}
 
 
-@pytest.mark.parametrize(
-    "instance",
-    [
-        r"\??\D:\pagefile.sys",
-        "0,_Total",
-        "1 C: E:",
-        "Intel[R] Ethernet Connection [7] I219-V",
-        "a=b, c d",
-        "O'Neil",
-        '"quoted"',
-        "Ünïcode 日本",
-        "ends in \\",
-        "$host",
-    ],
-)
-def test_names_of_strangers_come_back_as_they_were(store, instance):
-    odd, plain = cpu(instance=instance), cpu()
-    write(store, log({odd: [1.0]}), log({plain: [2.0]}))
-    assert samples(store, odd) == {0: 1}
-    assert samples(store, plain) == {0: 2}
-    run = stored(log({odd: [1.0]}))
+STRANGERS = [
+    r"\??\D:\pagefile.sys",
+    "0,_Total",
+    "1 C: E:",
+    "Intel[R] Ethernet Connection [7] I219-V",
+    "a=b, c d",
+    "O'Neil",
+    '"quoted"',
+    "Ünïcode 日本",
+    "ends in \\",
+    "$host",
+]
+
+
+def test_names_of_strangers_come_back_as_they_were(store):
+    odd, plain = [cpu(instance=name) for name in STRANGERS], cpu()
+    run = stored(log({one: [float(at)] for at, one in enumerate(odd)}))
+    write(store, *(log({one: [float(at)]}) for at, one in enumerate(odd)), log({plain: [99.0]}))
+    assert [samples(store, one) for one in odd] == [{0: at} for at in range(len(odd))]
     store.save(run)
-    store.remove(run.recordings[0])
-    assert samples(store, odd) == {}
-    assert samples(store, plain) == {0: 2}
+    for one in odd:
+        store.remove(stored(log({one: [0.0]})).recordings[0])
+        assert samples(store, one) == {}
+    assert samples(store, plain) == {0: 99}
 
 
 def test_hosts_and_instances_compare_without_regard_to_case(store):
