@@ -2,15 +2,17 @@
 
 import functools
 import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
 
 
-def each(cases, named):
+def each(cases: Iterable[Any] | Callable[[], Iterable[Any]], named):
     """Call the test with every case as its first argument; it fails with a line for each case that failed.
 
     For tables of hundreds of rows, where a test of its own for each would take longer to list than to run. `named`
-    gives the name of a case.
+    gives the name of a case. Cases that take long to make are given as a function, which is called when they are run.
     """
-    cases = list(cases)
+    made = cases if callable(cases) else [*cases].copy
 
     def decorated(test):
         signature = inspect.signature(test)
@@ -19,6 +21,7 @@ def each(cases, named):
         @functools.wraps(test)
         def run(**given):
             failed = []
+            cases = [*made()]
             for case in cases:
                 try:
                     test(case, **given)
