@@ -18,6 +18,8 @@ _HEIGHT = 1000
 _ARGUMENTS = (
     *("--no-sandbox", "--disable-quic", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
+    # One process draws all pages: else each address is drawn by one that has to be started.
+    *("--renderer-process-limit=1", "--in-process-gpu"),
     "--js-flags=--min-semi-space-size=64",  # MB: pages of tests live for seconds, and collecting garbage takes a tenth
 )
 

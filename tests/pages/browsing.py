@@ -103,13 +103,13 @@ def opened(browser: "Browser", address: str, *, width: int = WIDE, scheme: str =
     page = free.pop() if free and not own else browser.new_context().new_page()
     page.set_default_timeout(300_000)
     page.set_viewport_size({"width": width, "height": 900})
-    look: dict[str, Any] = {"color_scheme": scheme}
+    look: dict[str, Any] = {"media": "null", "color_scheme": scheme}
     page.emulate_media(**look)
     one = Opened(page)
     here = urlsplit(address).netloc
 
     def requested(request: "Request"):
-        if urlsplit(request.url).netloc not in ("", here):
+        if urlsplit(request.url).netloc not in ("", here) if here else request.url != address:
             one.complaints.append(f"asks {request.url}")
 
     def said(message: "ConsoleMessage"):

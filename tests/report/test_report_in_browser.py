@@ -3,6 +3,7 @@
 import re
 import time
 import zlib
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,11 +25,14 @@ from plimsoll.review.review import review
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.schema.signal import Signal
+from tests.pages import browsing
 
 # For every element that holds text of its own: how its colour stands out from what lies behind it.
 CONTRASTS = """() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgba = (colour) => {
+  const known = new Map();
+  const rgba = (colour) => known.get(colour) ?? known.set(colour, painted(colour)).get(colour);
+  const painted = (colour) => {
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = colour;
     canvas.fillRect(0, 0, 1, 1);
@@ -106,42 +110,41 @@ def report(tmp_path_factory):
 @pytest.fixture
 def opened(chromium, report):
     """Opens the report at a width and theme; whatever the browser complains of fails the test."""
-    pages, complaints = [], []
+    with ExitStack() as open_pages:
+        complaints = []
 
-    def open_(width=1440, scheme="light", **more):
-        page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, **more)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: complaints.append(request.url) if request.url != report else None)
-        page.goto(report)
-        pages.append(page)
-        return page
+        def open_(width=1440, scheme="light"):
+            one = open_pages.enter_context(browsing.opened(chromium, report, width=width, scheme=scheme))
+            complaints.append(one.complaints)
+            return one.page
 
-    yield open_
-    for page in pages:
-        page.close()
-    assert complaints == []
+        yield open_
+    assert [one for some in complaints for one in some] == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (768, "light"), (1440, "dark")])
-def test_nothing_reaches_beyond_the_window(opened, width, scheme):
-    page = opened(width, scheme)
+def unfold(page):
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_from_its_ground(opened, scheme):
-    page = opened(scheme=scheme)
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    contrasts = page.evaluate(CONTRASTS)
-    assert len(contrasts) > 200
-    assert [found for found in contrasts if found[0] < 4.5] == []
+def test_nothing_reaches_beyond_the_window(opened):
+    page = opened()
+    unfold(page)
+    for width in (1440, 768, 360):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_themes_differ(opened):
-    grounds = {opened(scheme=s).evaluate("getComputedStyle(document.body).backgroundColor") for s in ("light", "dark")}
-    assert len(grounds) == 2
+def test_text_stands_out_from_its_ground(opened):
+    page = opened()
+    unfold(page)
+    grounds = set()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        contrasts = page.evaluate(CONTRASTS)
+        assert len(contrasts) > 200
+        assert [found for found in contrasts if found[0] < 4.5] == []
+        grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(grounds) == 2, "the themes differ"
 
 
 # What a canvas shows: how many of its pixels are of a colour, and of how many colours they are.
@@ -266,10 +269,8 @@ def test_samples_between_missing_ones_are_dots(chromium, tmp_path):
     values[::2] = 500.0 + np.arange(ROWS // 2) % 2
     log = a_log("SQL01", {r"\SQLServer:Buffer Manager\Page life expectancy": values})
     (tmp_path / "r.html").write_text(render(Insights(reviewed([log]))), encoding="utf-8")
-    page = chromium.new_page(viewport={"width": 1440, "height": 900})
-    page.goto((tmp_path / "r.html").as_uri())
-    assert pixels(page.locator(".chart.full").first, "--pale") > 500
-    page.close()
+    with browsing.opened(chromium, (tmp_path / "r.html").as_uri()) as one:
+        assert pixels(one.page.locator(".chart.full").first, "--pale") > 500
 
 
 def test_the_pointer_reads_every_line_at_its_instant(opened):
@@ -421,11 +422,12 @@ def test_no_chart_is_cut_by_a_page_break(opened):
     assert max(height for _, height in heights) < 900
 
 
-def test_it_reads_without_scripts(opened):
+def test_it_reads_without_scripts(chromium, report):
     """All but the charts, and it says so."""
-    page = opened(java_script_enabled=False)
-    assert page.locator("h1").inner_text().startswith("Not healthy.")
-    assert "The charts are drawn by a script" in page.locator("noscript").inner_text()
+    with closing(chromium.new_page(java_script_enabled=False)) as page:
+        page.goto(report)
+        assert page.locator("h1").inner_text().startswith("Not healthy.")
+        assert "The charts are drawn by a script" in page.locator("noscript").inner_text()
 
 
 # Values that an axis must hold, and what stands at its ticks.
@@ -459,39 +461,37 @@ def test_values_stand_at_round_ticks(chromium, tmp_path):
     pack = Pack.model_validate({"pack": "p", "title": "P", "about": "a", "rules": rules})
     found = review([a_log("H", columns)], Run("r"), Question((pack,), signals), Facts(GivenFacts(), {}))
     (tmp_path / "r.html").write_text(render(Insights(found)), encoding="utf-8")
-    page = chromium.new_page(viewport={"width": 1440, "height": 900})
-    page.goto((tmp_path / "r.html").as_uri())
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    for chart in page.locator(".item .chart").all():
-        chart.scroll_into_view_if_needed()
-        chart.locator("canvas").wait_for()
-    shown = page.evaluate(
-        """[...document.querySelectorAll(".item .chart")].map((one) =>
-          [one.closest(".item").innerText.match(/Rule r(\\d+):/)[1], one.plot.axes[1]._values])"""
-    )
-    page.close()
+    with browsing.opened(chromium, (tmp_path / "r.html").as_uri()) as one:
+        unfold(one.page)
+        for chart in one.page.locator(".item .chart").all():
+            chart.scroll_into_view_if_needed()
+            chart.locator("canvas").wait_for()
+        shown = one.page.evaluate(
+            """[...document.querySelectorAll(".item .chart")].map((one) =>
+              [one.closest(".item").innerText.match(/Rule r(\\d+):/)[1], one.plot.axes[1]._values])"""
+        )
     assert sorted(int(at) for at, _ in shown) == [*range(len(AXES))]
     for at, seen in shown:
         expected = AXES[int(at)][-1]
         assert seen == expected if expected else 2 <= len(seen) <= 12, (at, seen)
 
 
-@pytest.mark.parametrize(
-    ("start", "hours", "expected"),
-    [
-        ("2008-01-15T09:02", 2.5, ["10:20", "10:40", "11:00", "11:20", "11:40", "12:00", "12:20"]),
-        ("2008-01-15T15:00", 36, ["18:00\n15 Jan", "00:00\n16 Jan", "06:00", "12:00", "18:00", "00:00\n17 Jan"]),
-        # The clock of 2024-03-31 has no 02:30, that of 2024-10-27 has it twice.
-        ("2024-03-30T23:30", 3.5, ["00:30", "01:00", "01:30", "03:00", "03:30", "04:00"]),
-        ("2024-10-26T22:30", 3.5, ["00:30", "01:00", "01:30", "02:00", "02:30", "02:00", "02:30"]),
-    ],
-)
-def test_moments_are_round_on_the_logs_own_clock(chromium, tmp_path, start, hours, expected):
-    first = instant(datetime.fromisoformat(start).replace(tzinfo=UTC))
-    log = a_log("H", {CPU: 5.0 + np.arange(ROWS) % 2})
-    log = replace(log, times=first + np.linspace(0, hours * 3600, ROWS).astype(np.int64) * SECOND)
-    (tmp_path / "r.html").write_text(render(Insights(reviewed([log]))), encoding="utf-8")
-    page = chromium.new_page(viewport={"width": 1440, "height": 900}, timezone_id="America/New_York")
-    page.goto((tmp_path / "r.html").as_uri())
-    assert [one for one in ticks(page)[0] if one][: len(expected)] == expected
-    page.close()
+# When a log begins, how many hours it has, and what stands at the ticks of its times.
+MOMENTS = [
+    ("2008-01-15T09:02", 2.5, ["10:20", "10:40", "11:00", "11:20", "11:40", "12:00", "12:20"]),
+    ("2008-01-15T15:00", 36, ["18:00\n15 Jan", "00:00\n16 Jan", "06:00", "12:00", "18:00", "00:00\n17 Jan"]),
+    # The clock of 2024-03-31 has no 02:30, that of 2024-10-27 has it twice.
+    ("2024-03-30T23:30", 3.5, ["00:30", "01:00", "01:30", "03:00", "03:30", "04:00"]),
+    ("2024-10-26T22:30", 3.5, ["00:30", "01:00", "01:30", "02:00", "02:30", "02:00", "02:30"]),
+]
+
+
+def test_moments_are_round_on_the_logs_own_clock(chromium, tmp_path):
+    with closing(chromium.new_page(timezone_id="America/New_York")) as page:
+        for start, hours, expected in MOMENTS:
+            first = instant(datetime.fromisoformat(start).replace(tzinfo=UTC))
+            log = a_log("H", {CPU: 5.0 + np.arange(ROWS) % 2})
+            log = replace(log, times=first + np.linspace(0, hours * 3600, ROWS).astype(np.int64) * SECOND)
+            (tmp_path / "r.html").write_text(render(Insights(reviewed([log]))), encoding="utf-8")
+            page.goto((tmp_path / "r.html").as_uri())
+            assert [one for one in ticks(page)[0] if one][: len(expected)] == expected
