@@ -1,5 +1,9 @@
 """Finds the dashboard and panel of a signal."""
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+
 from plimsoll.dashboards.areas import PanelSpec, load_areas
 from plimsoll.dashboards.limits import Limits
 
@@ -11,6 +15,15 @@ def home_of(signal: str) -> tuple[str, PanelSpec] | None:
     return next(iter([*drawing, *shown]), None)
 
 
-def panels_of(signal: str) -> list[tuple[str, PanelSpec]]:
+def panels_of(signal: str) -> Sequence[tuple[str, PanelSpec]]:
     """Return every panel that shows a signal, with the uid of its dashboard."""
-    return [(area.uid, spec) for area in load_areas().areas for spec in area.panels if spec.signal == signal]
+    return _panels().get(signal, ())
+
+
+@cache
+def _panels() -> Mapping[str, Sequence[tuple[str, PanelSpec]]]:
+    found: dict[str, list[tuple[str, PanelSpec]]] = defaultdict(list)
+    for area in load_areas().areas:
+        for spec in area.panels:
+            found[spec.signal].append((area.uid, spec))
+    return found

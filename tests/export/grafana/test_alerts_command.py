@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import pytest
 import yaml
@@ -145,11 +144,10 @@ reason = "a limit that has no share"
 """
 
 
-@pytest.mark.parametrize("interval", ["10s", "10m"])
-def test_whatever_hosts_are_called_what_is_exported_passes_the_check(plimsoll, tmp_path, interval):
+def test_whatever_hosts_are_called_what_is_exported_passes_the_check(plimsoll, tmp_path):
     config = tmp_path / "plimsoll.toml"
     config.write_text(HOSTS)
-    told = ("--email", "a$b@x.example", "--webhook", "http://x.example/$tok?x=${Y}", "--interval", interval)
+    told = ("--email", "a$b@x.example", "--webhook", "http://x.example/$tok?x=${Y}", "--interval", "10m")
     done = plimsoll("grafana", "export", "--out", tmp_path, "--config", config, *told)
     assert "not exported: context-switches: its limit scales by memory_mb, which is not known" in done.err
     folders = [tmp_path / "rules" / "grafana", tmp_path / "dashboards" / "grafana"]
@@ -192,15 +190,21 @@ def test_what_is_refused_is_listed_by_name(exported):
     ) in lines
 
 
-def test_the_next_export_retires_a_rule_that_is_no_more_and_leaves_files_of_others_alone(exported, plimsoll, tmp_path):
-    folder = shutil.copytree(exported[0], tmp_path / "again")
-    own = folder / "rules" / "grafana" / "own.yaml"
+def test_the_next_export_retires_a_rule_that_is_no_more_and_leaves_files_of_others_alone(plimsoll, tmp_path):
+    pack, config = tmp_path / "mine.yaml", tmp_path / "plimsoll.toml"
+    pack.write_text(OWN, encoding="utf-8")
+    config.write_text("")
+    export = ("grafana", "export", "--out", tmp_path, "--config", config, "--only", pack)
+    assert plimsoll(*export).status == 0
+    (before,) = rules_of(tmp_path, "mine")
+    own = tmp_path / "rules" / "grafana" / "own.yaml"
     own.write_text("apiVersion: 1\n")
-    assert plimsoll("grafana", "export", "--out", folder).status == 0
+    config.write_text("[rules.gc-time]\noff = true\nreason = 'nobody minds'\n")
+    assert plimsoll(*export).status == 0
     assert own.read_text() == "apiVersion: 1\n"
-    retired = yaml.load((folder / "rules" / "grafana" / "retired.yaml").read_text(), yaml.CSafeLoader)["deleteRules"]
-    assert any(one["uid"].startswith("sql-database-reads-") for one in retired)
-    assert plimsoll("grafana", "check", folder / "rules" / "grafana").status == 0
+    retired = yaml.load((own.parent / "retired.yaml").read_text(), yaml.CSafeLoader)["deleteRules"]
+    assert {one["uid"] for one in retired} == {before["uid"], "silence-windows"}
+    assert plimsoll("grafana", "check", own.parent).status == 0
 
 
 def test_interval_that_is_no_duration_is_refused(plimsoll, tmp_path):
@@ -216,24 +220,20 @@ def queries(folder):
     return [query["model"]["query"] for rule in rules for query in rule["data"] if "query" in query["model"]]
 
 
-def test_a_shop_of_one_kind_of_agent_gets_the_rules_of_that_kind(plimsoll, tmp_path):
-    assert plimsoll("grafana", "export", "--out", tmp_path, "--source", "windows").status == 0
-    asked = queries(tmp_path)
-    assert asked
-    assert not [one for one in asked if re.search(r'FROM "(cpu|cpu_util|kernel|mem_util|diskio|disk)"', one)]
-    folders = [tmp_path / "rules" / "grafana", tmp_path / "dashboards" / "grafana"]
-    assert plimsoll("grafana", "check", *folders).status == 0
-
-
-def test_packs_that_are_chosen_are_exported_alone_or_beside_the_others(plimsoll, tmp_path):
+def test_a_shop_of_one_kind_of_agent_gets_the_rules_of_that_kind_and_its_own(plimsoll, tmp_path):
     own = tmp_path / "mine.yaml"
     own.write_text(OWN, encoding="utf-8")
+    folders = [tmp_path / "beside" / kind / "grafana" for kind in ("rules", "dashboards")]
+    assert plimsoll("grafana", "export", "--out", tmp_path / "beside", "--source", "windows", "--pack", own).status == 0
+    asked = queries(tmp_path / "beside")
+    assert asked
+    assert not [one for one in asked if re.search(r'FROM "(cpu|cpu_util|kernel|mem_util|diskio|disk)"', one)]
+    assert plimsoll("grafana", "check", *folders).status == 0
+    assert (folders[0] / "disk.yaml").is_file()
     assert plimsoll("grafana", "export", "--out", tmp_path / "alone", "--only", own).status == 0
-    assert plimsoll("grafana", "export", "--out", tmp_path / "beside", "--pack", own).status == 0
     (rule,) = rules_of(tmp_path / "alone", "mine")
     assert rule == rules_of(tmp_path / "beside", "mine")[0]
     assert (rule["title"], "% Time in GC" in rule["annotations"]["counters"]) == ("gc-time", True)
     assert {path.stem for path in (tmp_path / "alone" / "rules" / "grafana").glob("*.yaml")} == {
         "mine", "silence", "contact",
     }  # fmt: skip
-    assert (tmp_path / "beside" / "rules" / "grafana" / "disk.yaml").is_file()

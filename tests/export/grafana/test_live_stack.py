@@ -136,13 +136,14 @@ def recorded(watched, start, end):
 
 @pytest.mark.parametrize("name", [*LOADED, "live"])
 def test_no_panel_that_applies_is_empty(watched, name):
-    """A panel without recorded signals is empty."""
+    """A panel without recorded signals is empty. Dashboards of which a run has nothing are asked of the live host."""
     start, end = watched.span(name)
     found = recorded(watched, start, end)
     shown = 0
     for area in load_areas().areas:
         applies = {panel.id for panel in area.panels if panel.signal in found}
-        assert watched.filled(area.uid, start, end) == applies, area.area
+        if applies or name == "live":
+            assert watched.filled(area.uid, start, end) == applies, area.area
         shown += len(applies)
     assert shown
 
