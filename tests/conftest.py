@@ -42,7 +42,8 @@ _TESTS = itertools.count(1)
 _PORTS = iter(random.sample(ports := range(20_000 + _WORKER, 32_000, _WORKERS), len(ports)))
 
 
-# Thousands of tests are collected, and nothing of them is garbage.
+# Thousands of tests are collected, and nothing of them is garbage. (plimsoll.__main__ has seen to it that numpy computes
+# in one thread here and in what tests start.)
 gc.disable()
 collect_ignore = ["ingest/cases"]  # hundreds of folders of data
 

@@ -94,6 +94,26 @@ def whitened(rows: Floats, phi: float) -> Floats:
     return white
 
 
+# There are a million values of candidates: what is asked of them whitened is computed without whitening each of them.
+
+
+def _for_products(values: Floats, phi: float) -> Floats:
+    """What gives with a row the product that both have when they are whitened."""
+    white = whitened(values, phi)
+    found = white.copy()
+    found[0] *= np.sqrt(1 - phi * phi)
+    found[:-1] -= phi * white[1:]
+    return found
+
+
+def _squares(rows: Floats, phi: float) -> Floats:
+    """The sum of the squares of each row when it is whitened."""
+    squares = np.einsum("ij,ij->i", rows, rows)
+    neighbours = np.einsum("ij,ij->i", rows[:, 1:], rows[:, :-1])
+    ends = rows[:, 0] ** 2 + rows[:, -1] ** 2
+    return (1 + phi * phi) * squares - phi * phi * ends - 2 * phi * neighbours
+
+
 def ramp(x: Floats, shape: int, end: float) -> Floats:
     """The values of one ramp: from 1 to 0; all 0 if it has no length."""
     return SHAPES[shape, _places(x, np.array([end]))[0]] if end else np.zeros(len(x))
@@ -123,14 +143,14 @@ class Ramps:
     @classmethod
     def of(cls, x: Floats, y: Floats, phi: float, shapes: Places, ends: Floats) -> "Ramps":
         """Each of the shapes with each of the ends, for the series `y` at the ascending shares `x` of the run."""
-        rows = whitened(SHAPES[shapes[:, None, None], _places(x, ends)].reshape(-1, len(x)), phi)
+        rows = SHAPES[shapes].take(_places(x, ends), axis=1).reshape(-1, len(x))
         none = np.zeros(1)
         return cls(
             np.concatenate([none.astype(np.intp), np.repeat(shapes, len(ends))]),
             np.concatenate([none, np.tile(ends, len(shapes))]),
             np.concatenate([none, np.outer(PLATEAUS[shapes], ends).ravel()]),
             np.concatenate([none, np.repeat(PARAMETERS[shapes] + 2, len(ends))]),
-            np.concatenate([none, np.einsum("ij,ij->i", rows, rows)]) + 1e-9,
-            np.concatenate([none, rows @ whitened(y, phi)]),
-            np.concatenate([none, rows @ whitened(np.ones(len(x)), phi)]),
+            np.concatenate([none, _squares(rows, phi)]) + 1e-9,
+            np.concatenate([none, rows @ _for_products(y, phi)]),
+            np.concatenate([none, rows @ _for_products(np.ones(len(x)), phi)]),
         )
