@@ -174,13 +174,13 @@ def _gap(crossings: Found, track: Track, for_: int) -> int | None:
     return None
 
 
-def not_throughout(spans: Mapping[str, tuple[int, int]], interval: int) -> Iterator[Doubt]:
-    """Hosts whose samples end well before, or begin well after, those of other hosts.
+def not_throughout(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], interval: int) -> Iterator[Doubt]:
+    """Hosts whose samples end well before, or begin well after, the recording of any.
 
-    `spans` has the first and the last sample of each host (UTC ns); `interval` is the longest sampling interval (ns).
+    `spans` has the first and the last sample of each host, `rows` the first and the last row of all recordings (UTC
+    ns); `interval` is the longest sampling interval (ns).
     """
-    start = min((first for first, _ in spans.values()), default=0)
-    end = max((last for _, last in spans.values()), default=0)
+    start, end = rows
     least = max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * (end - start), PAUSE * interval)
     found: dict[str, str] = {}
     for host, (first, last) in spans.items():

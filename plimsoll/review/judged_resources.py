@@ -7,18 +7,16 @@ recorded. On a host of virtual machines the object Processor is the root partiti
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.log import Times
 from plimsoll.model.remark import listed
-from plimsoll.model.times import duration_text
-from plimsoll.review.doubts import LEAST_SHARE_ABSENT, PAUSE, SHORTEST_ABSENCE, Doubt
+from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, Doubt
 from plimsoll.review.findings import JUDGED, Applied, Finding, Outcome
 from plimsoll.review.needed import hosts_with_guests, needed
-from plimsoll.review.recording.host_spans import lost
+from plimsoll.review.recording.host_spans import Absence, lost
 from plimsoll.rules.instances.same_instance import holds, is_physical, is_volume, letters
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.subjects import is_total
@@ -181,7 +179,7 @@ def partly_recorded(
                 what = _disks_text(names) if not names[0].startswith("the ") else names[0]
                 verb = "was" if what.startswith(("the memory", "disk ")) else "were"
                 longest = max(without[name] for name in names)
-                texts.append(f"{what} of {host.name} {verb} not recorded for {longest.text(recorded)}")
+                texts.append(f"{what} of {host.name} {verb} not recorded for {longest}")
     if len(texts) <= _MOST_HOSTS:
         yield from map(Doubt, texts)
     else:
@@ -203,25 +201,11 @@ def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
     if not lost_:
         return ""
     volumes, longest = listed(list(lost_), _MOST_DISKS), max(lost_.values())
-    return f"the free space of {volumes} of {host.name} was not recorded for {longest.text(recorded)}"
+    return f"the free space of {volumes} of {host.name} was not recorded for {longest}"
 
 
-class _Absence(NamedTuple):
-    """For how long (ns) a host was recorded and nothing of what a resource was judged by, and whether that is long."""
-
-    length: int = 0
-    is_long: bool = False
-    at_the_end: bool = False
-
-    def text(self, recorded: Times) -> str:
-        """`the last 20 min of 1 h`."""
-        last = "the last " if self.at_the_end else ""
-        return f"{last}{duration_text(self.length)} of {duration_text(int(recorded[-1] - recorded[0]))}"
-
-
-def _without(found: Sequence[Finding], recorded: Times, times_of: TimesOf) -> _Absence:
-    steps = np.diff(recorded)
-    nothing = np.full(len(steps), bool(found))
+def _without(found: Sequence[Finding], recorded: Times, times_of: TimesOf) -> Absence:
+    nothing = np.full(len(recorded) - 1, bool(found))
     longest = SHORTEST_ABSENCE
     for one in found:
         windows = (one.track.window, *one.track.other_windows) if one.track else ()
@@ -230,12 +214,9 @@ def _without(found: Sequence[Finding], recorded: Times, times_of: TimesOf) -> _A
         longest = max(longest, pause)
         lacking = [lost(recorded, times, pause) for times in times_of(one) if 0 < len(times) < len(recorded)]
         if not lacking:
-            return _Absence()
+            return Absence()
         nothing &= np.logical_or.reduce(lacking)
-    steps = np.where(steps > longest, 0, steps)  # the host was not recorded, either
-    absent = int(steps[nothing].sum())
-    at_the_end = bool(nothing.any()) and bool(nothing[int(np.argmax(nothing)) :].all())
-    return _Absence(absent, absent > max(longest, LEAST_SHARE_ABSENT * int(steps.sum())), at_the_end)
+    return Absence.while_recorded(recorded, nothing, longest)
 
 
 def and_text(names: Sequence[str]) -> str:

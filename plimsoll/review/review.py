@@ -26,11 +26,12 @@ from plimsoll.review.phases.found_phases import FoundPhases, find_phases
 from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.bad_counters import BadCounter, bad_counters, remarks_below_zero
-from plimsoll.review.recording.host_spans import host_spans, recordings
+from plimsoll.review.recording.host_spans import host_spans, recordings, rows_of_hosts
 from plimsoll.review.recording.impossible import impossible_values, remarks_on_impossible
 from plimsoll.review.recording.interruptions import paused, restarted
 from plimsoll.review.recording.load_driver import ended_early, many_failed, some_failed, unanswered
 from plimsoll.review.recording.response_times import slow, slowed
+from plimsoll.review.recording.services import gone
 from plimsoll.review.recording.standstill import stood_still
 from plimsoll.review.recording.stopped_work import work_stopped
 from plimsoll.review.remarks import not_recognised, recorded_too_briefly
@@ -116,7 +117,7 @@ class Review:
             *doubts.undecided(self.findings),
             *doubts.unfinished(self.findings, self.end),
             *doubts.across_gaps(self.findings),
-            *doubts.not_throughout(self.spans, max(self.intervals, default=0)),
+            *doubts.not_throughout(self.spans, rows_of_hosts(self.logs, self._part), max(self.intervals, default=0)),
             *self._interrupted,
             *doubts.apart_from_load(no_common_time(self.signals)),
             *doubts.unrecognised_names(self.maybe_needed),
@@ -137,10 +138,13 @@ class Review:
         """What interrupted a run; a system in operation may be restarted, and its recorder too."""
         if self.question.in_operation:
             return ()
-        every = recordings(self.logs, self.hosts, self.host_of, (self.start or 0, self.end or 0))
-        planned = self.question.planned
-        stopped = work_stopped(self.signals, self.question.signals, planned)
-        return *paused(every, planned), *restarted(self.signals, self.remarks, planned), *stopped
+        part, planned = self._part, self.question.planned
+        return (
+            *paused(recordings(self.logs, self.hosts, self.host_of, part), planned),
+            *restarted(self.signals, self.remarks, planned),
+            *work_stopped(self.signals, self.question.signals, planned),
+            *gone(self.logs, self.hosts, self.host_of, part, self.question.packs, planned),
+        )
 
     @cached_property
     def partly_recorded(self) -> tuple[Doubt, ...]:
@@ -207,7 +211,11 @@ class Review:
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
         """The first and the last sample of each host in the part that is reviewed (UTC ns)."""
-        return host_spans(self.logs, self.hosts, self.host_of, (self.start or 0, self.end or 0))
+        return host_spans(self.logs, self.hosts, self.host_of, self._part)
+
+    @property
+    def _part(self) -> tuple[int, int]:
+        return self.start or 0, self.end or 0
 
     @cached_property
     def missing_hosts(self) -> tuple[str, ...]:

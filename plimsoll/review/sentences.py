@@ -7,7 +7,7 @@ import numpy as np
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
-from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.crossings import Crossing, longest_alert
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.tracks import Track
@@ -43,7 +43,16 @@ def crossed_clause(finding: Finding) -> str:
     at_worst = f"at worst {worst_text(finding, worst_crossed(finding))}"
     if finding.outcome == Outcome.OFTEN:
         return f"went {often(finding)}, {at_worst}"
-    return f"went {side} {how_long(finding)}, {at_worst}{in_phase(finding)}"
+    return f"went {side} {how_long(finding)}, {at_worst}{in_phase(finding)}{_not_back(finding, track)}"
+
+
+def _not_back(finding: Finding, track: Track) -> str:
+    """`, and did not come back to 20 % for 25 min`: why a crossing counts that was shorter than it must last."""
+    recover, for_ = finding.rule.recover, finding.rule.for_
+    if recover is None or finding.rule.scale or any(one.duration >= for_ for one in finding.breaches):
+        return ""
+    back = exactly(recover.limit, finding.signal.unit)
+    return f", and did not come back to {back} for {duration_text(longest_alert(track))}"
 
 
 def _throughout(finding: Finding, track: Track) -> str:

@@ -142,6 +142,13 @@ def longest_stretch(track: Track) -> int:
     return int((track.times[stop - 1] - track.times[first]).max(initial=0))
 
 
+def longest_alert(track: Track) -> int:
+    """The longest time (ns) that an alert was pending or firing, which `recover` makes longer than its crossings."""
+    active = (track.states == State.PENDING) | (track.states == State.FIRING)
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], active, [False])).astype(np.int8))).reshape(-1, 2)
+    return int((track.times[edges[:, 1] - 1] - track.times[edges[:, 0]]).max(initial=0))
+
+
 def gaps_crossed(track: Track) -> NDArray[np.bool_]:
     """Of each crossing, whether nothing but evaluations without data lies between the one before and it."""
     truths = track.runs.truths

@@ -153,6 +153,53 @@ def test_a_run_that_was_not_recorded_for_a_part_of_it_is_not_known_to_be_healthy
     assert ("before and after" in headline) == (sick == (30, 68)), "over an hour it may be two matters"
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "said"),
+    [
+        (20, 40, "nothing was recorded of WEB01 for 20 min 15 s of 59 min 45 s"),
+        (40, 60, "WEB01 was recorded only until 20 min before the end of the run"),
+        (20, 24, None),
+    ],
+)
+def test_rows_without_a_value_are_no_recording(first, last, said, write, verdict):
+    def blank(usual):
+        return lambda minute: None if first <= minute < last else usual
+
+    write(blank(20), more={path: blank(usual) for path, usual in QUIET.items()})
+    found, headline = verdict()
+    assert found == ("unknown" if said else "healthy"), headline
+    assert (said or "") in headline
+
+
+SQL = {r"SQLServer:SQL Statistics\Batch Requests/sec": 300, r"SQLServer:Locks(_Total)\Lock Waits/sec": 1}
+
+
+@pytest.mark.parametrize(
+    ("counters", "first", "last", "said"),
+    [
+        (
+            SQL,
+            20,
+            35,
+            "nothing was recorded of SQLServer of WEB01 for 15 min 15 s of 59 min 45 s; see whether it was down",
+        ),
+        (SQL, 40, 60, "nothing was recorded of SQLServer of WEB01 for the last 20 min of 59 min 45 s"),
+        (SQL, 20, 24, None),
+        (SQL, 0, 20, None),  # it was started
+        ({r"Process(backup)\% Processor Time": 3}, 20, 35, None),
+    ],
+    ids=["down", "down until the end", "four minutes", "started late", "a program that ended"],
+)
+def test_a_service_of_which_nothing_is_recorded_is_not_known_to_be_healthy(counters, first, last, said, write, verdict):
+    def blank(usual):
+        return lambda minute: None if first <= minute < last else usual
+
+    write(more={path: blank(usual) for path, usual in counters.items()})
+    found, headline = verdict()
+    assert found == ("unknown" if said else "healthy"), headline
+    assert (said or "") in headline
+
+
 @pytest.mark.parametrize("hours", [2, 14])
 def test_recordings_of_two_days_have_no_gap_between_them(hours, write, verdict):
     write(name="a", minutes=60)

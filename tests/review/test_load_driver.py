@@ -46,15 +46,17 @@ def test_k6_json_in_a_folder_is_read(tmp_path):
 def beside_a_healthy_host(tmp_path):
     """Reviews half an hour of a healthy host beside requests: for each the seconds since its start, and the result.
 
-    They take 120 ms, or what `elapsed` gives for the seconds.
+    They take 120 ms, or what `elapsed` gives for the seconds, and are of one operation, or of what `label` gives.
     """
 
-    def call(requests, elapsed=lambda _: 120):
+    def call(requests, elapsed=lambda _: 120, label=lambda _: "page"):
         folder = EXAMPLE / "healthy"
         logs = sorted(one for one in folder.iterdir() if one.suffix != ".toml")
         start = (plimsoll.review(folder).review.start or 0) // 10**6
         head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,allThreads\n"
-        rows = (f"{start + int(at * 1000)},{elapsed(at)},page,200,OK,T 1,{result},20\n" for at, result in requests)
+        rows = (
+            f"{start + int(at * 1000)},{elapsed(at)},{label(at)},200,OK,T 1,{result},20\n" for at, result in requests
+        )
         (tmp_path / "results.jtl").write_text(head + "".join(rows), encoding="utf-8")
         return plimsoll.review(*logs, tmp_path / "results.jtl", config=folder / "plimsoll.toml").review
 
@@ -65,6 +67,17 @@ def test_a_run_of_which_most_requests_failed_is_not_known_to_be_healthy(beside_a
     review = beside_a_healthy_host([(at / 4, "true" if at % 10 == 0 else "false") for at in range(7000)])
     assert review.verdict == "unknown"
     assert "90 % of the requests of the load driver failed" in review.headline
+
+
+@pytest.mark.parametrize(("result", "expected"), [("false", "unknown"), ("true", "healthy")])
+def test_an_operation_that_fails_is_not_known_to_be_healthy(result, expected, beside_a_healthy_host):
+    def is_checkout(at):
+        return at % 10 == 0
+
+    requests = [(at / 4, result if is_checkout(at / 4) else "true") for at in range(9000)]
+    review = beside_a_healthy_host(requests, label=lambda at: "checkout" if is_checkout(at) else "page")
+    assert review.verdict == expected
+    assert ("requests of the load driver 100 % of “checkout” failed" in review.headline) == (expected == "unknown")
 
 
 def test_a_run_whose_requests_failed_for_long_is_not_known_to_be_healthy(beside_a_healthy_host):

@@ -1,15 +1,21 @@
 """From when to when each host of a run was recorded, and for how long some of its counters were not."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
 from plimsoll.model.series import LOAD_DRIVER, Series
+from plimsoll.model.times import duration_text
+from plimsoll.review.doubts import LEAST_SHARE_ABSENT
 
 _NEVER = 2**63 - 1
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 def host_spans(
@@ -38,18 +44,81 @@ def host_spans(
     return found
 
 
+def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]:
+    """The first and the last row (UTC ns) of all logs but those of load drivers, in a part of the run; 0 without."""
+    of_hosts = (log.times for log in logs if any(one.measurement not in LOAD_DRIVER for one in log.series))
+    inside = [times[(times >= part[0]) & (times <= part[1])] for times in of_hosts]
+    return min((int(one[0]) for one in inside if len(one)), default=0), max(
+        (int(one[-1]) for one in inside if len(one)), default=0
+    )
+
+
 def recordings(
     logs: Iterable[Log], hosts: Sequence[str], host_of: Callable[[Series], str], part: tuple[int, int]
 ) -> dict[str, list[Times]]:
     """The times of the recordings of each host in a part of the run, without those of load drivers."""
     names = {host_key(host): host for host in hosts}
-    found: dict[str, list[Times]] = {}
+    return times_by(lambda one: None if one.measurement in LOAD_DRIVER else names[host_key(host_of(one))], logs, part)
+
+
+def times_by(
+    key_of: Callable[[Series], Key | None], logs: Iterable[Log], part: tuple[int, int]
+) -> dict[Key, list[Times]]:
+    """The times in each log at which there is a value in any of the series with a key, for each key but None.
+
+    Not those of all rows: a recorder may go on while it gets no values.
+    """
+    found: dict[Key, list[Times]] = {}
     for log in logs:
         first, stop = np.searchsorted(log.times, [part[0], part[1] + 1]).tolist()
-        of = {host_key(host_of(one)) for one in log.series if one.measurement not in LOAD_DRIVER}
-        for host in of if stop > first else ():
-            found.setdefault(names[host], []).append(log.times[first:stop])
+        columns: dict[Key, list[pl.Series]] = {}
+        for series, column in zip(log.series, log.columns, strict=True):
+            if (key := key_of(series)) is not None:
+                columns.setdefault(key, []).append(column)
+        for key, some in columns.items():
+            times = log.times[first:stop][_filled(some, first, stop)]
+            if len(times):
+                found.setdefault(key, []).append(times)
     return found
+
+
+def _filled(columns: Iterable[pl.Series], first: int, stop: int) -> NDArray[np.bool_]:
+    """Which rows from `first` to before `stop` hold a value in any of these columns."""
+    found = np.zeros(stop - first, dtype=bool)
+    for column in columns:
+        part = column.slice(first, stop - first)
+        if not part.null_count():
+            return ~np.zeros_like(found)
+        found |= part.is_not_null().to_numpy()
+        if found.all():
+            break
+    return found
+
+
+class Absence(NamedTuple):
+    """For how long (ns) something was not recorded while its host was, of how long, and whether that is long."""
+
+    length: int = 0
+    of: int = 0
+    is_long: bool = False
+    at_the_end: bool = False
+
+    @classmethod
+    def while_recorded(cls, host: Times, nothing: NDArray[np.bool_], least: int) -> "Absence":
+        """That in the steps between samples of a host in which there was `nothing`.
+
+        Steps over `least` (ns) are none: the host was not recorded, either.
+        """
+        steps = np.diff(host)
+        counted = np.where(steps > least, 0, steps)
+        absent = int(counted[nothing].sum())
+        at_the_end = bool(nothing.any()) and bool(nothing[int(np.argmax(nothing)) :].all())
+        is_long = absent > max(least, LEAST_SHARE_ABSENT * int(counted.sum()))
+        return cls(absent, int(host[-1] - host[0]), is_long, at_the_end)
+
+    def __str__(self) -> str:
+        """`the last 20 min of 1 h`."""
+        return f"{'the last ' if self.at_the_end else ''}{duration_text(self.length)} of {duration_text(self.of)}"
 
 
 def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:

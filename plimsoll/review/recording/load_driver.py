@@ -7,6 +7,7 @@ import numpy as np
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.log import Times, Values
+from plimsoll.model.remark import listed
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, duration_text
@@ -18,6 +19,7 @@ from plimsoll.review.recorded_signals import RecordedSignals
 # Our choices.
 _MANY_FAILED = 0.05  # of all requests: from here on the system did not do what it was asked for
 _SOME_FAILED = 0.01  # from here on it is said
+_USUALLY_FAILED = 0.5  # of those of one operation: it does not work
 _OFTEN_FAILED = 0.2  # of the requests of a minute, of which enough failed to tell
 _ENOUGH_FAILED = 10
 _MINUTE = 60 * SECOND
@@ -27,6 +29,8 @@ _REACHED = 0.9  # the quantile that is taken for it
 
 _OBJECTIVE = "say under [objective] in plimsoll.toml how many may"
 _DONE, _FAILED, _SHARE = "client.requests", "client.errors", "client.error_share"
+_DONE_OF_ONE, _FAILED_OF_ONE = "client.operation_requests", "client.operation_errors"
+_MOST_NAMED = 3
 
 
 def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
@@ -39,6 +43,9 @@ def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
         yield Doubt(f"{_share_text(found.share)} failed", _OBJECTIVE)
     elif bad >= _LONG_FAILED:
         yield Doubt(f"up to {_share_text(worst)} failed for {bad:,} min", _OBJECTIVE)
+    elif broken := _broken_operations(recorded):
+        texts = [f"{quantity(100 * share, '%')} of “{name}”" for name, share in broken]
+        yield Doubt(f"of the requests of the load driver {listed(texts, _MOST_NAMED)} failed", _OBJECTIVE)
 
 
 def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
@@ -109,17 +116,36 @@ def _bad_minutes(requests: _Requests) -> tuple[int, float]:
     return int(bad.sum()), float((failed[bad] / done[bad]).max(initial=0.0))
 
 
+def _broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
+    """The operations of which most requests failed, and their share."""
+    failed_of = {subject.key: samples for subject, samples in recorded.of(_FAILED_OF_ONE).items()}
+    broken: list[tuple[str, float]] = []
+    for subject, done in recorded.of(_DONE_OF_ONE).items():
+        failed = failed_of.get(subject.key)
+        if failed is None:
+            continue
+        found = _together(done, failed)
+        enough = found.failed.sum() * found.step >= _ENOUGH_FAILED * SECOND
+        if enough and found.share >= _USUALLY_FAILED:
+            broken.append((subject.instance or "", found.share))
+    return broken
+
+
 def _requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Requests | None:
     """The requests; None where they are not known, or judged by an objective."""
     judged = any(one.pack.pack == OBJECTIVE and one.rule.signal == _SHARE and one.outcome in JUDGED for one in findings)
     done, failed = (next(iter(recorded.of(name).values()), None) for name in (_DONE, _FAILED))
     if judged or done is None or failed is None:
         return None
-    _, at, other = np.intersect1d(done.present.times, failed.present.times, return_indices=True)
-    found = _Requests(
-        done.present.times[at], done.present.values[at], failed.present.values[other], done.interval or _MINUTE
-    )
+    found = _together(done, failed)
     return found if found.done.any() else None
+
+
+def _together(done: Samples, failed: Samples) -> _Requests:
+    step = done.interval or _MINUTE
+    done, failed = done.present, failed.present
+    times, at, other = np.intersect1d(done.times, failed.times, return_indices=True)
+    return _Requests(times, done.values[at], failed.values[other], step)
 
 
 def _share_text(share: float) -> str:

@@ -1,0 +1,93 @@
+"""Services of which nothing was recorded for a part of the time that their host was: they may have been down.
+
+Windows' counters of SQL Server, a directory or a web server are blank while their service does not run.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+
+import numpy as np
+
+from plimsoll.model.host_key import host_key
+from plimsoll.model.log import Log, Times
+from plimsoll.model.remark import listed
+from plimsoll.model.run import Planned
+from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.series import LOAD_DRIVER, Series
+from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, Doubt
+from plimsoll.review.recording.host_spans import Absence, lost, recordings, times_by
+from plimsoll.rules.schema.pack import Pack
+from plimsoll.rules.subjects import has_object
+
+_MOST_NAMED = 3
+
+
+def gone(
+    logs: Sequence[Log],
+    hosts: Sequence[str],
+    host_of: Callable[[Series], str],
+    part: tuple[int, int],
+    packs: Iterable[Pack],
+    planned: Sequence[Planned],
+) -> Iterator[Doubt]:
+    """Services with rules of their own of which nothing was recorded for long, after their first values."""
+    names, services = {host_key(host): host for host in hosts}, _Services(packs)
+
+    def key_of(series: Series) -> tuple[str, str] | None:
+        service = services.of(series)
+        return (names[host_key(host_of(series))], service) if service else None
+
+    of_service = {key: _joined(times) for key, times in times_by(key_of, logs, part).items()}
+    of_host = recordings(logs, hosts, host_of, part) if of_service else {}
+    together: dict[tuple[str, str], list[str]] = {}
+    for (host, service), times in of_service.items():
+        absence = _absence(_joined(of_host[host]), times, planned)
+        if absence.is_long:
+            together.setdefault((host, str(absence)), []).append(service)
+    texts = [f"{listed(some, _MOST_NAMED)} of {host} for {absence}" for (host, absence), some in together.items()]
+    if texts:
+        yield Doubt(f"nothing was recorded of {listed(texts, _MOST_NAMED)}", "see whether it was down")
+
+
+class _Services:
+    """What the packs for a kind of server are about: the first part of an object's name, or a measurement."""
+
+    def __init__(self, packs: Iterable[Pack]) -> None:
+        no_services = _no_services()
+        self._asked = [one.applies_to for one in packs if one.applies_to and one.pack not in no_services["packs"]]
+        self._left_out = [one.casefold() for one in no_services["objects"]]
+        self._known: dict[tuple[str, str | None], str | None] = {}
+
+    def of(self, series: Series) -> str | None:
+        """The service a series is of; None if it is of none."""
+        key = series.measurement, series.tag("objectname")
+        if key not in self._known:
+            name = key[1] or key[0]
+            left_out = key[0] in LOAD_DRIVER or any(fnmatchcase(name.casefold(), one) for one in self._left_out)
+            wanted = any(has_object(series, one.objects, one.measurements) for one in self._asked)
+            self._known[key] = name.partition(":")[0] if wanted and not left_out else None
+        return self._known[key]
+
+
+def _joined(times: Sequence[Times]) -> Times:
+    return times[0] if len(times) == 1 else np.unique(np.concatenate(times))
+
+
+def _absence(host: Times, service: Times, planned: Sequence[Planned]) -> Absence:
+    """For how long a host was recorded and a service was not, once it was; planned work is left out."""
+    if len(service) == len(host):
+        return Absence()
+    counted = host >= service[0]
+    for work in planned:
+        if not work.rules:
+            counted &= (host < work.start) | (host > work.end)
+    host = host[counted]
+    pause = int(max(SHORTEST_ABSENCE, PAUSE * (sampling_interval(service) or 0)))
+    return Absence.while_recorded(host, lost(host, service, pause), pause) if len(host) > 1 else Absence()
+
+
+@cache
+def _no_services() -> dict[str, list[str]]:
+    return shipped_table("plimsoll.review", "no_services.yaml", dict[str, list[str]])
