@@ -1,5 +1,6 @@
 """Why it is not known that a run is no worse, although nothing shows that it is."""
 
+import re
 from collections.abc import Iterator
 
 from plimsoll.comparison.compare import Comparison
@@ -16,6 +17,8 @@ from plimsoll.insights.registry import insights
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.value_text import number
+from plimsoll.review.doubts import Doubt
+from plimsoll.review.review import Review
 
 _MOST_NAMED = 3
 _MOST_COUNTERS = 2
@@ -26,7 +29,7 @@ _MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known
 
 def doubts(comparison: Comparison) -> list[str]:
     """Why nothing can be said although nothing became worse; each a clause."""
-    found = _load_doubts, _piled_up, _too_short, _unjudged, _lacking, _hidden, _unclear
+    found = _load_doubts, _piled_up, _too_short, _unjudged, _lacking, _interrupted, _hidden, _unclear
     return [clause for each in found for clause in each(comparison)]
 
 
@@ -194,12 +197,22 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
     )
     if names:
         yield f"{comparison.second.called} does not record {listed(list(names), _MOST_NAMED)}"
-    before = {one.reason for one in comparison.first.review.partly_recorded}
-    yield from (
-        f"in {comparison.second.called} {one.reason}"
-        for one in comparison.second.review.partly_recorded
-        if one.reason not in before
-    )
+
+
+def _interrupted(comparison: Comparison) -> Iterator[str]:
+    """What a review says of the second run against its being whole, and not of the first."""
+    before = {_kind(one) for one in _of_recording(comparison.first.review)}
+    of_second = [one.reason for one in _of_recording(comparison.second.review) if _kind(one) not in before]
+    yield from (f"in {comparison.second.called} {one}" for one in dict.fromkeys(of_second))
+
+
+def _of_recording(review: Review) -> tuple[Doubt, ...]:
+    return *review.interruptions, *review.partly_recorded
+
+
+def _kind(doubt: Doubt) -> str:
+    """What is alike in both runs, where both were interrupted: never for the very same time."""
+    return re.sub(r"\d[\d.,]*", "", doubt.reason)
 
 
 def _unclear(comparison: Comparison) -> Iterator[str]:

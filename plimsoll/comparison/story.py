@@ -64,10 +64,12 @@ def story(comparison: Comparison) -> list[str]:
     return [_load(comparison), _worse(comparison), _same(comparison)]
 
 
-def doubts_left(comparison: Comparison) -> list[str]:
-    """The doubts that no sentence of the story has said."""
-    said = " ".join(story(comparison))
-    return [one for one in doubts(comparison) if one not in said]
+def account(comparison: Comparison) -> list[str]:
+    """What to read: why the answer is not known, if the story does not say it, and the story."""
+    told = [one for one in story(comparison) if one]
+    left = [one for one in doubts(comparison) if not any(one in sentence for sentence in told)]
+    unknown = answer(comparison) == Answer.UNKNOWN and left
+    return [f"It is not known, as {'; '.join(left)}.", *told] if unknown else told
 
 
 def _load(comparison: Comparison) -> str:

@@ -5,7 +5,7 @@ told in rules/signals (`resource`). A disk is judged by its latency or its use, 
 recorded. On a host of virtual machines the object Processor is the root partition alone, so it proves nothing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -161,14 +161,19 @@ def unjudged(
 
 
 def partly_recorded(
-    findings: Sequence[Finding], asked: Sequence[Resource], has_values: HasValues, times_of: TimesOf
+    findings: Sequence[Finding],
+    asked: Sequence[Resource],
+    has_values: HasValues,
+    times_of: TimesOf,
+    recordings: Mapping[str, Sequence[Times]],
 ) -> Iterator[Doubt]:
-    """Resources that were judged, and of which nothing was recorded for a part of the time that their host was."""
+    """Resources that were judged, and of which nothing was recorded for a part of the time that their host was.
+
+    `recordings` are the times of each recording of each host (UTC ns).
+    """
     texts: list[str] = []
     for host in _hosts(findings, has_values):
-        # Counters of one log share their times, so most are the very same.
-        every = {id(times): times for found in host.found.values() for one in found for times in times_of(one)}
-        recorded = np.unique(np.concatenate(list(every.values()))) if every else np.empty(0, np.int64)
+        recorded = np.unique(np.concatenate(recordings.get(host.name) or [np.empty(0, np.int64)]))
         for resource in asked if len(recorded) > 1 else ():
             if resource == "disk" and (text := _lost_space(host, recorded, times_of)):
                 texts.append(text)

@@ -7,7 +7,7 @@ from functools import cached_property
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.counter_names.unrecognised import Unrecognised, unrecognised
 from plimsoll.model.host_key import host_key
-from plimsoll.model.log import Log
+from plimsoll.model.log import Log, Times
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.series import Series
@@ -117,8 +117,7 @@ class Review:
             *doubts.undecided(self.findings),
             *doubts.unfinished(self.findings, self.end),
             *doubts.across_gaps(self.findings),
-            *doubts.not_throughout(self.spans, rows_of_hosts(self.logs, self._part), max(self.intervals, default=0)),
-            *self._interrupted,
+            *self.interruptions,
             *doubts.apart_from_load(no_common_time(self.signals)),
             *doubts.unrecognised_names(self.maybe_needed),
             *too_short,
@@ -134,23 +133,34 @@ class Review:
         return tuple(dict.fromkeys(found))  # two rules of one signal give the same sentence
 
     @cached_property
-    def _interrupted(self) -> tuple[Doubt, ...]:
-        """What interrupted a run; a system in operation may be restarted, and its recorder too."""
+    def interruptions(self) -> tuple[Doubt, ...]:
+        """What was not recorded throughout, was restarted, or stopped.
+
+        A system in operation may be restarted, and its recorder too.
+        """
+        rows = rows_of_hosts(self.logs, self._part)
+        apart = tuple(doubts.not_throughout(self.spans, rows, max(self.intervals, default=0)))
         if self.question.in_operation:
-            return ()
-        part, planned = self._part, self.question.planned
+            return apart
+        planned = self.question.planned
         return (
-            *paused(recordings(self.logs, self.hosts, self.host_of, part), planned),
+            *apart,
+            *paused(self._recordings, planned),
             *restarted(self.signals, self.remarks, planned),
             *work_stopped(self.signals, self.question.signals, planned),
-            *gone(self.logs, self.hosts, self.host_of, part, self.question.packs, planned),
+            *gone(self.logs, self.hosts, self.host_of, self._part, self.question.packs, planned),
         )
 
     @cached_property
     def partly_recorded(self) -> tuple[Doubt, ...]:
         """Resources of which nothing was recorded for a part of the run."""
         asked, signals = self.question.asked, self.signals
-        return tuple(partly_recorded(self.findings, asked, signals.has_values, signals.times))
+        return tuple(partly_recorded(self.findings, asked, signals.has_values, signals.times, self._recordings))
+
+    @cached_property
+    def _recordings(self) -> dict[str, list[Times]]:
+        """The times of the recordings of each host in the part that is reviewed (UTC ns)."""
+        return recordings(self.logs, self.hosts, self.host_of, self._part)
 
     @cached_property
     def coverage(self) -> Coverage:

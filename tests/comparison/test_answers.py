@@ -7,7 +7,7 @@ import pytest
 
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.doubts import doubts
-from plimsoll.comparison.story import Answer, answer, story
+from plimsoll.comparison.story import Answer, account, answer, story
 from plimsoll.comparison.treatments import checked
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
@@ -103,6 +103,18 @@ def test_processors_that_are_lost_in_the_run_leave_it_open():
     found = compared(a_run(1), lost(CPU, slice(400, None)))
     assert answer(found) == Answer.UNKNOWN
     assert "in b the processors of SUT were not recorded for the last 26 min" in doubts(found)[0]
+
+
+def test_a_run_that_was_interrupted_as_the_baseline_was_not_leaves_it_open():
+    def blank(run, first):
+        return {
+            path: np.where((np.arange(len(values)) // 100) == first, np.nan, values) for path, values in run.items()
+        }
+
+    found = compared(a_run(1), blank(a_run(2), 3))
+    assert answer(found) == Answer.UNKNOWN
+    assert account(found)[0].startswith("It is not known, as in b nothing was recorded of SUT for 8 min 25 s of 59 min")
+    assert answer(compared(blank(a_run(1), 5), blank(a_run(2), 3))) == Answer.NOT_WORSE
 
 
 @pytest.mark.parametrize(

@@ -165,10 +165,13 @@ def test_rows_without_a_value_are_no_recording(first, last, said, write, verdict
     def blank(usual):
         return lambda minute: None if first <= minute < last else usual
 
-    write(blank(20), more={path: blank(usual) for path, usual in QUIET.items()})
+    blanks = {path: blank(usual) for path, usual in QUIET.items()}
+    write(blank(20), more=blanks)
     found, headline = verdict()
     assert found == ("unknown" if said else "healthy"), headline
     assert (said or "") in headline
+    write(blank(20), more={**blanks, r"System\System Up Time": lambda minute: 9e5 + 60 * minute})
+    assert verdict()[0] == found
 
 
 SQL = {r"SQLServer:SQL Statistics\Batch Requests/sec": 300, r"SQLServer:Locks(_Total)\Lock Waits/sec": 1}

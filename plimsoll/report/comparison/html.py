@@ -17,7 +17,7 @@ from plimsoll.comparison.judging import DIFFERENT, Compared, Outcome
 from plimsoll.comparison.phases import CommonPhase
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, moved, place, title
-from plimsoll.comparison.story import ANSWERS, Answer, answer, doubts_left, story, unchanged
+from plimsoll.comparison.story import ANSWERS, Answer, account, answer, unchanged
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.report.comparison.charts import Overlaid
 from plimsoll.report.comparison.words import TITLES, cells
@@ -71,7 +71,6 @@ class Part:
     answer: str
     kind: str
     story: list[str]
-    doubts: list[str]
     scopes: list[tuple[str, str]]
     groups: list[tuple[str, list[Section], int]]
     same: list[Section]
@@ -117,8 +116,7 @@ def _part(comparison: Comparison, charts: Overlaid, zone: Zone | None) -> Part:
         comparison=comparison,
         answer=ANSWERS[said],
         kind=_CLASSES[said],
-        story=story(comparison),
-        doubts=doubts_left(comparison) if said == Answer.UNKNOWN else [],
+        story=account(comparison),
         scopes=[(side.name, _scope(side, zone)) for side in (comparison.first, comparison.second)],
         groups=groups,
         same=[_section(comparison, [one], charts) for one in unchanged(comparison)[:_MOST_SAME]],

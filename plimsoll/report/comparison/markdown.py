@@ -7,7 +7,7 @@ from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.crossings import crossings
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.sentences import by_signal, place
-from plimsoll.comparison.story import ANSWERS, Answer, answer, doubts_left, story
+from plimsoll.comparison.story import ANSWERS, account, answer
 from plimsoll.model.remark import counted
 from plimsoll.report.comparison.words import TITLES, cells
 from plimsoll.review.sentences import breach_sentence
@@ -27,9 +27,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     names = ", ".join(one.name for one in comparison.baselines)
     yield f"## {ANSWERS[said]} {plain(comparison.second.name)} compared with {plain(names)}"
     yield ""
-    yield from (f"- {plain(sentence)}" for sentence in story(comparison) if sentence)
-    if said == Answer.UNKNOWN and (left := doubts_left(comparison)):
-        yield f"- It is not known, as {plain('; '.join(left))}."
+    yield from (f"- {plain(sentence)}" for sentence in account(comparison))
     yield from (f"- {plain(breach_sentence(one))}" for one in crossings(comparison)[:_MOST_ROWS])
     yield ""
     groups = by_signal(comparison.of(*_TOLD))

@@ -8,7 +8,7 @@ from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, place
-from plimsoll.comparison.story import ANSWERS, Answer, answer, doubts_left, story
+from plimsoll.comparison.story import ANSWERS, Answer, account, answer, story
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line, Part, in_columns
@@ -89,13 +89,9 @@ def _reason(comparison: Comparison) -> str:
 def _first(comparison: Comparison, zone: Zone | None, width: int | None, all_of_it: bool) -> Iterator[Line]:
     """The answer, and what became worse or better and crossed limits."""
     verdict = answer(comparison)
-    first, *others = story(comparison)
+    first, *others = account(comparison)
     yield (ANSWERS[verdict], _STYLES[verdict]), f" {first}"
-    for sentence in others:
-        if sentence:
-            yield (sentence,)
-    if verdict == Answer.UNKNOWN and (left := doubts_left(comparison)):
-        yield (f"It is not known, as {'; '.join(left)}.",)
+    yield from ((sentence,) for sentence in others)
     yield ()
     yield (_dim(f"baseline  {_scope(comparison.first, zone)}"),)
     if comparison.earlier:
