@@ -21,7 +21,7 @@ from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.signal_samples import signal_samples
 from plimsoll.review.stand_ins import without_stand_ins
 from plimsoll.review.superseded import supersede
-from plimsoll.rules.crossings import longest_stretch, share_of_time, time_crossed
+from plimsoll.rules.crossings import any_fired, longest_stretch, share_of_time, time_crossed
 from plimsoll.rules.evaluate import Judge
 from plimsoll.rules.fields import transformed
 from plimsoll.rules.grid import grid
@@ -252,7 +252,7 @@ def outcome_of(rule: Rule, track: Track) -> Outcome:
     if not track.judged:
         outside_phase = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
         return Outcome.NOT_JUDGED if outside_phase else Outcome.NO_DATA
-    if (track.states == State.FIRING).any():
+    if any_fired(track):
         return Outcome.CROSSED
     total, share = time_crossed(track), share_of_time(track) or 0.0
     if total and total >= rule.for_ and share >= rule.often:

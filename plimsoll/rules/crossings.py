@@ -18,7 +18,8 @@ class Crossing:
     """A maximal run of evaluations with the condition true.
 
     `start` and `end` are its first and last evaluation (UTC ns). `fired_at` is the first evaluation from `start` on
-    at which the rule was firing, None for a brief crossing; an alert that `recover` kept pending may fire after `end`.
+    at which the rule was firing, None for a brief crossing. An alert that `recover` kept pending may fire after `end`;
+    if the condition was true for less than `for` in all while the alert lasted, the crossing is brief all the same.
     `worst` and `mean` are taken over the rule's reduced value. `cut`: it begins or ends where data or judged time does,
     so it may have lasted longer.
     """
@@ -91,7 +92,7 @@ def found(track: Track) -> Found:
     active = (track.states == State.PENDING) | firing
     until = _next(~active, stop)
     at = _next(firing, first)
-    fired = at < until
+    fired = (at < until) & (_true_in_alert(track, active, first) * EVERY >= track.for_)
     judged = np.concatenate(([False], track.runs.truths >= Truth.FALSE, [False]))
     runs = np.flatnonzero(track.runs.truths == Truth.TRUE) + 1
     return Found(
@@ -104,9 +105,22 @@ def found(track: Track) -> Found:
     )
 
 
+def any_fired(track: Track) -> bool:
+    """Whether a crossing of a track fired."""
+    return bool((track.states == State.FIRING).any()) and bool(found(track).fired.any())
+
+
 def crossings(track: Track) -> tuple[Crossing, ...]:
     """All crossings of a track, in time order."""
     return found(track).crossings()
+
+
+def _true_in_alert(track: Track, active: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.int64]:
+    """How many evaluations were true while the alerts lasted that are active at some evaluations."""
+    true = np.concatenate(([0], np.cumsum(track.truths == Truth.TRUE)))
+    begun = np.flatnonzero(active & ~np.concatenate(([False], active[:-1])))
+    begin = begun[np.maximum(np.searchsorted(begun, at, "right") - 1, 0)] if len(begun) else at
+    return true[_next(~active, at)] - true[begin]
 
 
 def _next(wanted: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -126,7 +126,7 @@ class Judge:
             window, others = self._values.windows(rule, origin)
             columns = found.times, values[row], enter[row], states[row], together[row], odd[row]
             used = sorted({one for _, one in others} - {window})
-            yield Track(subject, found.healthy[row], window, *columns, known, used)
+            yield Track(subject, found.healthy[row], window, *columns, known, used, rule.for_)
 
     def matrices(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], at: Times) -> Iterator[Matrix]:
         """The conditions for the subjects, in their order; those whose evaluations differ are apart."""

@@ -32,6 +32,7 @@ class Track:
         impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
         phase_known: Whether the phases of the run were known, if the rule is for one.
         other_windows: Windows (ns) of parts of the log that were sampled at another interval.
+        for_: How long (ns) the condition must be true before the rule fires.
         begun: Whether there was data before the first evaluation, as where only a part of a log is judged.
     """
 
@@ -46,6 +47,7 @@ class Track:
     impossible: Values
     phase_known: bool = True
     other_windows: Sequence[int] = ()
+    for_: int = 0
     begun: bool = False
 
     @cached_property

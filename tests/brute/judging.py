@@ -1,5 +1,6 @@
 """One rule for one subject: what is true at each evaluation, the states of the alert, crossings, and the outcome."""
 
+from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass, field
 
@@ -189,8 +190,13 @@ def judged(
     if not with_data:
         return Judgement("no-data", worst, spoilt=spoilt, valid=valid)
     crossings = runs(made, lambda moment: moment.true)
-    # Under `recover` an alert may fire after the evaluations that were past the limit.
-    breaches = [one for one in crossings if one[0].alert and one[0].alert.fired_at is not None]
+    # Under `recover` an alert may fire after the evaluations that were past the limit, of which there must be enough.
+    past = Counter(id(one.alert) for one in made if one.true)
+    breaches = [
+        one
+        for one in crossings
+        if one[0].alert and one[0].alert.fired_at is not None and past[id(one[0].alert)] * EVERY >= rule.for_
+    ]
     brief = [one for one in crossings if one not in breaches]
     stretches = runs(made, lambda moment: moment.true is not None)
     stretch = max(_length(one) for one in stretches)
