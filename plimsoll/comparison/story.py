@@ -67,9 +67,15 @@ def story(comparison: Comparison) -> list[str]:
 def account(comparison: Comparison) -> list[str]:
     """What to read: why the answer is not known, if the story does not say it, and the story."""
     told = [one for one in story(comparison) if one]
-    left = [one for one in doubts(comparison) if not any(one in sentence for sentence in told)]
+    left = [one for one in doubts(comparison) if not any(_is_said(one, sentence) for sentence in told)]
     unknown = answer(comparison) == Answer.UNKNOWN and left
     return [f"It is not known, as {'; '.join(left)}.", *told] if unknown else told
+
+
+def _is_said(doubt: str, sentence: str) -> bool:
+    """Whether a sentence says what a doubt does, or of what: `the load was not the same: searches fell from 2 to 1`."""
+    _, _, what = doubt.partition(": ")
+    return doubt in sentence or (bool(what) and what in sentence)
 
 
 def _load(comparison: Comparison) -> str:
