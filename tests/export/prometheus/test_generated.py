@@ -3,6 +3,7 @@
 All rules are in one file and are evaluated side by side, each over metrics of its own.
 """
 
+import json
 import random
 import runpy
 import subprocess
@@ -10,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from plimsoll.export.grafana.alerts.alert_rules import Refused
 from plimsoll.export.prometheus.rules import Options, alerts_of
@@ -101,7 +101,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("generated")
     cases = [generated(seed) for seed in range(NUMBER)]
     rules = [exported(case, number) for number, case in enumerate(cases)]
-    (folder / "rules.yaml").write_text(yaml.dump({"groups": [{"name": "g", "rules": rules}]}))
+    (folder / "rules.yaml").write_text(json.dumps({"groups": [{"name": "g", "rules": rules}]}))
     series = [
         {"series": f'm{number}_{name}{{host="h"}}', "values": spelt(points)}
         for number, case in enumerate(cases)
@@ -125,7 +125,7 @@ def made(tmp_path_factory):
         for at in range(0, ROWS * EVERY, EVERY)
     ]
     tests = [{"interval": "10s", "input_series": series, "promql_expr_test": asked}]
-    (folder / "test.yaml").write_text(yaml.dump({"rule_files": ["rules.yaml"], "evaluation_interval": "10s", "tests": tests}))  # fmt: skip
+    (folder / "test.yaml").write_text(json.dumps({"rule_files": ["rules.yaml"], "evaluation_interval": "10s", "tests": tests}))  # fmt: skip
     return folder, cases, expected
 
 

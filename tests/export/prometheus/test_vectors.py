@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from plimsoll.export.grafana.alerts.alert_rules import Refused
 from plimsoll.export.prometheus.rules import Options, alerts_of
@@ -55,7 +54,7 @@ def written(case, folder):
     every = case.get("every", 10)
     step = reduce(math.gcd, (t for points in case["series"].values() for t, _ in points), every)
     rules, test = folder / f"{case['name']}.rules.yaml", folder / f"{case['name']}.test.yaml"
-    rules.write_text(yaml.dump({"groups": [{"name": "g", "rules": [exported(case).document()]}]}))
+    rules.write_text(json.dumps({"groups": [{"name": "g", "rules": [exported(case).document()]}]}))
     asked = []
     for e, state, _ in case["expect"]:
         shown = DIFFERENT.get(case["name"], {}).get(e, state.rstrip("*"))
@@ -64,7 +63,7 @@ def written(case, folder):
         asked.append({"expr": expr, "eval_time": f"{e}s", "exp_samples": found})
     series = [{"series": f'm_{name}{{host="h"}}', "values": values(points, step)} for name, points in case["series"].items()]  # fmt: skip
     tests = [{"interval": f"{step}s", "input_series": series, "promql_expr_test": asked}]
-    test.write_text(yaml.dump({"rule_files": [rules.name], "evaluation_interval": f"{every}s", "tests": tests}))
+    test.write_text(json.dumps({"rule_files": [rules.name], "evaluation_interval": f"{every}s", "tests": tests}))
     return test
 
 
