@@ -69,11 +69,12 @@ class Site:
 
 
 def wait_until(condition, patience_s=300):
-    """Wait until a condition holds."""
-    end = time.monotonic() + patience_s
+    """Wait until a condition holds. What takes longer is looked at less often."""
+    end, pause_s = time.monotonic() + patience_s, 0.01
     while not condition():
         assert time.monotonic() < end
-        time.sleep(0.01)
+        time.sleep(pause_s)
+        pause_s = min(1.2 * pause_s, 0.25)
 
 
 def watched(store, folder, file, health: Callable[[], Health] = Health, limits=None):
