@@ -91,11 +91,16 @@ def test_a_baseline_leaves_a_run_to_compare(count, nights, monkeypatch, capsys):
     assert (status, "--baseline" in err) == (2, True)
 
 
+def keep(folder, nights, labels):
+    """Load the runs of nights into a store."""
+    with open_store(str(folder), make=True) as store:
+        for night, log in enumerate(nights):
+            found = read(Inputs((str(log),), zone="UTC"))
+            load(store, run_to_store(found, f"night {night}", labels(night)), found.logs)
+
+
 def test_a_run_of_a_store_is_judged_by_those_before_it(nights, monkeypatch, capsys, tmp_path):
-    for at, log in enumerate(nights):
-        label = "build=old" if at < BASELINES else "build=new"
-        loaded = ("ingest", log, "--run", f"night {at}", "--label", label, "--label", "test=logon")
-        assert plimsoll(monkeypatch, capsys, *loaded, "--zone", "UTC", "--store", tmp_path)[0] == 0
+    keep(tmp_path, nights, lambda night: {"build": "old" if night < BASELINES else "new", "test": "logon"})
     judge = ("runs", "judge", "night 7", "--store", tmp_path, "--fail-on", "regression")
     status, out, err = plimsoll(monkeypatch, capsys, *judge, "--like", "build=old")
     assert status == 1
@@ -109,10 +114,11 @@ def test_a_run_of_a_store_is_judged_by_those_before_it(nights, monkeypatch, caps
 
 def test_where_a_series_of_runs_changed(monkeypatch, capsys, tmp_path, tmp_path_factory):
     logs = tmp_path_factory.mktemp("logs")
-    with open_store(str(tmp_path), make=True) as store:
-        for night in range(10):
-            found = read(Inputs((str(a_run(logs, night, cpu=40.0 if night < 5 else 46.0)),), zone="UTC"))
-            load(store, run_to_store(found, f"night {night}", {"test": "logon"}), found.logs)
+    keep(
+        tmp_path,
+        [a_run(logs, night, cpu=40.0 if night < 5 else 46.0) for night in range(10)],
+        lambda _: {"test": "logon"},
+    )
     written, summary = tmp_path / "trend.json", tmp_path / "trend.md"
     asked = ("runs", "trend", "--like", "test=logon", "--store", tmp_path, "--json", written, "--markdown", summary)
     status, out, _ = plimsoll(monkeypatch, capsys, *asked)

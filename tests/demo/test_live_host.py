@@ -13,7 +13,7 @@ from plimsoll.rules.states import State
 from plimsoll.store.duck.store import DuckStore
 
 MINUTE = 60 * SECOND
-STARTS = [1_800_000_000 * SECOND + offset for offset in (0, 9_999_999_999, 123_456_789_012_345)]
+STARTS = [1_800_000_000 * SECOND + offset for offset in (0, 123_456_789_012_345)]
 
 
 @pytest.mark.parametrize("start", STARTS)
