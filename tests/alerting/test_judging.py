@@ -1,5 +1,7 @@
 """Rules stepped live give the states that a replay over columns gives, whatever restarts lie in between."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,7 +23,6 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.states import State, Truth
 from plimsoll.rules.subjects import Subject
-from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.protocol import FoundSeries
 from tests.rules.test_vectors import CASES, judged, rule_of, signals_of
 
@@ -97,13 +98,6 @@ def seen_before(store, samples, start):
     return np.array([at], dtype=np.int64)
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = DuckStore.open(tmp_path / "live.duckdb")
-    yield opened
-    opened.close()
-
-
 def in_columns(track):
     return [
         (State(state), state == State.FIRING and truth == Truth.NO_DATA)
@@ -112,7 +106,7 @@ def in_columns(track):
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "phases" not in case], ids=lambda case: case["name"])
-def test_worked_case(case, store):
+def test_worked_case(case):
     track = judged(case)
     samples = {
         Series("h", "m", (), name): Samples(
@@ -123,7 +117,7 @@ def test_worked_case(case, store):
     }
     facts = {"spindles": case["rule"]["factor"]} if "factor" in case["rule"] else {}
     rule, signals = rule_of(case), signals_of(case)
-    assert stepped(store, samples, rule, signals, track.times, facts=facts) == in_columns(track)
+    assert stepped(InMemory(), samples, rule, signals, track.times, facts=facts) == in_columns(track)
 
 
 @st.composite
@@ -180,7 +174,7 @@ RATES = {
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_generated_case(case):
     rule, samples, restarts, is_rate = case
     signals = RATES if is_rate else SIGNALS
@@ -221,12 +215,13 @@ def test_windows_follow_the_sampling_interval():
     ],
     ids=["memory", "connections"],
 )
-def test_a_host_of_which_a_fact_is_not_known_stops_the_judging_of_no_other(series, store):
+def test_a_host_of_which_a_fact_is_not_known_stops_the_judging_of_no_other(series):
     """The rule about installed memory needs a fact that neither an agent of SQL Server nor plimsoll.toml gave."""
     busy = Series("S2", "win_cpu", (("instance", "_Total"), ("objectname", "Processor")), "Percent_Processor_Time")
     times = np.arange(T0, T0 + 900 * SECOND, 10 * SECOND, dtype=np.int64)
+    store: Any = InMemory()
     store.write_points(points({series: Samples(times, np.full(90, 9e6)), busy: Samples(times, np.full(90, 97.0))}))
     live = LiveJudge(store, Site(load()), GivenFacts({}), {})
-    for at in times[1:].tolist():
-        live.advance(np.array([at], dtype=np.int64))
+    for first in range(1, len(times), 6):
+        live.advance(times[first : first + 6])
     assert live.state(("windows-cpu-busy-critical", "s2", None)) == State.FIRING
