@@ -1,7 +1,5 @@
 """Rules stepped live give the states that a replay over columns gives, whatever restarts lie in between."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,7 +21,7 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.states import State, Truth
 from plimsoll.rules.subjects import Subject
-from plimsoll.store.protocol import FoundSeries
+from tests.alerting.in_memory import InMemory
 from tests.rules.test_vectors import CASES, judged, rule_of, signals_of
 
 LONGEST = 600 * SECOND
@@ -43,28 +41,6 @@ def points(samples):
     return Points(
         series, which, np.concatenate([one.times for one in present]), np.concatenate([one.values for one in present])
     )
-
-
-class InMemory:
-    """A store of live samples that answers as any does (tests/store/test_contract.py): here the judging is tested."""
-
-    def __init__(self):
-        self._samples: dict[Series, dict[int, float]] = {}
-
-    def write_points(self, points):
-        for which, time, value in zip(points.which, points.times.tolist(), points.values.tolist(), strict=True):
-            self._samples.setdefault(points.series[which], {})[time] = value
-
-    def series(self, start, end, hosts=(), *, live=False):
-        there = [one for one, held in self._samples.items() if any(start <= time <= end for time in held)]
-        return FoundSeries(there, 0)
-
-    def read(self, series, start, end, *, live=False):
-        return [self._between(self._samples.get(one, {}), start, end) for one in series]
-
-    def _between(self, held, start, end):
-        times = sorted(time for time in held if start <= time <= end)
-        return Samples(np.array(times, dtype=np.int64), np.array([held[time] for time in times], dtype=np.float64))
 
 
 def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
@@ -219,9 +195,9 @@ def test_a_host_of_which_a_fact_is_not_known_stops_the_judging_of_no_other(serie
     """The rule about installed memory needs a fact that neither an agent of SQL Server nor plimsoll.toml gave."""
     busy = Series("S2", "win_cpu", (("instance", "_Total"), ("objectname", "Processor")), "Percent_Processor_Time")
     times = np.arange(T0, T0 + 900 * SECOND, 10 * SECOND, dtype=np.int64)
-    store: Any = InMemory()
+    store = InMemory()
     store.write_points(points({series: Samples(times, np.full(90, 9e6)), busy: Samples(times, np.full(90, 97.0))}))
-    live = LiveJudge(store, Site(load()), GivenFacts({}), {})
+    live = LiveJudge(store.as_store, Site(load()), GivenFacts({}), {})
     for first in range(1, len(times), 6):
         live.advance(times[first : first + 6])
     assert live.state(("windows-cpu-busy-critical", "s2", None)) == State.FIRING

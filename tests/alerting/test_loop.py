@@ -35,6 +35,7 @@ from plimsoll.store.victoriametrics.live import LiveSamples
 from plimsoll.store.victoriametrics.names import Measurements
 from plimsoll.store.victoriametrics.server import Server
 from plimsoll.store.victoriametrics.store import VictoriaStore
+from tests.alerting.in_memory import InMemory
 from tests.conftest import VictoriaMetrics
 from tests.sure_influx import SureServer
 
@@ -50,7 +51,7 @@ class World:
     """Hosts whose processors are busy at times, a loop over what they send, and a clock."""
 
     def __init__(self, folder, store=None):
-        self.store = store or DuckStore.open(folder / "plimsoll.duckdb")
+        self.store = store or InMemory().as_store
         self.path = folder / "alerts.db"
         self.now = START
         self.idle = {}
@@ -118,6 +119,14 @@ def world(tmp_path):
     made.close()
 
 
+@pytest.fixture
+def stored_world(tmp_path):
+    """A world whose samples are in an embedded store."""
+    made = World(tmp_path, DuckStore.open(tmp_path / "plimsoll.duckdb"))
+    yield made
+    made.close()
+
+
 def alerts(world, kind="rule"):
     return [(one.rule, one.host, one.ended_at is None) for one in history(world.file, 0, 2**62) if one.kind == kind]
 
@@ -126,16 +135,16 @@ def rules_of(world):
     return {rule for rule, _, _ in alerts(world)}
 
 
-def test_an_alert_fires_and_recovers_at_the_evaluations_of_the_replay(world):
-    world.pass_at_once(5 * MINUTE, {"web1": 60})
-    assert alerts(world) == []
-    world.run(8 * MINUTE, {"web1": 2})
-    world.run(3 * MINUTE, {"web1": 2}, EVERY)
-    assert CPU in {one.rule for one in firing(world.file)}
-    world.run(2 * MINUTE, {"web1": 60}, EVERY)
-    world.run(4 * MINUTE, {"web1": 60})
-    assert firing(world.file) == []
-    assert kept(world) == replayed(world)
+def test_an_alert_fires_and_recovers_at_the_evaluations_of_the_replay(stored_world):
+    stored_world.pass_at_once(5 * MINUTE, {"web1": 60})
+    assert alerts(stored_world) == []
+    stored_world.run(8 * MINUTE, {"web1": 2})
+    stored_world.run(3 * MINUTE, {"web1": 2}, EVERY)
+    assert CPU in {one.rule for one in firing(stored_world.file)}
+    stored_world.run(2 * MINUTE, {"web1": 60}, EVERY)
+    stored_world.run(4 * MINUTE, {"web1": 60})
+    assert firing(stored_world.file) == []
+    assert kept(stored_world) == replayed(stored_world)
 
 
 def test_rules_of_a_pack_of_ones_own_can_be_silenced(world, tmp_path):
@@ -164,23 +173,25 @@ def replayed(world, start=START):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_history_is_that_of_the_replay_whatever_restarts_and_pauses_there_are(world, seed):
+def test_history_is_that_of_the_replay_whatever_restarts_and_pauses_there_are(stored_world, seed):
     chance = random.Random(seed)
     for _ in range(9):
         idle = {host: chance.choice([60, 60, 12, 2, None]) for host in ("web1", "db1")}
-        world.run(chance.randrange(1, 40) * EVERY, idle, chance.choice([2, 3, 6]) * EVERY)
+        stored_world.run(chance.randrange(1, 40) * EVERY, idle, chance.choice([2, 3, 6]) * EVERY)
         if chance.random() < 0.4:
-            world.restart()
+            stored_world.restart()
         if chance.random() < 0.2:
             # Plimsoll is away, and what the hosts send meanwhile arrives before it evaluates again.
-            until = world.now + chance.randrange(1, 60) * EVERY
+            until = stored_world.now + chance.randrange(1, 60) * EVERY
             for host, value in idle.items():
                 if value is not None:
-                    world.store.write_points(world.points(host, range(world.now + EVERY, until + 1, EVERY), value))
-            world.now = until
-            world.restart()
-    world.run(2 * MINUTE, {"web1": 60, "db1": 60})
-    assert kept(world) == replayed(world)
+                    stored_world.store.write_points(
+                        stored_world.points(host, range(stored_world.now + EVERY, until + 1, EVERY), value)
+                    )
+            stored_world.now = until
+            stored_world.restart()
+    stored_world.run(2 * MINUTE, {"web1": 60, "db1": 60})
+    assert kept(stored_world) == replayed(stored_world)
 
 
 def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
@@ -472,17 +483,17 @@ def test_nothing_is_judged_before_its_samples_can_be_there(world):
     assert world.now - evaluated >= DELAY
 
 
-def test_a_run_that_is_loaded_changes_no_alert_whatever_its_time(world):
+def test_a_run_that_is_loaded_changes_no_alert_whatever_its_time(stored_world):
     """Recorded values at the times of live ones were judged with them: 99 % busy was shown as 19.5 %, without alert."""
-    recorded = world.points("web1", np.arange(START - 10 * MINUTE, START + 90 * MINUTE, SECOND), 99)
+    recorded = stored_world.points("web1", np.arange(START - 10 * MINUTE, START + 90 * MINUTE, SECOND), 99)
     fields = [pl.Series(recorded.values[recorded.which == at]) for at in range(3)]
     times = recorded.times[recorded.which == 0]
     log = Log(Path("run"), "run", times, tuple(fields), tuple(recorded.series), Zone.parse("UTC"), sha256="")
-    assert sum(one.values for one in world.store.write([log])) == 3 * len(times)
-    world.pass_at_once(14 * MINUTE, {"web1": 2})
-    assert CPU in {one.rule for one in firing(world.file)}
-    assert {one.last for one in firing(world.file) if one.rule == CPU} == {98.0}
-    assert kept(world) == replayed(world)
+    assert sum(one.values for one in stored_world.store.write([log])) == 3 * len(times)
+    stored_world.pass_at_once(14 * MINUTE, {"web1": 2})
+    assert CPU in {one.rule for one in firing(stored_world.file)}
+    assert {one.last for one in firing(stored_world.file) if one.rule == CPU} == {98.0}
+    assert kept(stored_world) == replayed(stored_world)
 
 
 def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(world):
