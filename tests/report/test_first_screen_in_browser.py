@@ -1,6 +1,7 @@
 """The first screen of a report in Chromium: the verdict, the cause and the evidence are seen without scrolling."""
 
 from base64 import b64encode
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -83,19 +84,20 @@ def refuse_unseen(page, reader, parts, height):
     assert min(ink) > 60, (parts, found, ink)
 
 
-@pytest.mark.parametrize(("width", "height", "scheme"), SCREENS)
-def test_the_answer_is_on_the_first_screen(chromium, reader, reports, width, height, scheme):
-    page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-    for name, address, review in reports:
-        page.goto(address)
-        parts = [".verdict h1"]
-        if page.locator(".figures").count() or review.verdict != "unknown":  # a doubt need not name a value
-            parts.append(".figures div" if width > 1000 else ".figures div:first-child")
-        if review.verdict == "not-healthy":
-            parts += [".verdict .cause", ".verdict .next"]
-        refuse_unseen(page, reader, parts, height)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-    page.close()
+def test_the_answer_is_on_the_first_screen(chromium, reader, reports):
+    with closing(chromium.new_page()) as page:
+        for name, address, review in reports:
+            page.goto(address)
+            for width, height, scheme in SCREENS:
+                page.set_viewport_size({"width": width, "height": height})
+                page.emulate_media(color_scheme=scheme)
+                parts = [".verdict h1"]
+                if page.locator(".figures").count() or review.verdict != "unknown":  # a doubt need not name a value
+                    parts.append(".figures div" if width > 1000 else ".figures div:first-child")
+                if review.verdict == "not-healthy":
+                    parts += [".verdict .cause", ".verdict .next"]
+                refuse_unseen(page, reader, parts, height)
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
 def test_the_reports_are_of_every_verdict(reports):
