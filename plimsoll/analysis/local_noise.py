@@ -31,7 +31,9 @@ class Noise:
     def of(cls, series: Floats) -> "Noise":
         """The noise of a series, from the variance of its differences over one step and over more."""
         squares = [(series[step:] - series[:-step]) ** 2 for step in _STEPS]
-        one, two, eight, later = (float(np.minimum(s, _OUTLIER * median(s) + 1e-300).mean()) for s in squares)
+        one, two, eight, later = (
+            float(np.minimum(s, _OUTLIER * median(s) + 1e-300).mean()) if len(s) else np.nan for s in squares
+        )
         if not one or not eight:
             return cls(phi=0.0)
         most = np.exp(-1 / max(_LONGEST * len(series), _AT_LEAST))

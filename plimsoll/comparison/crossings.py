@@ -38,6 +38,22 @@ def _known(comparison: Comparison, one: Finding) -> bool:
     return one not in comparison.thresholds.unjudged
 
 
+def surprises(comparison: Comparison) -> list[Finding]:
+    """Critical limits that the second run crossed for too short a time to count, and from which the baseline was so far
+    that runs of one build do not differ by as much.
+    """
+    counted = crossings(comparison)
+    critical = [one for one in comparison.thresholds.only_second if one.rule.severity == "critical"]
+    return [one for one in critical if one not in counted and _is_far(comparison, one)]
+
+
+def _is_far(comparison: Comparison, one: Finding) -> bool:
+    """Whether the second run was beyond a limit and the baseline would not have been, had it been worse."""
+    climbs = comparison.treatments.of(one.rule.signal, one.signal).integrates
+    beyond = _beyond(comparison, one) if _known(comparison, one) and not climbs else None
+    return beyond is not None and bool(beyond[1].any()) and not beyond[0].any()
+
+
 def _counts(comparison: Comparison, one: Finding) -> bool:
     """Whether the second run was beyond the limit for longer, for certain."""
     if one not in comparison.thresholds.only_second:
@@ -45,25 +61,37 @@ def _counts(comparison: Comparison, one: Finding) -> bool:
     other = _same_rule(comparison, one)
     if other is None or other.track is None or one.track is None:
         return True
-    treatment = comparison.treatments.of(one.rule.signal, one.signal)
-    if treatment.integrates:
+    if comparison.treatments.of(one.rule.signal, one.signal).integrates:
         return _falls(one.track) and not _falls(other.track)
+    beyond = _beyond(comparison, one)
+    if beyond is None:
+        return True
+    before, after = beyond
+    if not before.any() and after.mean() >= _LONG:
+        return True
+    difference = Difference.of(estimate(before), estimate(after))
+    return difference.value > 0 and difference.chance < _CHANCE
+
+
+def _beyond(comparison: Comparison, one: Finding) -> tuple[Values, Values] | None:
+    """Whether the baseline, had it been as much worse as runs of one build differ and as the load explains, and the
+    second run were beyond a limit, at each evaluation; None without values of both.
+    """
+    other = _same_rule(comparison, one)
+    if other is None or other.track is None or one.track is None:
+        return None
     here, there = _present(other.track), _present(one.track)
     if not len(here) or not len(there):
-        return True
-    higher = one.track.healthy.worse != "lower"
+        return None
+    treatment = comparison.treatments.of(one.rule.signal, one.signal)
     level = float(here.mean())
     effect = comparison.effect(comparison.phase)
     band = effect.band(treatment.load, treatment.whole) if comparison.load.signals else SAME
     off = _sigmas() * float(np.sqrt(2)) * treatment.between_runs(level, _held(comparison, other, level))
     ends = [band.whole + factor * (here - band.whole) for factor in (band.low, band.high)]
-    as_bad = np.maximum(*ends) + off if higher else np.minimum(*ends) - off
+    as_bad = np.minimum(*ends) - off if one.track.healthy.worse == "lower" else np.maximum(*ends) + off
     healthy = replace(one.track.healthy, limit=other.track.healthy.limit)
-    before, after = (~healthy.holds(as_bad)).astype(float), (~one.track.healthy.holds(there)).astype(float)
-    if not before.any() and after.mean() >= _LONG:
-        return True
-    difference = Difference.of(estimate(before), estimate(after))
-    return difference.value > 0 and difference.chance < _CHANCE
+    return (~healthy.holds(as_bad)).astype(float), (~one.track.healthy.holds(there)).astype(float)
 
 
 def _held(comparison: Comparison, one: Finding, level: float) -> float | None:

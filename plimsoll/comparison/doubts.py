@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.counters import Counter
+from plimsoll.comparison.crossings import surprises
 from plimsoll.comparison.failures import is_gathered
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.lengths import too_short
@@ -19,6 +20,7 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.value_text import number
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.review import Review
+from plimsoll.review.sentences import breach_sentence
 
 _MOST_NAMED = 3
 _MOST_COUNTERS = 2
@@ -29,7 +31,7 @@ _MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known
 
 def doubts(comparison: Comparison) -> list[str]:
     """Why nothing can be said although nothing became worse; each a clause."""
-    found = _load_doubts, _piled_up, _too_short, _unjudged, _lacking, _interrupted, _hidden, _unclear
+    found = _load_doubts, _piled_up, _too_short, _unjudged, _lacking, _interrupted, _surprises, _hidden, _unclear
     return [clause for each in found for clause in each(comparison)]
 
 
@@ -72,6 +74,13 @@ def _unjudged(comparison: Comparison) -> Iterator[str]:
         yield f"{comparison.second.called} crossed what could not be judged in {comparison.first.called}: " + (
             listed([one.signal.title for one in found], _MOST_NAMED)
         )
+
+
+def _surprises(comparison: Comparison) -> Iterator[str]:
+    """Critical limits that the second run crossed, if not for long, and the baseline by far did not."""
+    if found := surprises(comparison):
+        more = f", and {counted(len(found) - 1, 'more critical limit')}" if len(found) > 1 else ""
+        yield f"in {comparison.second.called} {breach_sentence(found[0]).removesuffix('.')}{more}"
 
 
 def suspects(comparison: Comparison) -> list[Compared]:

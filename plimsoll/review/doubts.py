@@ -24,10 +24,17 @@ _SIDES = {"lower": "below", "higher": "above", "either": "off"}
 # a series without samples for an hour is not judged any more, either.
 _LONGEST_GAP = 3600 * SECOND
 SHORTEST_ABSENCE = 300 * SECOND  # most thresholds count once they are crossed for five minutes
-LEAST_SHARE_ABSENT = 0.1  # of the run
+LEAST_SHARE_ABSENT = 0.1  # of the run, which is long in one of a few hours
+_LONG_ABSENCE, _LONG_SHARE = 1800 * SECOND, 0.02  # in one of a day or a week
 PAUSE = 2.5  # intervals
 _NEEDED = ("cpu", "memory", "disk")
 _UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
+
+
+def long_absence(of: int) -> float:
+    """For how long (ns) nothing may be known of a run of this length (ns) before its verdict is not known."""
+    long = max(_LONG_ABSENCE, _LONG_SHARE * of)
+    return max(SHORTEST_ABSENCE, min(LEAST_SHARE_ABSENT * of, long))
 
 
 @dataclass(frozen=True)
@@ -181,7 +188,7 @@ def not_throughout(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], 
     ns); `interval` is the longest sampling interval (ns).
     """
     start, end = rows
-    least = max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * (end - start), PAUSE * interval)
+    least = max(long_absence(end - start), PAUSE * interval)
     found: dict[str, str] = {}
     for host, (first, last) in spans.items():
         late = [f"from {duration_text(first - start)} after the start"] if first - start > least else []

@@ -20,6 +20,8 @@ CPU = r"\Processor(_Total)\% Processor Time"
 REQUESTS = r"\Web Service(_Total)\Total Method Requests/sec"
 CONNECTIONS = r"\Web Service(_Total)\Current Connections"
 MEMORY = r"\Process(w3wp)\Private Bytes"
+TRANSFERS = r"\PhysicalDisk(0 C:)\Disk Transfers/sec"
+QUEUE = r"\PhysicalDisk(0 C:)\Current Disk Queue Length"
 READ = r"\PhysicalDisk(0 C:)\Avg. Disk sec/Read"
 
 
@@ -115,6 +117,17 @@ def test_a_run_that_was_interrupted_as_the_baseline_was_not_leaves_it_open():
     assert answer(found) == Answer.UNKNOWN
     assert account(found)[0].startswith("It is not known, as in b nothing was recorded of SUT for 8 min 25 s of 59 min")
     assert answer(compared(blank(a_run(1), 5), blank(a_run(2), 3))) == Answer.NOT_WORSE
+
+
+def test_a_critical_limit_that_the_baseline_was_far_from_leaves_it_open_however_briefly_it_was_crossed():
+    def of_disk(run, hung):
+        transfers, queue = run[REQUESTS] / 5, np.where(hung, 9.0, run[READ] * 20)
+        return run | {TRANSFERS: np.where(hung, 0.0, transfers), QUEUE: queue}
+
+    rows = np.arange(ROWS)
+    found = compared(of_disk(a_run(1), rows < 0), of_disk(a_run(2), (rows > 300) & (rows < 345)))
+    assert answer(found) == Answer.UNKNOWN
+    assert "in b Disk transfers of SUT, 0 C: went below its limit for 2 min" in doubts(found)[0]
 
 
 @pytest.mark.parametrize(

@@ -187,11 +187,12 @@ SQL = {r"SQLServer:SQL Statistics\Batch Requests/sec": 300, r"SQLServer:Locks(_T
             "nothing was recorded of SQLServer of WEB01 for 15 min 15 s of 59 min 45 s; see whether it was down",
         ),
         (SQL, 40, 60, "nothing was recorded of SQLServer of WEB01 for the last 20 min of 59 min 45 s"),
+        (SQL, 0, 60, "there is no value in what was recorded of SQLServer of WEB01; see whether it was down"),
         (SQL, 20, 24, None),
         (SQL, 0, 20, None),  # it was started
         ({r"Process(backup)\% Processor Time": 3}, 20, 35, None),
     ],
-    ids=["down", "down until the end", "four minutes", "started late", "a program that ended"],
+    ids=["down", "down until the end", "never up", "four minutes", "started late", "a program that ended"],
 )
 def test_a_service_of_which_nothing_is_recorded_is_not_known_to_be_healthy(counters, first, last, said, write, verdict):
     def blank(usual):
@@ -201,6 +202,11 @@ def test_a_service_of_which_nothing_is_recorded_is_not_known_to_be_healthy(count
     found, headline = verdict()
     assert found == ("unknown" if said else "healthy"), headline
     assert (said or "") in headline
+
+
+def test_half_an_hour_is_long_in_a_run_of_eight_hours_too(write, verdict):
+    write(minutes=480, clock=gap(100, 135))
+    assert "nothing was recorded of WEB01 for 35 min 15 s of 7 h 59 min" in verdict()[1]
 
 
 @pytest.mark.parametrize("hours", [2, 14])
@@ -380,19 +386,19 @@ def test_a_volume_that_fills_up_and_has_hours_left_is_no_doubt(write, verdict, m
     ("done", "expected"),
     [
         (lambda minute: 0 if 30 <= minute < 45 else 80, "unknown"),
+        (lambda minute: 2 if 30 <= minute < 45 else 80, "unknown"),
         (lambda minute: 0 if 30 <= minute < 34 else 80, "healthy"),
         (lambda minute: 0 if minute >= 45 else 80, "healthy"),
         (lambda minute: 80 if minute % 5 < 1 or minute < 20 else 0, "healthy"),
     ],
-    ids=["a quarter of an hour", "four minutes", "until the end", "work that comes now and then"],
+    ids=["a quarter of an hour", "next to none", "four minutes", "until the end", "work that comes now and then"],
 )
 def test_steady_work_that_stops_for_long_in_the_middle_is_no_healthy_run(done, expected, write, verdict):
     write(more={r"Web Service(_Total)\Total Method Requests/sec": done})
     found, headline = verdict()
     assert found == expected
-    assert ("Web requests of WEB01 stopped for 15 min 15 s in the middle of steady work" in headline) == (
-        expected == "unknown"
-    )
+    assert ("stopped for 15 min 15 s in the middle of steady work" in headline) == (expected == "unknown")
+    assert ("Web requests of WEB01 all but stopped" in headline) == (done(30) == 2)
 
 
 def test_steady_work_that_stops_as_planned_is_no_doubt(write, verdict, tmp_path):

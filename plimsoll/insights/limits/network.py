@@ -85,8 +85,9 @@ def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator
             given = measured.review.facts.known(subject, "link_bits")
             if given is not None:
                 percent = np.full_like(values, given / 800)
-            if percent is not None and np.nanmax(percent) > 0:
-                speed = np.where(np.isfinite(percent), percent, np.nanmedian(percent))
+            known = percent > 0 if percent is not None else np.zeros(0, dtype=bool)
+            if percent is not None and known.any():
+                speed = np.where(known, percent, np.median(percent[known]))
                 yield figure_of(measured, load, utilization, subject, values / speed), values
 
 

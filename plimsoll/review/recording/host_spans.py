@@ -11,7 +11,7 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
 from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.model.times import duration_text
-from plimsoll.review.doubts import LEAST_SHARE_ABSENT
+from plimsoll.review.doubts import long_absence
 
 _NEVER = 2**63 - 1
 
@@ -113,7 +113,7 @@ class Absence(NamedTuple):
         counted = np.where(steps > least, 0, steps)
         absent = int(counted[nothing].sum())
         at_the_end = bool(nothing.any()) and bool(nothing[int(np.argmax(nothing)) :].all())
-        is_long = absent > max(least, LEAST_SHARE_ABSENT * int(counted.sum()))
+        is_long = absent > max(least, long_absence(int(counted.sum())))
         return cls(absent, int(host[-1] - host[0]), is_long, at_the_end)
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from plimsoll.model.remark import RESTARTED, Remark, counted, listed
 from plimsoll.model.run import Planned
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.review.doubts import LEAST_SHARE_ABSENT, PAUSE, SHORTEST_ABSENCE, Doubt
+from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, Doubt, long_absence
 from plimsoll.review.recorded_signals import RecordedSignals
 
 _UPTIME = "system.uptime"
@@ -29,7 +29,7 @@ def paused(recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned]
     texts: list[str] = []
     for host, parts in recordings.items():
         absent, of = _absence(parts, planned)
-        if absent > LEAST_SHARE_ABSENT * of:
+        if absent > long_absence(of):
             texts.append(f"{host} for {duration_text(absent)} of {duration_text(of)}")
     if texts:
         which = texts[0] if len(texts) == 1 else f"{len(texts):,} hosts: {listed(texts, _MOST_NAMED)}"

@@ -12,7 +12,7 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import quantity
-from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, Doubt
+from plimsoll.review.doubts import Doubt, long_absence
 from plimsoll.review.findings import JUDGED, Finding
 from plimsoll.review.recorded_signals import RecordedSignals
 
@@ -66,7 +66,7 @@ def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[D
         of = sum(end - start for start, end in spans)
         steps = np.diff(times)
         at = int(np.argmax(steps)) if len(steps) else 0
-        if not len(steps) or steps[at] <= max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * of):
+        if not len(steps) or steps[at] <= long_absence(of):
             continue
         begin, end = int(times[at]), int(times[at + 1])
         if inside and not any(first <= begin and end <= last for first, last in spans):
@@ -82,7 +82,7 @@ def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str
         if not len(under_load):
             continue
         rest = end - int(under_load[-1])
-        if rest > max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * (end - start)):
+        if rest > long_absence(end - start):
             of = f"{duration_text(rest)} of {duration_text(end - start)}"
             yield f"The load driver had next to no requests answered in the last {of}: that part was not under load."
 

@@ -22,6 +22,7 @@ from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.subjects import has_object
 
 _MOST_NAMED = 3
+_CHECK = "see whether it was down"
 
 
 def gone(
@@ -32,7 +33,7 @@ def gone(
     packs: Iterable[Pack],
     planned: Sequence[Planned],
 ) -> Iterator[Doubt]:
-    """Services with rules of their own of which nothing was recorded for long, after their first values."""
+    """Services with rules of their own of which nothing was recorded, or not for long after their first values."""
     names, services = {host_key(host): host for host in hosts}, _Services(packs)
 
     def key_of(series: Series) -> tuple[str, str] | None:
@@ -46,9 +47,15 @@ def gone(
         absence = _absence(_joined(of_host[host]), times, planned)
         if absence.is_long:
             together.setdefault((host, str(absence)), []).append(service)
+    never: dict[str, list[str]] = {}
+    for host, service in dict.fromkeys(filter(None, (key_of(one) for log in logs for one in log.series))):
+        if (host, service) not in of_service:
+            never.setdefault(host, []).append(service)
+    for host, some in never.items():
+        yield Doubt(f"there is no value in what was recorded of {listed(some, _MOST_NAMED)} of {host}", _CHECK)
     texts = [f"{listed(some, _MOST_NAMED)} of {host} for {absence}" for (host, absence), some in together.items()]
     if texts:
-        yield Doubt(f"nothing was recorded of {listed(texts, _MOST_NAMED)}", "see whether it was down")
+        yield Doubt(f"nothing was recorded of {listed(texts, _MOST_NAMED)}", _CHECK)
 
 
 class _Services:

@@ -9,7 +9,7 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import duration_text
-from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, Doubt
+from plimsoll.review.doubts import Doubt, long_absence
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.rules.schema.signal import Signal
 
@@ -46,7 +46,7 @@ class _Host:
     def is_long(self) -> bool:
         """Whether nothing changed for longer than it may."""
         start, end, of = self.longest
-        return end - start > max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * of)
+        return end - start > long_absence(of)
 
     @property
     def doubt(self) -> Doubt | None:

@@ -1,6 +1,7 @@
 """Hosts that did nothing for long between two times of steady work: nobody asked, or they did not answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,13 +9,15 @@ from plimsoll.model.remark import counted
 from plimsoll.model.run import Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import duration_text
-from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, Doubt
+from plimsoll.review.doubts import Doubt, long_absence
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.sentences import titled
 from plimsoll.rules.schema.signal import Signal
 
-# Our choice: the samples beside the stop that may be 0. Of work that comes now and then more are.
+# Our choices. The share of samples beside the stop in which next to nothing is done; of work that comes now and then it
+# is larger.
 _MOST_IDLE = 0.01
+_LEAST_WORK, _USUAL = 0.1, 0.9  # of the quantile that stands for what is usually done: below is next to none
 _LEAST_SAMPLES = 20
 _LOAD_DRIVER = "client."
 _CHECK = "see whether the load paused or the system did not answer"
@@ -31,20 +34,29 @@ def work_stopped(
         for subject, samples in recorded.of(name).items():
             if (stop := _stop(samples.present)) is None:
                 continue
-            begin, end = stop
-            if any(not one.rules and one.start <= end and one.end >= begin for one in planned):
+            if any(not one.rules and one.start <= stop.end and one.end >= stop.begin for one in planned):
                 continue
-            text = f"{titled(signal.title, subject)} stopped for {duration_text(end - begin)}"
-            told[subject.host] = max(told.get(subject.host, (0, "")), (end - begin, text))
+            length, did = stop.end - stop.begin, "stopped" if stop.is_whole else "all but stopped"
+            text = f"{titled(signal.title, subject)} {did} for {duration_text(length)}"
+            told[subject.host] = max(told.get(subject.host, (0, "")), (length, text))
     if told:
         _, longest = max(told.values())
         more = f", and so did {counted(len(told) - 1, 'more host')}" if len(told) > 1 else ""
         yield Doubt(f"{longest} in the middle of steady work{more}", _CHECK)
 
 
-def _stop(there: Samples) -> tuple[int, int] | None:
-    """From the last sample of work to the next one (UTC ns), of the longest stop; None if there is none that counts."""
-    busy = np.flatnonzero(there.values > 0)
+class _Stop(NamedTuple):
+    """From the last sample of work to the next one (UTC ns), and whether nothing at all was done between."""
+
+    begin: int
+    end: int
+    is_whole: bool
+
+
+def _stop(there: Samples) -> _Stop | None:
+    """The longest stop; None if there is none that counts."""
+    usual = float(np.quantile(there.values, _USUAL)) if len(there.values) else 0.0
+    busy = np.flatnonzero(there.values > _LEAST_WORK * usual)
     if len(busy) < _LEAST_SAMPLES:
         return None
     steps = np.diff(there.times[busy])
@@ -52,6 +64,7 @@ def _stop(there: Samples) -> tuple[int, int] | None:
     begin, end = int(there.times[busy[at]]), int(there.times[busy[at + 1]])
     between = int(busy[at + 1] - busy[at]) - 1
     idle = int(busy[-1] - busy[0]) + 1 - len(busy) - between
-    long = end - begin > max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * int(there.times[busy[-1]] - there.times[busy[0]]))
+    long = end - begin > long_absence(int(there.times[busy[-1]] - there.times[busy[0]]))
     steady = idle <= _MOST_IDLE * len(busy)
-    return (begin, end) if between and long and steady else None
+    whole = not there.values[busy[at] + 1 : busy[at + 1]].any()
+    return _Stop(begin, end, whole) if between and long and steady else None
