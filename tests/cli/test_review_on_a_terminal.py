@@ -18,10 +18,10 @@ RUNS = [
 MARKED = re.compile("[◆▲○] (critical|warning|info)  ")
 
 
-def ten_hosts(folder: Path) -> Path:
-    """Logs of ten hosts in trouble."""
+def twenty_hosts(folder: Path) -> Path:
+    """Logs of twenty hosts in trouble."""
     text = (EXAMPLES / "windows-today" / "trouble" / "APPSRV01.csv").read_text(encoding="utf-8")
-    for number in range(10):
+    for number in range(20):
         (folder / f"{number}.csv").write_text(text.replace("APPSRV01", f"APPSRV{number:02}"), encoding="utf-8")
     return folder
 
@@ -44,9 +44,9 @@ def test_runs_of_several_hosts_are_told_on_one_screen(tmp_path):
     for folder, width in zip(write_runs(tmp_path / "demo"), (120, 80), strict=True):
         refuse_misfits(on_a_terminal(width, "review", folder), width, 42)
     (tmp_path / "many").mkdir()
-    lines = on_a_terminal(80, "review", ten_hosts(tmp_path / "many"))
+    lines = on_a_terminal(80, "review", twenty_hosts(tmp_path / "many"))
     refuse_misfits(lines, 80, 60)
-    assert any("on 10 of 10 hosts" in one for one in lines)
+    assert any("on 20 of 20 hosts" in one for one in lines)
 
 
 def test_lines_of_a_paragraph_hang(tmp_path):
