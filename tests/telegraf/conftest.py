@@ -111,11 +111,12 @@ def _value(text):
 
 
 def until(condition, seconds=600):
-    """Waits for a condition; what it gave, once that is true."""
-    end = time.monotonic() + seconds
+    """Waits for a condition, which takes longer to be seen the longer it takes; what it gave, once that is true."""
+    end, pause = time.monotonic() + seconds, 0.05
     while not (result := condition()):
         assert time.monotonic() < end, f"not within {seconds} s"
-        time.sleep(0.05)
+        time.sleep(pause)
+        pause = min(1.2 * pause, 0.5)
     return result
 
 

@@ -28,9 +28,10 @@ COLLECTED = {
 MAY_BE_IDLE = {"disk.read_latency", "disk.write_latency"}
 SETTINGS = """\
 [rules.cpu-busy]
+healthy = "< 30"
 over = "2s"
 for = "0s"
-reason = "to see a busy loop of some seconds"
+reason = "to see a busy loop of some seconds on half of the processors"
 """
 
 
@@ -60,8 +61,8 @@ def idle(store, start):
 
 
 def was_busy(idle):
-    """Whether there was no time left in the two seconds before an evaluation, which is every ten seconds."""
-    return any(at % EVERY == 0 and all(idle.get(at - ago, 100) < 20 for ago in (0, SECOND)) for at in idle)
+    """Whether half of the time was used in the two seconds before an evaluation, which is every ten seconds."""
+    return any(at % EVERY == 0 and all(idle.get(at - ago, 100) < 60 for ago in (0, SECOND)) for at in idle)
 
 
 def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
@@ -88,7 +89,8 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
     begun = time.time_ns()
     with running(command, environment), slapd.load():
         until(lambda: len(idle(store, begun)) >= 8)
-        loops = [multiprocessing.Process(target=busy) for _ in range(os.cpu_count() or 1)]
+        loops = [multiprocessing.Process(target=busy) for _ in range(((os.cpu_count() or 1) + 1) // 2)]
+        time.sleep((5 * SECOND - time.time_ns()) % EVERY / SECOND)  # in the middle between two evaluations
         since = time.time_ns()
         for loop in loops:
             loop.start()
@@ -119,7 +121,7 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
     assert outcome.status == 1, outcome.err
     crossed = {rule["rule"]: rule for rule in json.loads(outcome.out)["rules"] if rule["state"] == "crossed"}
     # More than one where this machine is busy with something else, too.
-    assert all(breach["worst"] > 80 for breach in crossed["cpu-busy"]["breaches"])
+    assert all(breach["worst"] > 30 for breach in crossed["cpu-busy"]["breaches"])
 
 
 def stamp(instant):
