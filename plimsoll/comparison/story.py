@@ -68,8 +68,11 @@ def account(comparison: Comparison) -> list[str]:
     """What to read: why the answer is not known, if the story does not say it, and the story."""
     told = [one for one in story(comparison) if one]
     left = [one for one in doubts(comparison) if not any(_is_said(one, sentence) for sentence in told)]
-    unknown = answer(comparison) == Answer.UNKNOWN and left
-    return [f"It is not known, as {'; '.join(left)}.", *told] if unknown else told
+    if answer(comparison) != Answer.UNKNOWN or not left:
+        return told
+    why = f"{'; '.join(left)}."
+    begins_with_a_name = why.startswith((f"{comparison.first.called} ", f"{comparison.second.called} "))
+    return [why if begins_with_a_name else f"{why[0].upper()}{why[1:]}", *told]
 
 
 def _is_said(doubt: str, sentence: str) -> bool:
