@@ -157,7 +157,6 @@ def test_work_that_the_other_run_does_not_record_leaves_it_open():
 
 
 SENT = r"\Network Interface(eth0)\Bytes Sent/sec"
-TRANSFERS = r"\PhysicalDisk(0 C:)\Disk Transfers/sec"
 
 
 @pytest.mark.parametrize(
