@@ -105,7 +105,7 @@ def test_how_many_requests_failed_is_said_where_they_are_not_few(beside_a_health
 @pytest.mark.parametrize(
     ("requests", "elapsed"),
     [
-        (range(7000), lambda at: 2500 if at > 1400 else 120),
+        (range(7000), lambda at: 1500 if at > 1400 else 300),
         ((at for at in range(7000) if at < 3500 or at % 2), lambda at: 120 * 1.0025**at),
     ],
     ids=["the last minutes", "ever longer, and fewer of them"],

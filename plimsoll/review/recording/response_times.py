@@ -16,7 +16,7 @@ from plimsoll.review.recorded_signals import RecordedSignals
 # Our choices, but for the first: what is answered within it does not break a user's flow of thought (Nielsen,
 # "Usability Engineering", 1993, section 5.5).
 _LONG_S = 1.0
-_TIMES = 5.0  # as long as before
+_TIMES = 3.0  # as long as before
 _NO_MORE = 1.1  # times as many requests answered are no more
 _FEWEST_PARTS = 4
 _DONE, _WAITED = "client.requests", "client.response_time"
