@@ -1,4 +1,4 @@
-"""What only the embedded store does: its file, its upkeep, full disks, killed processes, copies and safety."""
+"""What only the embedded store does: its file, its upkeep, copies and safety."""
 
 import json
 import os
@@ -16,26 +16,20 @@ import polars as pl
 import pytest
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import Log
 from plimsoll.model.points import Points
 from plimsoll.model.run import Recording
 from plimsoll.model.series import Series
-from plimsoll.model.times import SECOND, Zone
+from plimsoll.model.times import SECOND
 from plimsoll.store.duck import closing as duck_closing
 from plimsoll.store.duck import file as duck_file
 from plimsoll.store.duck import live as duck_live
 from plimsoll.store.duck.days import Days
 from plimsoll.store.duck.file import pieces
-from plimsoll.store.duck.filed import day_files
 from plimsoll.store.duck.open import connect
 from plimsoll.store.duck.store import DuckStore
-from plimsoll.store.protocol import StoreFull
+from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, days, live, log, read, tidy
 
-DAY = 86_400 * SECOND
 MINUTE = 60 * SECOND
-MONDAY = 20_000 * DAY
-EVER = (MONDAY - 1000 * DAY, MONDAY + 1000 * DAY)
-CPU, MEM = (Series("web", "m", (("instance", "0"),), field) for field in ("cpu", "mem"))
 
 
 @pytest.fixture
@@ -57,44 +51,9 @@ def opened(path):
         one.close()
 
 
-def live(series, start, values, every=10 * SECOND):
-    count = len(values)
-    times = start + np.arange(count, dtype=np.int64) * every
-    return Points([series], np.zeros(count, np.int32), times, np.array(values, np.float64))
-
-
-def log(series, start, values, every=10 * SECOND):
-    times = start + np.arange(len(values), dtype=np.int64) * every
-    column = pl.Series(values, dtype=pl.Float64)
-    return Log(Path("night.csv"), "PDH-CSV", times, (column,), (series,), Zone.parse("UTC"), sha256="ab")
-
-
-def read(store, series, start=EVER[0], end=EVER[1]):
-    (found,) = store.read([series], start, end)
-    return dict(zip(found.times.tolist(), found.values.tolist(), strict=True))
-
-
-def tidy(store, now):
-    pieces = 0
-    while store.tidy(now):
-        pieces += 1
-    return pieces
-
-
 def tables(store):
     with store._file.reading() as cursor:
         return sorted(kind for (kind,) in cursor.execute("SELECT kind FROM part").fetchall())
-
-
-def days(store):
-    """The kinds of files of each day, as they are in the folder; all of them are listed."""
-    with store._file.reading() as cursor:
-        listed = {one.name for one in day_files(cursor)}
-    found = {}
-    for one in store._file.days.folder.rglob("*.parquet"):
-        assert f"{one.parent.name}/{one.name}" in listed
-        found.setdefault(one.parent.name, set()).add(one.name.partition("-")[0])
-    return dict(sorted(found.items()))
 
 
 @contextmanager
@@ -419,132 +378,6 @@ def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
     assert sorted(one.name for one in (tmp_path / "copies").iterdir()) == [
         name for at in range(2) for name in (f"{at}.duckdb", f"{at}.duckdb.days")
     ]
-
-
-_WRITER = """
-import sys
-from pathlib import Path
-import numpy as np
-from plimsoll.model.points import Points
-from plimsoll.model.series import Series
-from plimsoll.store.duck.store import DuckStore
-store = DuckStore.open(Path(sys.argv[1]))
-series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(100)]
-which = np.arange(100, dtype=np.int32)
-at = int(sys.argv[2])
-while True:
-    time = at * 1800_000_000_000
-    store.write_points(Points(series, which, np.full(100, time), np.full(100, at + 0.5)))
-    print(at, flush=True)
-    at += 1
-    if at % 5 == 0:
-        while store.tidy(time):
-            pass
-"""
-
-
-def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
-    random, at = np.random.default_rng(7), 0
-    for _ in range(2):
-        writer = subprocess.Popen([sys.executable, "-c", _WRITER, path, str(at)], stdout=subprocess.PIPE, text=True)
-        assert writer.stdout
-        for _ in range(int(random.integers(1, 50))):
-            at = int(writer.stdout.readline()) + 1
-        writer.kill()
-        at += len(writer.stdout.readlines())
-        writer.wait()
-        writer.stdout.close()
-        store = DuckStore.open(path)
-        series = store.series(0, EVER[1]).series
-        counts = {len(one.times) for one in store.read(series, 0, EVER[1])}
-        held = read(store, series[0], 0)
-        store.close()
-        assert len(series) == 100
-        assert len(counts) == 1
-        assert [*held] == [number * 1800 * SECOND for number in range(len(held))]
-        assert [*held.values()][:at] == [number + 0.5 for number in range(at)]
-        assert len(held) in {at, at + 1}
-        at = len(held)
-    store = DuckStore.open(path)
-    tidy(store, at * 1800 * SECOND)
-    assert set(map(tuple, days(store).values())) == {("values",)}
-    store.close()
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A folder on a disk of 24 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", folder], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("this user may not mount a small disk")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
-
-
-def test_a_full_disk_stops_writing_and_nothing_else(small_disk):
-    store, written = DuckStore.open(small_disk / "plimsoll.duckdb", margin=0), 0
-    noise = np.random.default_rng(3)
-
-    def fill():
-        nonlocal written
-        while written < 10_000_000:
-            store.write_points(live(CPU, MONDAY + written, noise.random(20_000), every=1))
-            written += 20_000
-
-    with pytest.raises(StoreFull, match="disk is full; make room"):
-        fill()
-    for _ in range(3):
-        with pytest.raises(StoreFull):
-            store.write_points(live(CPU, MONDAY + written, noise.random(100_000), every=1))
-        assert store.counts([CPU], *EVER) == [written]
-    subprocess.run(["mount", "-o", "remount,size=40m", small_disk], check=True)
-    store.write_points(live(CPU, MONDAY + written, [1.0], every=1))
-    written += 1
-    with pytest.raises(StoreFull):
-        fill()
-    store.close()
-    store = DuckStore.open(small_disk / "plimsoll.duckdb", margin=0)
-    assert store.counts([CPU], *EVER) == [written]
-    store.close()
-
-
-def test_a_checkpoint_that_fails_on_a_full_disk_loses_nothing(small_disk, monkeypatch):
-    store = DuckStore.open(small_disk / "plimsoll.duckdb", margin=0)
-    for at in range(20):
-        store.write_points(live(CPU, MONDAY + at * 20_000, np.random.default_rng(at).random(20_000), every=1))
-    filling = small_disk / "other"
-    with filling.open("wb", buffering=0) as file:
-        while file.write(bytes(1 << 20)) == 1 << 20:
-            pass
-    monkeypatch.setattr(type(store._file), "_free", 1 << 40)
-    with pytest.raises(StoreFull):
-        store._file.checkpoint()
-    monkeypatch.undo()
-    assert store.counts([CPU], *EVER) == [400_000]
-    filling.unlink()
-    store.write_points(live(CPU, MONDAY + 400_000, [1.0]))
-    assert store.counts([CPU], *EVER) == [400_001]
-    store.close()
-
-
-def test_nothing_is_written_while_the_disk_has_less_than_the_margin(opened):
-    store = opened()
-    store.write_points(live(CPU, MONDAY, [1.0]))
-    store.close()
-    store = opened(margin=1 << 60)
-    for write in (
-        lambda: store.write_points(live(CPU, MONDAY, [2.0])),
-        lambda: store.write_points(live(MEM, MONDAY, [2.0])),
-        lambda: list(store.write([log(CPU, MONDAY, [2.0])])),
-    ):
-        with pytest.raises(StoreFull, match=r"[0-9]+ MB are free on its disk, and nothing is written below [0-9]+ MB"):
-            write()
-    assert read(store, CPU) == {MONDAY: 1}
-    store.remove(Recording.of(log(CPU, MONDAY, [2.0]), "ab"))
 
 
 def test_sql_reaches_no_other_file(opened, path, tmp_path):

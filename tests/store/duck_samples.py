@@ -1,0 +1,52 @@
+"""Samples for the embedded store, and what it then holds."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from plimsoll.model.log import Log
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.store.duck.filed import day_files
+
+DAY = 86_400 * SECOND
+MONDAY = 20_000 * DAY
+EVER = (MONDAY - 1000 * DAY, MONDAY + 1000 * DAY)
+CPU, MEM = (Series("web", "m", (("instance", "0"),), field) for field in ("cpu", "mem"))
+
+
+def live(series, start, values, every=10 * SECOND):
+    count = len(values)
+    times = start + np.arange(count, dtype=np.int64) * every
+    return Points([series], np.zeros(count, np.int32), times, np.array(values, np.float64))
+
+
+def log(series, start, values, every=10 * SECOND):
+    times = start + np.arange(len(values), dtype=np.int64) * every
+    column = pl.Series(values, dtype=pl.Float64)
+    return Log(Path("night.csv"), "PDH-CSV", times, (column,), (series,), Zone.parse("UTC"), sha256="ab")
+
+
+def read(store, series, start=EVER[0], end=EVER[1]):
+    (found,) = store.read([series], start, end)
+    return dict(zip(found.times.tolist(), found.values.tolist(), strict=True))
+
+
+def tidy(store, now):
+    pieces = 0
+    while store.tidy(now):
+        pieces += 1
+    return pieces
+
+
+def days(store):
+    """The kinds of files of each day, as they are in the folder; all of them are listed."""
+    with store._file.reading() as cursor:
+        listed = {one.name for one in day_files(cursor)}
+    found = {}
+    for one in store._file.days.folder.rglob("*.parquet"):
+        assert f"{one.parent.name}/{one.name}" in listed
+        found.setdefault(one.parent.name, set()).add(one.name.partition("-")[0])
+    return dict(sorted(found.items()))
