@@ -21,7 +21,6 @@ from urllib.parse import urlencode
 import pytest
 import urllib3
 from hypothesis import settings as hypothesis_settings
-from hypothesis.internal.conjecture import providers as hypothesis_providers
 
 from plimsoll.__main__ import COLLECTING
 from plimsoll.cli import cli
@@ -49,9 +48,6 @@ collect_ignore = ["ingest/cases"]  # hundreds of folders of data
 
 # The servers of tests have memory enough: collecting garbage less often saves them a fifth of their CPU time.
 os.environ.setdefault("GOGC", "400")
-
-# What is drawn does not depend on which modules there are; to look for numbers and words in all of them takes a second.
-hypothesis_providers.is_local_module_file = lambda _: False  # pyright: ignore[reportPrivateImportUsage]
 
 # On a machine with other work any example may take long.
 hypothesis_settings.register_profile("patient", hypothesis_settings(), deadline=None, max_examples=25)

@@ -476,7 +476,7 @@ def test_values_stand_at_round_ticks(chromium, tmp_path):
         assert seen == expected if expected else 2 <= len(seen) <= 12, (at, seen)
 
 
-# When a log begins, how many hours it has, and what stands at the ticks of its times.
+# The start of a log, its length in hours, and the labels expected on the time axis.
 MOMENTS = [
     ("2008-01-15T09:02", 2.5, ["10:20", "10:40", "11:00", "11:20", "11:40", "12:00", "12:20"]),
     ("2008-01-15T15:00", 36, ["18:00\n15 Jan", "00:00\n16 Jan", "06:00", "12:00", "18:00", "00:00\n17 Jan"]),
