@@ -26,20 +26,12 @@ from plimsoll.store.protocol import Store
 _BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
 
 
-def replay(
-    store: Store,
-    site: Site,
-    given: GivenFacts,
-    start: int,
-    end: int,
-    hosts: Collection[str] = (),
-    check: GoOn = go_on,
-) -> Iterator[Episode]:
-    """Yield the episodes with an evaluation from `start` to `end` (UTC ns); of these hosts, or of all.
+def replay(store: Store, site: Site, given: GivenFacts, start: int, end: int) -> Iterator[Episode]:
+    """Yield the episodes with an evaluation from `start` to `end` (UTC ns).
 
     What was firing two hours before `start` already is reported as firing from some time in these two hours on.
     """
-    for one, found in judged_again(store, site, given, start, end, hosts, check):
+    for one, found in judged_again(store, site, given, start, end):
         yield from episodes_of(one, found, start)
 
 

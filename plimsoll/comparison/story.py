@@ -67,8 +67,10 @@ def story(comparison: Comparison) -> list[str]:
 def account(comparison: Comparison) -> list[str]:
     """What to read: why the answer is not known, if the story does not say it, and the story."""
     told = [one for one in story(comparison) if one]
+    if answer(comparison) != Answer.UNKNOWN:
+        return told
     left = [one for one in doubts(comparison) if not any(_is_said(one, sentence) for sentence in told)]
-    if answer(comparison) != Answer.UNKNOWN or not left:
+    if not left:
         return told
     why = f"{'; '.join(left)}."
     begins_with_a_name = why.startswith((f"{comparison.first.called} ", f"{comparison.second.called} "))

@@ -26,7 +26,7 @@ from plimsoll.review.phases.found_phases import FoundPhases, find_phases
 from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.bad_counters import BadCounter, bad_counters, remarks_below_zero
-from plimsoll.review.recording.host_spans import host_spans, recordings, rows_of_hosts
+from plimsoll.review.recording.host_spans import recordings, rows_of_hosts
 from plimsoll.review.recording.impossible import impossible_values, remarks_on_impossible
 from plimsoll.review.recording.interruptions import paused, restarted
 from plimsoll.review.recording.load_driver import ended_early, many_failed, some_failed, unanswered
@@ -221,7 +221,8 @@ class Review:
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
         """The first and the last sample of each host in the part that is reviewed (UTC ns)."""
-        return host_spans(self.logs, self.hosts, self.host_of, self._part)
+        found = self._recordings.items()
+        return {host: (int(min(one[0] for one in parts)), int(max(one[-1] for one in parts))) for host, parts in found}
 
     @property
     def _part(self) -> tuple[int, int]:

@@ -47,12 +47,12 @@ def crossed_clause(finding: Finding) -> str:
 
 
 def _not_back(finding: Finding, track: Track) -> str:
-    """`, and did not come back to 20 % for 25 min`: why a crossing counts that was shorter than it must last."""
-    recover, for_ = finding.rule.recover, finding.rule.for_
-    if recover is None or finding.rule.scale or any(one.duration >= for_ for one in finding.breaches):
+    """`, and did not come back to 20 % for 25 min`: how long `recover` kept an alert after short crossings."""
+    recover, longest = finding.rule.recover, max((one.duration for one in finding.crossings), default=0)
+    kept = longest_alert(track)
+    if recover is None or finding.rule.scale or longest >= finding.rule.for_ or kept <= longest:
         return ""
-    back = exactly(recover.limit, finding.signal.unit)
-    return f", and did not come back to {back} for {duration_text(longest_alert(track))}"
+    return f", and did not come back to {exactly(recover.limit, finding.signal.unit)} for {duration_text(kept)}"
 
 
 def _throughout(finding: Finding, track: Track) -> str:

@@ -10,7 +10,7 @@ from plimsoll.rules.grid import EVERY
 from plimsoll.rules.runs import NOT_JUDGED
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.states import State, Truth
-from plimsoll.rules.tracks import Track
+from plimsoll.rules.tracks import Track, spans_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,7 @@ def found(track: Track) -> Found:
     first, stop = track.runs.between(Truth.TRUE)
     if not len(first):
         return NONE_FOUND
-    firing = track.states == State.FIRING
-    active = (track.states == State.PENDING) | firing
+    firing, active = track.states == State.FIRING, track.active
     until = _next(~active, stop)
     at = _next(firing, first)
     fired = (at < until) & (_true_in_alert(track, active, first) * EVERY >= track.for_)
@@ -158,9 +157,7 @@ def longest_stretch(track: Track) -> int:
 
 def longest_alert(track: Track) -> int:
     """The longest time (ns) that an alert was pending or firing, which `recover` makes longer than its crossings."""
-    active = (track.states == State.PENDING) | (track.states == State.FIRING)
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], active, [False])).astype(np.int8))).reshape(-1, 2)
-    return int((track.times[edges[:, 1] - 1] - track.times[edges[:, 0]]).max(initial=0))
+    return max((int(track.times[one][-1] - track.times[one][0]) for one in spans_of(track.active)), default=0)
 
 
 def gaps_crossed(track: Track) -> NDArray[np.bool_]:

@@ -55,6 +55,11 @@ class Track:
         """The runs of equal truth."""
         return Runs.of(self.truths, self.states)
 
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """Where the alert was pending or firing."""
+        return (self.states == State.PENDING) | (self.states == State.FIRING)
+
     @cached_property
     def judged(self) -> int:
         """How many evaluations had data."""
@@ -166,6 +171,6 @@ def together_of(truths: Sequence[Truths]) -> Truths:
 
 
 def spans_of(inside: np.ndarray) -> list[slice]:
-    """The runs of consecutive evaluations inside a phase; the state machine restarts at each."""
+    """The runs of consecutive evaluations that are wanted; of those inside a phase each has states of its own."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False])).astype(np.int8)))
     return [slice(first, last) for first, last in edges.reshape(-1, 2).tolist()]

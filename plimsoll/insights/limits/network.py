@@ -85,8 +85,7 @@ def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator
             given = measured.review.facts.known(subject, "link_bits")
             if given is not None:
                 percent = np.full_like(values, given / 800)
-            known = percent > 0 if percent is not None else np.zeros(0, dtype=bool)
-            if percent is not None and known.any():
+            if percent is not None and (known := percent > 0).any():
                 speed = np.where(known, percent, np.median(percent[known]))
                 yield figure_of(measured, load, utilization, subject, values / speed), values
 

@@ -13,44 +13,14 @@ from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.model.times import duration_text
 from plimsoll.review.doubts import long_absence
 
-_NEVER = 2**63 - 1
-
 Key = TypeVar("Key", bound=Hashable)
-
-
-def host_spans(
-    logs: Iterable[Log], hosts: Sequence[str], host_of: Callable[[Series], str], part: tuple[int, int]
-) -> dict[str, tuple[int, int]]:
-    """The first and the last sample of each host in a part of the run (UTC ns).
-
-    Not of load drivers, which begin after the recorders of hosts and end before them.
-    """
-    names = {host_key(host): host for host in hosts}
-    found: dict[str, tuple[int, int]] = {}
-    for log in logs:
-        inside = np.searchsorted(log.times, [part[0], part[1] + 1]).tolist()
-        times = log.times[slice(*inside)]
-        for series, column in zip(log.series, log.columns, strict=True):
-            if series.measurement in LOAD_DRIVER:
-                continue
-            host = names[host_key(host_of(series))]
-            before, after = found.get(host, (_NEVER, -_NEVER))
-            if not len(times) or (before <= times[0] and after >= times[-1]):
-                continue
-            filled = column[slice(*inside)].is_not_null().to_numpy()
-            if filled.any():
-                first, last = int(times[filled.argmax()]), int(times[-1 - filled[::-1].argmax()])
-                found[host] = min(before, first), max(after, last)
-    return found
 
 
 def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]:
     """The first and the last row (UTC ns) of all logs but those of load drivers, in a part of the run; 0 without."""
-    of_hosts = (log.times for log in logs if any(one.measurement not in LOAD_DRIVER for one in log.series))
-    inside = [times[(times >= part[0]) & (times <= part[1])] for times in of_hosts]
-    return min((int(one[0]) for one in inside if len(one)), default=0), max(
-        (int(one[-1]) for one in inside if len(one)), default=0
-    )
+    of_hosts = [log.times for log in logs if any(one.measurement not in LOAD_DRIVER for one in log.series)]
+    inside = [one for times in of_hosts if len(one := times[(times >= part[0]) & (times <= part[1])])]
+    return (int(min(one[0] for one in inside)), int(max(one[-1] for one in inside))) if inside else (0, 0)
 
 
 def recordings(
