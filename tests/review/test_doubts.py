@@ -204,6 +204,12 @@ def test_a_service_of_which_nothing_is_recorded_is_not_known_to_be_healthy(count
     assert (said or "") in headline
 
 
+def test_a_service_whose_log_ends_before_that_of_its_host_is_not_asked_about(write, verdict):
+    write(name="a")
+    write(name="b", minutes=30, more={path: lambda _: 5 for path in SQL})
+    assert "SQLServer" not in verdict()[1]
+
+
 def test_half_an_hour_is_long_in_a_run_of_eight_hours_too(write, verdict):
     write(minutes=480, clock=gap(100, 135))
     assert "nothing was recorded of WEB01 for 35 min 15 s of 7 h 59 min" in verdict()[1]
@@ -387,18 +393,26 @@ def test_a_volume_that_fills_up_and_has_hours_left_is_no_doubt(write, verdict, m
     [
         (lambda minute: 0 if 30 <= minute < 45 else 80, "unknown"),
         (lambda minute: 2 if 30 <= minute < 45 else 80, "unknown"),
+        (lambda minute: 2 if 10 <= minute < 45 else 80, "healthy"),
         (lambda minute: 0 if 30 <= minute < 34 else 80, "healthy"),
         (lambda minute: 0 if minute >= 45 else 80, "healthy"),
         (lambda minute: 80 if minute % 5 < 1 or minute < 20 else 0, "healthy"),
     ],
-    ids=["a quarter of an hour", "next to none", "four minutes", "until the end", "work that comes now and then"],
+    ids=[
+        "a quarter of an hour",
+        "next to none",
+        "a break",
+        "four minutes",
+        "until the end",
+        "work that comes now and then",
+    ],
 )
 def test_steady_work_that_stops_for_long_in_the_middle_is_no_healthy_run(done, expected, write, verdict):
     write(more={r"Web Service(_Total)\Total Method Requests/sec": done})
     found, headline = verdict()
     assert found == expected
     assert ("stopped for 15 min 15 s in the middle of steady work" in headline) == (expected == "unknown")
-    assert ("Web requests of WEB01 all but stopped" in headline) == (done(30) == 2)
+    assert ("Web requests of WEB01 all but stopped" in headline) == (expected == "unknown" and done(30) == 2)
 
 
 def test_steady_work_that_stops_as_planned_is_no_doubt(write, verdict, tmp_path):

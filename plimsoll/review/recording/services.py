@@ -42,13 +42,18 @@ def gone(
 
     of_service = {key: _joined(times) for key, times in times_by(key_of, logs, part).items()}
     of_host = recordings(logs, hosts, host_of, part) if of_service else {}
+    until: dict[tuple[str, str], int] = {}
+    for log in logs:
+        for key in set(filter(None, map(key_of, log.series))) if len(log.times) else ():
+            until[key] = max(until.get(key, 0), int(log.times[-1]))
     together: dict[tuple[str, str], list[str]] = {}
     for (host, service), times in of_service.items():
-        absence = _absence(_joined(of_host[host]), times, planned)
+        recorded = _joined(of_host[host])
+        absence = _absence(recorded[recorded <= until[host, service]], times, planned)
         if absence.is_long:
             together.setdefault((host, str(absence)), []).append(service)
     never: dict[str, list[str]] = {}
-    for host, service in dict.fromkeys(filter(None, (key_of(one) for log in logs for one in log.series))):
+    for host, service in until:
         if (host, service) not in of_service:
             never.setdefault(host, []).append(service)
     for host, some in never.items():

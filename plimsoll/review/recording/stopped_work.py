@@ -8,7 +8,7 @@ import numpy as np
 from plimsoll.model.remark import counted
 from plimsoll.model.run import Planned
 from plimsoll.model.samples import Samples
-from plimsoll.model.times import duration_text
+from plimsoll.model.times import SECOND, duration_text
 from plimsoll.review.doubts import Doubt, long_absence
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.sentences import titled
@@ -18,6 +18,7 @@ from plimsoll.rules.schema.signal import Signal
 # is larger.
 _MOST_IDLE = 0.01
 _LEAST_WORK, _USUAL = 0.1, 0.9  # of the quantile that stands for what is usually done: below is next to none
+_LONGEST_PARTLY = 1800 * SECOND  # little work for longer is a break or a night
 _LEAST_SAMPLES = 20
 _LOAD_DRIVER = "client."
 _CHECK = "see whether the load paused or the system did not answer"
@@ -67,4 +68,5 @@ def _stop(there: Samples) -> _Stop | None:
     long = end - begin > long_absence(int(there.times[busy[-1]] - there.times[busy[0]]))
     steady = idle <= _MOST_IDLE * len(busy)
     whole = not there.values[busy[at] + 1 : busy[at + 1]].any()
-    return _Stop(begin, end, whole) if between and long and steady else None
+    counts = whole or end - begin <= _LONGEST_PARTLY
+    return _Stop(begin, end, whole) if between and long and steady and counts else None
