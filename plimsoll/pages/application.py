@@ -1,6 +1,7 @@
 """All pages of `plimsoll up`."""
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.middleware.gzip import GZipMiddleware
@@ -18,18 +19,20 @@ from plimsoll.pages.finding import routes as finding
 from plimsoll.pages.health import routes as health
 from plimsoll.pages.hosts import routes as hosts
 from plimsoll.pages.http_api import routes as http_api
-from plimsoll.pages.login import routes as login
 from plimsoll.pages.notes import routes as notes
 from plimsoll.pages.record import routes as record
 from plimsoll.pages.reviewing.run_reviews import RunReviews
 from plimsoll.pages.rules import routes as rules
 from plimsoll.pages.runs import routes as runs
 from plimsoll.pages.shared import static_files
+from plimsoll.pages.shared.forms import see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.uploads import routes as uploads
 from plimsoll.pages.uploads import upload_page
+from plimsoll.serve.guard.access import LOGIN
 from plimsoll.up.watched import Watched
 
+_LONGEST_BACK = 1000
 _LEAST_PACKED = 1000  # bytes
 _EFFORT = 3  # a page of many hosts becomes 8 times smaller, in a few ms
 
@@ -44,7 +47,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *finding.routes(watched, frame),
         *notes.routes(watched, frame),
         *record.routes(watched, frame),
-        *login.routes(watched, frame),
+        Route(LOGIN, _logged_in),
         *http_api.routes(watched, frame, scenes, reviews),
         *alerts.routes(watched, frame),
         *rules.routes(watched, frame),
@@ -59,6 +62,13 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
     for one in found:
         one.app = GZipMiddleware(one.app, _LEAST_PACKED, _EFFORT)
     return found
+
+
+def _logged_in(request: Request) -> Response:
+    """Redirect to the page of this server that the login is for; the guard has asked for the password."""
+    parts = urlsplit(request.query_params.get("back", "")[:_LONGEST_BACK])
+    path = parts.path if parts.path.startswith("/") and not parts.path.startswith(("//", "/\\")) else "/"
+    return see(f"{path}?{parts.query}" if parts.query else path)
 
 
 def _missing(frame: Frame) -> Route:

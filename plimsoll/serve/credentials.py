@@ -63,15 +63,12 @@ def owner_token(folder: Path) -> str:
     return token
 
 
-def make_missing(folder: Path, *, logged_in_elsewhere: bool = False) -> Made:
-    """Make the token for writing that is missing, and the password for everybody if there is none, and no user.
-
-    None is made, either, where people log in elsewhere, at an OpenID provider.
-    """
+def make_missing(folder: Path) -> Made:
+    """Make the token for writing that is missing, and the password for everybody if there is none, and no user."""
     known = _hashes(folder)
     return Made(
         None if _TOKEN in known else new_token(folder),
-        None if _PASSWORD in known or logged_in_elsewhere or listed(folder) else new_password(folder),
+        None if _PASSWORD in known or listed(folder) else new_password(folder),
     )
 
 

@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from starlette.requests import HTTPConnection
 
-OPENID = "OpenID"
 _SCOPE = "plimsoll.person"
 _SAFE = ("GET", "HEAD")
 # What an operator may change; whatever else is changed is an admin's.
@@ -15,9 +14,6 @@ _OF_OPERATORS = re.compile(
     r"/alerts/\d+/ack|/silences|/silences/\d+/end|/incidents/\d+/silence|/notes|/notes/\d+/remove|/api/notes"
     r"|/api/v1/alerts/\d+/acknowledgement|/api/v1/silences|/api/v1/silences/\d+|/api/v1/notes|/api/v1/notes/\d+"
 )
-
-
-_OF_ALL = frozenset({"/logout"})  # what changes nothing but who asks
 
 
 class Role(StrEnum):
@@ -35,7 +31,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class RolesOf:
-    """The roles of people, by what a proxy or a provider says of them: groups, as a rule.
+    """The roles of people, by what a proxy says of them: groups, as a rule.
 
     `values` of each role; `usual` is that of people who have none of these, None: they are refused.
     """
@@ -56,7 +52,7 @@ class Person:
     Attributes:
         name: Of a user; empty if nobody has said who asks.
         role: What they may do.
-        how: By what they are known: `password`, `proxy`, `OpenID`, `token ci`; empty where nothing is needed.
+        how: By what they are known: `password`, `proxy`, `token ci`; empty where nothing is needed.
     """
 
     name: str
@@ -65,8 +61,6 @@ class Person:
 
     def given_by(self, role: Role) -> str:
         """What gives them another role."""
-        if self.how == OPENID:
-            return f"oidc.roles.{role} in up.toml names whom the provider has to call so"
         return f"plimsoll users role {self.name} {role}"
 
 
@@ -75,7 +69,7 @@ NOBODY = Person("", Role.ADMIN)
 
 def needed(method: str, path: str) -> Role:
     """The role that a request needs."""
-    if method in _SAFE or path in _OF_ALL:
+    if method in _SAFE:
         return Role.VIEWER
     return Role.OPERATOR if _OF_OPERATORS.fullmatch(path) else Role.ADMIN
 

@@ -16,16 +16,6 @@ from plimsoll.native.private import check_private
 _log = logging.getLogger(__name__)
 
 
-def check_closed(path: Path) -> None:
-    """Unusable if everybody can read a file of the user's, or it is not there."""
-    try:
-        mode = path.stat().st_mode
-    except OSError as error:
-        raise Unusable(f"{path}: cannot be read: {error.strerror or error}") from None
-    if sys.platform != "win32" and mode & stat.S_IROTH:
-        raise Unusable(f"{path}: others can read the secret in it: chmod 600 {path}")
-
-
 def read(path: Path) -> str:
     """The content of a file. FileNotFoundError if there is none; Unusable if others can read it."""
     try:

@@ -15,7 +15,7 @@ from plimsoll.serve.guard.access import OWN
 
 PATH = f"{OWN}reload"
 # What the server, the store and the pages were made with.
-_NEED_RESTART = ("zone", "store", "limits", "login", "proxy", "oidc")
+_NEED_RESTART = ("zone", "store", "limits", "login", "proxy")
 
 
 @dataclass(frozen=True, slots=True)

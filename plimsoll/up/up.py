@@ -25,6 +25,7 @@ from plimsoll.notify.delivery import Send, senders
 from plimsoll.notify.heartbeat import Heartbeat
 from plimsoll.notify.redaction import hide_in_logs
 from plimsoll.notify.settings import file as up_settings
+from plimsoll.notify.settings.people import ProxySettings
 from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.notify.targets import Notifier
 from plimsoll.notify.trial import Trials
@@ -36,12 +37,14 @@ from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.guard.access import Access
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
+from plimsoll.serve.people import Role, RolesOf
+from plimsoll.serve.proxy import TrustedProxy
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.embedded import embedded
 from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.store import VictoriaStore
-from plimsoll.up import overview, people, reloading
+from plimsoll.up import overview, reloading
 from plimsoll.up.reloading import Reloaded
 from plimsoll.up.setup import Setup
 from plimsoll.up.sources import Sources
@@ -96,7 +99,6 @@ class Up:
         self._notifier = self._notifying(self._settings, found, site, self._started)
         self._heartbeat = self._heart(self._settings)
         self._credentials = Credentials(setup.folder)
-        self._oidc = people.oidc_login(self._settings, setup.folder, setup.url)
         self._checks = Collector(setup.host, looking.groups(self._settings.check))
         self._scraper = Scraper(
             self._settings.targets,
@@ -190,10 +192,9 @@ class Up:
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         login = self._settings.login == "always"
-        proxy = None if owner_only else people.trusted_proxy(self._settings)
-        sessions = self._oidc.sessions if self._oidc else None
+        proxy = None if owner_only else _trusted_proxy(self._settings.proxy)
         url, names = self._setup.url, self._setup.names
-        access = Access(listen, self._credentials, names, owner_only, login, url, proxy, sessions)
+        access = Access(listen, self._credentials, names, owner_only, login, url, proxy)
         pages = [
             reloading.route(self.reload, self._done_by_owner),
             *(() if owner_only else self._setup.pages(self._watched)),
@@ -285,8 +286,6 @@ class Up:
             trials=self._trials,
             limits=self._limits,
             closing=self._closing,
-            oidc=self._oidc,
-            url=self._setup.url,
         )
 
     def _health(self) -> overview.Health:
@@ -315,3 +314,13 @@ class Up:
                 _log.error("the store cannot be tidied: %s", error)
             except Exception:  # the thread must go on
                 _log.exception("tidying failed")
+
+
+def _trusted_proxy(settings: ProxySettings | None) -> TrustedProxy | None:
+    """Return the proxy that says who asks; None if there is none."""
+    if settings is None:
+        return None
+    usual = Role(settings.role) if settings.role else None
+    roles = RolesOf({Role(role): groups for role, groups in settings.roles.items()}, usual)
+    secret = settings.secret.get_secret_value()
+    return TrustedProxy(settings.addresses, settings.user, secret, roles, settings.groups, settings.separator)

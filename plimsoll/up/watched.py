@@ -13,8 +13,6 @@ from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
 from plimsoll.notify.trial import Trials
 from plimsoll.serve.limits import Limits
-from plimsoll.serve.listen import PublicAddress
-from plimsoll.serve.oidc.login import OidcLogin
 from plimsoll.store.protocol import Store
 from plimsoll.up.reloading import Reloaded
 
@@ -26,7 +24,7 @@ class Watched:
     `progress` says how far the alert loop is, `judged` what it found at its last evaluation, and `health` whether all
     is well, in words. `trials` sends test messages. `reload` reads the settings anew, after which `site` and `given`
     are others, and `reloaded` is what came of that the last time. What pages put on `closing` is called when the server
-    is to stop. `oidc` logs people in at an OpenID provider, under `url`.
+    is to stop.
     """
 
     store: Store
@@ -43,5 +41,3 @@ class Watched:
     trials: Trials = field(default_factory=Trials)
     limits: Limits = field(default_factory=Limits)
     closing: ExitStack = field(default_factory=ExitStack)
-    oidc: OidcLogin | None = None
-    url: PublicAddress | None = None

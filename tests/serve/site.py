@@ -104,7 +104,6 @@ def site(
     login=False,
     url=None,
     proxy=None,
-    sessions=None,
     health: Callable[[], Health] = Health,
     on_written=None,
     certificate=None,
@@ -115,10 +114,9 @@ def site(
     folder.mkdir(mode=0o700, exist_ok=True)
     lock = OnlyOne(folder)
     writing = Writing(store, *([on_written] if on_written else []))
-    access = Access(listen, Credentials(folder), hosts, owner_only, login, url, proxy, sessions)
+    access = Access(listen, Credentials(folder), hosts, owner_only, login, url, proxy)
     limits = replace(limits or Limits(), past_s=PAST_S)
     file = AlertsFile(folder / NAME)
-    watching["url"] = url
     shown = watched(store, folder, file, health=health, limits=limits)
     app = create_app(store, writing, access, health, limits, routes(replace(shown, **watching)), load().signals)
     serving = Serving(app, listen, certificate, limits, behind_proxy=access.is_behind_proxy)

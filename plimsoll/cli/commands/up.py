@@ -257,7 +257,7 @@ def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path,
     ):
         print_line(f"  {label:<9} {text}", indent=12)
     if not listen.is_loopback or told.login == "always":
-        made = credentials.make_missing(folder, logged_in_elsewhere=told.oidc is not None)
+        made = credentials.make_missing(folder)
         new = {name: secret for name, secret in (("token", made.token), ("password", made.password)) if secret}
         if new and not sys.stdout.isatty():
             # A service's output ends in a journal, which others may read.

@@ -16,7 +16,7 @@ from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.native.private import check_private
-from plimsoll.notify.settings.people import OidcSettings, ProxySettings
+from plimsoll.notify.settings.people import ProxySettings
 from plimsoll.notify.settings.scraping import ScrapeSettings
 from plimsoll.notify.settings.sections import (
     HeartbeatSettings,
@@ -84,5 +84,5 @@ def _unusual(detail: Any) -> str | None:
 
 def _names() -> list[str]:
     models = (UpSettings, TargetSettings, QuietSettings, QuietWindow, RosterSettings, HeartbeatSettings, StoreSettings)
-    models = (*models, LimitsSettings, ScrapeSettings, CheckSettings, ProxySettings, OidcSettings)
+    models = (*models, LimitsSettings, ScrapeSettings, CheckSettings, ProxySettings)
     return [field.alias or name for model in models for name, field in model.model_fields.items()]

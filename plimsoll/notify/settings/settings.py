@@ -8,7 +8,7 @@ from plimsoll.collect.checks.settings import CheckSettings
 from plimsoll.model.times import Zone
 from plimsoll.notify.quiet_hours import QuietHours, Window
 from plimsoll.notify.settings.fields import Strict, ZoneField
-from plimsoll.notify.settings.people import OidcSettings, ProxySettings
+from plimsoll.notify.settings.people import ProxySettings
 from plimsoll.notify.settings.scraping import ScrapeSettings
 from plimsoll.notify.settings.sections import (
     HeartbeatSettings,
@@ -36,7 +36,6 @@ class UpSettings(Strict):
     limits: LimitsSettings = LimitsSettings()
     login: Literal["elsewhere", "always"] = "elsewhere"
     proxy: ProxySettings | None = None
-    oidc: OidcSettings | None = None
     scrape: tuple[ScrapeSettings, ...] = ()
 
     @property

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.listen import Listen, PublicAddress, ip_of
-from plimsoll.serve.oidc.sessions import Sessions
 from plimsoll.serve.proxy import TrustedProxy
 
 STORE = "/api/store/"
 OWN = "/api/own/"  # other commands of the owner
 PUBLIC = "/api/v1"
 LOGIN = "/login"
-LOGGED_IN = "/login/done"  # where the OpenID provider sends people back to
-LOGOUT = "/logout"
 OPEN = frozenset({"/health", "/ping"})
 # Of InfluxDB 2 and 1, of Prometheus, and of OpenTelemetry.
 WRITING = frozenset({"/api/v2/write", "/write", "/query", "/api/v1/write", "/v1/metrics"})
@@ -29,7 +26,7 @@ class Access:
 
     `login`: the loopback address needs token and password as well. `owner_only`: nothing is answered without the
     owner's token. `url` is the address under which people reach it, by a proxy that may change the scheme and name.
-    `proxy` is one that says who asks. `sessions` are those of people who log in at an OpenID provider.
+    `proxy` is one that says who asks.
     """
 
     listen: Listen
@@ -39,17 +36,11 @@ class Access:
     login: bool = False
     url: PublicAddress | None = None
     proxy: TrustedProxy | None = None
-    sessions: Sessions | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether everybody who reaches the server may read and write; to change things where there are users, no."""
         return self.listen.is_loopback and not self.login and not self.owner_only
-
-    @property
-    def has_users(self) -> bool:
-        """Whether there are people with roles of their own."""
-        return self.credentials.users.any or self.sessions is not None
 
     @property
     def is_behind_proxy(self) -> bool:

@@ -1,21 +1,18 @@
-"""Who sends a request: a proxy says it, a token, a login at the OpenID provider, or a name and password."""
+"""Who sends a request: a proxy says it, a token, or a name and password."""
 
 from http import HTTPStatus
-from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, Response
 
 from plimsoll.serve.answers import later, refusal
-from plimsoll.serve.guard.access import LOGGED_IN, LOGIN, LOGOUT, OPEN, OWN, PUBLIC, SAFE, STORE, WRITING, Access
-from plimsoll.serve.guard.sent import address_of, basic_of, bearer_of, is_opened, secrets_of
+from plimsoll.serve.guard.access import LOGIN, OPEN, OWN, PUBLIC, SAFE, STORE, WRITING, Access
+from plimsoll.serve.guard.sent import address_of, basic_of, bearer_of, secrets_of
 from plimsoll.serve.login import Answer, Login, wrong
 from plimsoll.serve.people import NOBODY, Person, Role
 from plimsoll.serve.proxy import TrustedProxy, Unknown
 
 PEER = "plimsoll.peer"  # in a request's scope: where it comes from, which may be a proxy
-WITH_PASSWORD = "password"
-_STATIC = "/static/"
 _OWNER = Person("the owner", Role.ADMIN, "owner's token")
 _READER = Person("", Role.VIEWER)
 
@@ -39,16 +36,14 @@ class Asking:
             return NOBODY if may else _no_token(request)
         if access.proxy and (person := self._by_proxy(request, access.proxy)):
             return person
-        if access.is_open and not access.has_users:
+        if access.is_open and not credentials.users.any:
             return NOBODY
         if token := bearer_of(request):
             return self._by_token(request, token)
         is_change = request.method not in SAFE
         is_api_change = is_change and (path == PUBLIC or path.startswith(f"{PUBLIC}/"))
-        if access.sessions and not is_api_change and (person := access.sessions.person(request.cookies)):
-            return person
         name, password = basic_of(request)
-        if not password and self._is_for_all(request):
+        if not password and access.is_open and not is_change and path != LOGIN:
             return _READER
         if is_api_change:
             # A browser sends a password or a cookie by itself, and a program has no need of one.
@@ -58,17 +53,7 @@ class Asking:
                 headers={"WWW-Authenticate": "Bearer"},
                 hint="docs/http-api.md says how to make one",
             )
-        if access.sessions and not password and not _asks_for_password(request):
-            return _to_log_in(request)
         return await self._by_password(request, name, password)
-
-    def _is_for_all(self, request: Request) -> bool:
-        """Whether a request needs no login: one for the login itself, or one to read, where that needs none."""
-        path = request.scope["path"]
-        of_login = path in (LOGIN, LOGGED_IN, LOGOUT) or path.startswith(_STATIC)
-        if of_login and self._access.sessions and not _asks_for_password(request):
-            return True
-        return self._access.is_open and request.method in SAFE and path != LOGIN
 
     def _by_proxy(self, request: Request, proxy: TrustedProxy) -> Person | Response | None:
         """Whom the proxy says that a request is of; None if it does not come from there, or says nothing."""
@@ -107,7 +92,7 @@ class Asking:
             case Answer.BUSY:
                 return later("too many passwords are tested at the moment", 1)
             case Answer.WRONG:
-                users = self._access.has_users
+                users = self._access.credentials.users.any
                 which = (
                     "the name and password of a user" if users else "its password here; the user name does not matter"
                 )
@@ -116,31 +101,6 @@ class Asking:
                     HTTPStatus.UNAUTHORIZED,
                     {"WWW-Authenticate": 'Basic realm="Plimsoll", charset="UTF-8"'},
                 )
-
-
-def _asks_for_password(request: Request) -> bool:
-    """Whether somebody wants to log in with a password, where others log in at the provider."""
-    return request.scope["path"] == LOGIN and request.query_params.get("with") == WITH_PASSWORD
-
-
-def _to_log_in(request: Request) -> Response:
-    """Redirects a page to the login; other requests are refused with status 401."""
-    url = request.url
-    if is_opened(request):
-        back = f"{url.path}?{url.query}" if url.query else url.path
-        return RedirectResponse(f"{LOGIN}?{urlencode({'back': back})}", HTTPStatus.SEE_OTHER)
-    if "text/html" in request.headers.get("accept", ""):
-        return PlainTextResponse(
-            f"You are not logged in, or your login has ended: nothing was changed.\n"
-            f"Open {LOGIN} in another tab, log in, and send this again.\n",
-            HTTPStatus.UNAUTHORIZED,
-        )
-    return refusal(
-        HTTPStatus.UNAUTHORIZED,
-        "nobody is logged in, or the login has ended",
-        headers={"WWW-Authenticate": "Bearer"},
-        hint="people log in at /login; a program needs a token, which docs/http-api.md explains",
-    )
 
 
 def _no_token(request: Request) -> Response:

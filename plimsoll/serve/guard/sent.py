@@ -35,9 +35,3 @@ def basic_of(request: Request) -> tuple[str, str]:
     except (binascii.Error, UnicodeDecodeError):
         return "", ""
     return name, password
-
-
-def is_opened(request: Request) -> bool:
-    """Whether a person opens a page, and no script or program asks."""
-    mode = request.headers.get("sec-fetch-mode", "navigate")
-    return request.method == "GET" and mode == "navigate" and "text/html" in request.headers.get("accept", "")

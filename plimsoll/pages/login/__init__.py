@@ -1,1 +1,0 @@
-"""Where people log in and out."""

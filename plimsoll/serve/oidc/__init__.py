@@ -1,1 +1,0 @@
-"""Logins at an OpenID provider. See docs/security.md."""
