@@ -12,11 +12,11 @@ import urllib3
 
 from bench import fleet
 from plimsoll.__main__ import COLLECTING
-from plimsoll.alerting.book.book import AlertBook
-from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alerts_file import NAME, AlertsFile
+from plimsoll.alerting.host_inventory import HostInventory
 from plimsoll.alerting.loop import DELAY, AlertLoop
-from plimsoll.alerting.planning import Site
-from plimsoll.alerting.roster import Roster
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND, Zone
@@ -96,7 +96,7 @@ def served(count: int, signals: Sequence[str], rounds: int) -> Generator[tuple[A
             store.write_points(Points(recorded.series, which.astype(np.int32), times, columns[which, row]))
         file = AlertsFile(folder / NAME)
         site = Site(load())
-        loop = AlertLoop(store, site, GivenFacts(), AlertBook(file, site.catalogue.signals), Roster(file))
+        loop = AlertLoop(store, site, GivenFacts(), AlertHistory(file, site.catalogue.signals), HostInventory(file))
         now = start + _LENGTH - rounds * 10 * SECOND + DELAY
         loop.perform(now)
         try:

@@ -22,11 +22,11 @@ import urllib3
 
 from bench.live import Fleet
 from bench.pages import serving_pages
-from plimsoll.alerting.book.book import AlertBook
-from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alerts_file import NAME, AlertsFile
+from plimsoll.alerting.host_inventory import HostInventory
 from plimsoll.alerting.loop import DELAY, AlertLoop
-from plimsoll.alerting.planning import Site
-from plimsoll.alerting.roster import Roster
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.api.open_store import measurements_of, victoria_store
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.points import Points
@@ -105,7 +105,7 @@ def measure(load_of: Load, name: str) -> None:
             store.write_points(load_of.points(at, _ROUNDS_AT_ONCE))
         file = AlertsFile(folder / NAME)
         stack.callback(file.close)
-        loop = AlertLoop(store, site, GivenFacts(), AlertBook(file, site.catalogue.signals), Roster(file))
+        loop = AlertLoop(store, site, GivenFacts(), AlertHistory(file, site.catalogue.signals), HostInventory(file))
         _shown(show)
         begun = time.perf_counter()
         loop.perform(end + DELAY)

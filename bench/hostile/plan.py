@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fleet import Host, series_of
 
-from plimsoll.alerting.planning import Site, plan
+from plimsoll.alerting.rule_targets import Site, plan
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.series import Series
 from plimsoll.rules.load import load

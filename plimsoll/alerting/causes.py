@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.incidents import Incident
-from plimsoll.alerting.judged_now import AllJudged
+from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.rules.schema.signal import Signal
@@ -56,7 +56,7 @@ def certainty(incident: Incident) -> str:
     return f"{counted(count, 'signal')} {'says' if count == 1 else 'say'} so"
 
 
-def unjudged(host: str, judged: AllJudged, signals: Mapping[str, Signal]) -> str:
+def unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal]) -> str:
     """Which resources of a host no limit judges now: `memory and disks not judged`; empty if all are."""
     have = {
         _resource(signals[one.rule.signal])

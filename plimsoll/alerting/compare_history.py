@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from plimsoll.alerting.book.record import Alert
-from plimsoll.alerting.episodes import Episode
+from plimsoll.alerting.alert import Alert
+from plimsoll.alerting.alert_intervals import AlertInterval
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Comparison:
     differences: Sequence[Difference]
 
 
-def compare(kept: Iterable[Alert], replayed: Iterable[Episode], start: int, end: int) -> Comparison:
+def compare(kept: Iterable[Alert], replayed: Iterable[AlertInterval], start: int, end: int) -> Comparison:
     """Compare the alerts of rules that fired from `start` to `end` (UTC ns).
 
     Ends after `end` are not compared, nor are those of alerts that were closed because their host was retired or their

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from plimsoll.alerting.book.database import AlertsFile
-from plimsoll.alerting.book.open_alerts import OpenAlerts
-from plimsoll.alerting.book.patterns import is_like
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.alert import Alert
+from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.alerting.open_alerts import OpenAlerts
+from plimsoll.alerting.patterns import is_like
 from plimsoll.model.host_key import HostKey
 
 _open = WeakKeyDictionary[AlertsFile, OpenAlerts]()

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Firing
 from plimsoll.rules.schema.field_types import Resource
 

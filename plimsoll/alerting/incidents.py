@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.alert import Alert
 from plimsoll.model.host_key import HostKey
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES

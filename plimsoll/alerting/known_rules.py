@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from plimsoll.alerting.book.database import AlertsFile
-from plimsoll.alerting.book.patterns import is_like
-from plimsoll.alerting.roster import ALL_SILENT, HOST_SILENT
-from plimsoll.alerting.troubles import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN
+from plimsoll.alerting.alerts_file import AlertsFile
+from plimsoll.alerting.host_inventory import ALL_SILENT, HOST_SILENT
+from plimsoll.alerting.patterns import is_like
+from plimsoll.alerting.self_monitoring import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.load import load
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 from threading import Event, Lock
 
 from plimsoll.alerting import known_rules
-from plimsoll.alerting.amending import Amender
-from plimsoll.alerting.book.book import AlertBook
-from plimsoll.alerting.book.database import NotKept
-from plimsoll.alerting.clocks import Clocks
+from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alerts_file import NotKept
+from plimsoll.alerting.clock_skew import ClockSkew
+from plimsoll.alerting.evaluator import Evaluator, evaluations
 from plimsoll.alerting.health import Progress
-from plimsoll.alerting.judged_now import AllJudged
-from plimsoll.alerting.judging import LiveJudge, evaluations
-from plimsoll.alerting.live_series import MOST_HOSTS, Stopped
-from plimsoll.alerting.planning import Key, Site
-from plimsoll.alerting.roster import Roster, Seen, retired
-from plimsoll.alerting.troubles import Trouble, Troubles
+from plimsoll.alerting.host_inventory import HostInventory, LastSample, retired
+from plimsoll.alerting.late_samples import LateSamples
+from plimsoll.alerting.latest_evaluation import LatestEvaluation
+from plimsoll.alerting.rule_targets import Key, Site
+from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
+from plimsoll.alerting.series_index import MOST_HOSTS, Stopped
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.host_key import HostKey, host_key
@@ -53,12 +53,12 @@ class AlertLoop:
         store: Store,
         site: Site,
         given: GivenFacts,
-        book: AlertBook,
-        roster: Roster,
+        book: AlertHistory,
+        roster: HostInventory,
         *,
         delay: int = DELAY,
         processes: Callable[[int, Iterable[str]], Mapping[str, Sequence[str]]] = lambda *_: {},
-        troubles: Callable[[], Sequence[Trouble]] = lambda: (),
+        troubles: Callable[[], Sequence[Problem]] = lambda: (),
         on_step: Callable[[int], None] = lambda _: None,
         most_hosts: int = MOST_HOSTS,
     ) -> None:
@@ -73,18 +73,18 @@ class AlertLoop:
         self._on_step = on_step
         self._most_hosts = most_hosts
         self._stop = Event()
-        self._own = Troubles(book.file)
-        self._clocks = Clocks(host_tags(site.catalogue.signals))
-        self._amender = Amender(store, book, self._clocks, self._check)
-        self._judge: LiveJudge | None = None
+        self._own = SelfMonitoring(book.file)
+        self._clocks = ClockSkew(host_tags(site.catalogue.signals))
+        self._amender = LateSamples(store, book, self._clocks, self._check)
+        self._judge: Evaluator | None = None
         self._last: int | None = None
         self._reading: int | None = None  # the evaluation whose samples are being read, or were
         self._kept: dict[Key, Status] = {}
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, LastSample] = {}
         self._lock = Lock()
         self._fresh: tuple[Site, GivenFacts] | None = None
         self.progress = Progress()
-        self.judged = AllJudged()
+        self.judged = LatestEvaluation()
 
     def run(self, stop: Event) -> None:
         """Perform what is due until `stop` is set; what is being evaluated then is left to the next start."""
@@ -160,7 +160,7 @@ class AlertLoop:
         behind = self._clocks.behind(now)
         for host, (_, newest) in behind.items():
             if host not in self._seen or newest > self._seen[host].newest:
-                self._seen[host] = Seen(newest)
+                self._seen[host] = LastSample(newest)
         sent = self._clocks.last_sent(now)
         for host, one in self._seen.items():
             self._seen[host] = replace(one, newest=min(one.newest, sent.get(host_key(host), one.newest)))
@@ -184,12 +184,12 @@ class AlertLoop:
         self.judged = judge.now()
         self._on_step(now)
 
-    def _started(self, due: int) -> LiveJudge:
+    def _started(self, due: int) -> Evaluator:
         known_rules.keep(self._book.file, self._site.catalogue.rules)
         self._last = self._book.last_evaluation()
         self._book.keep_only(self._site.is_judged, due, now=due)
         self._kept = dict(self._book.statuses())
-        self._judge = LiveJudge(
+        self._judge = Evaluator(
             self._store,
             self._site,
             self._given,
@@ -204,7 +204,7 @@ class AlertLoop:
         if self._stop.is_set():
             raise Stopped
 
-    def _step(self, judge: LiveJudge, at: Times, now: int, *, is_quiet: bool) -> None:
+    def _step(self, judge: Evaluator, at: Times, now: int, *, is_quiet: bool) -> None:
         """Evaluate, and keep what that brought."""
         gone = retired(self._book.file)
         judge.retire(frozenset(gone))
@@ -228,7 +228,7 @@ class AlertLoop:
             left = gone.get(host_key(host))
             # An evaluation is after samples that may be older than the retirement.
             if left is None or (newest > left and host_key(host) in self._sending(left + 1, step.at)):
-                self._seen[host] = Seen(newest, judge.interval(host))
+                self._seen[host] = LastSample(newest, judge.interval(host))
 
     def _sending(self, start: int, end: int) -> set[HostKey]:
         """The hosts that have samples in a range."""

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from plimsoll.alerting.episodes import Episode
-from plimsoll.alerting.live_series import GoOn, go_on
-from plimsoll.alerting.planning import Planned, Site, plan
+from plimsoll.alerting.alert_intervals import AlertInterval
+from plimsoll.alerting.rule_targets import RuleTarget, Site, plan
+from plimsoll.alerting.series_index import GoOn, go_on
 from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
 from plimsoll.model.host_key import host_key
@@ -26,7 +26,7 @@ from plimsoll.store.protocol import Store
 _BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
 
 
-def replay(store: Store, site: Site, given: GivenFacts, start: int, end: int) -> Iterator[Episode]:
+def replay(store: Store, site: Site, given: GivenFacts, start: int, end: int) -> Iterator[AlertInterval]:
     """Yield the episodes with an evaluation from `start` to `end` (UTC ns).
 
     What was firing two hours before `start` already is reported as firing from some time in these two hours on.
@@ -43,7 +43,7 @@ def judged_again(
     end: int,
     hosts: Collection[str] = (),
     check: GoOn = go_on,
-) -> Iterator[tuple[Planned, Conditions]]:
+) -> Iterator[tuple[RuleTarget, Conditions]]:
     """Yield what is judged from two hours before `start` to `end` (UTC ns); of these hosts, or of all.
 
     `check` is called again and again, and may raise to end this.
@@ -67,7 +67,7 @@ def conditions_of(
     start: int,
     end: int,
     check: GoOn = go_on,
-) -> Iterator[tuple[Planned, Conditions]]:
+) -> Iterator[tuple[RuleTarget, Conditions]]:
     """Yield what is judged on the series of hosts, at every evaluation from the first sample of each on."""
     held: dict[Series, Samples] = {}
 
@@ -98,7 +98,7 @@ def conditions_of(
             yield one, found
 
 
-def pending_of(one: Planned, found: Conditions) -> tuple[int, float] | None:
+def pending_of(one: RuleTarget, found: Conditions) -> tuple[int, float] | None:
     """Since when (UTC ns) a rule is pending for a subject at the end, and the worst value since; None if it is not."""
     states, status = run(found.times, found.enter, found.stay, one.rule.for_)
     if not len(states) or states[-1] != State.PENDING or status.since is None:
@@ -106,7 +106,7 @@ def pending_of(one: Planned, found: Conditions) -> tuple[int, float] | None:
     return status.since, worst_of(found.healthy, found.values[found.times >= status.since])
 
 
-def episodes_of(one: Planned, found: Conditions, start: int) -> Iterator[Episode]:
+def episodes_of(one: RuleTarget, found: Conditions, start: int) -> Iterator[AlertInterval]:
     """Yield the times that a rule fired for a subject, those left out that ended before `start` (UTC ns)."""
     states, _ = run(found.times, found.enter, found.stay, one.rule.for_)
     active = (states == State.PENDING) | (states == State.FIRING)
@@ -119,7 +119,7 @@ def episodes_of(one: Planned, found: Conditions, start: int) -> Iterator[Episode
             continue
         inactive = np.flatnonzero(~active[:first])
         since = int(inactive[-1]) + 1 if len(inactive) else 0
-        yield Episode(
+        yield AlertInterval(
             one.rule,
             one.subject,
             int(found.times[since]),

@@ -2,8 +2,8 @@
 
 import math
 
-from plimsoll.alerting.book.record import Alert, holds
-from plimsoll.alerting.book.silences import Silence
+from plimsoll.alerting.alert import Alert, holds
+from plimsoll.alerting.silences import Silence
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity

@@ -1,13 +1,13 @@
-"""Who types a command, for the record."""
+"""Actor types a command, for the record."""
 
 import getpass
 import os
 
-from plimsoll.alerting.book.deeds import Who
+from plimsoll.alerting.audit_log import Actor
 
 HOW = "command"
 
 
-def at_terminal() -> Who:
+def at_terminal() -> Actor:
     """The user of the system; under sudo the one who called it."""
-    return Who(os.environ.get("SUDO_USER") or getpass.getuser(), HOW)
+    return Actor(os.environ.get("SUDO_USER") or getpass.getuser(), HOW)

@@ -9,12 +9,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from plimsoll.alerting.book.record import Alert, Ended, Kind
-from plimsoll.alerting.book.silences import Silence
-from plimsoll.alerting.roster import Host
+from plimsoll.alerting.alert import Alert, Ended, Kind
+from plimsoll.alerting.host_inventory import Host
+from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import ended_sentence, still_sentence
 from plimsoll.model.times import SECOND, Zone, iso
-from plimsoll.notify.outbox import TargetState
+from plimsoll.notify.notification_log import TargetState
 
 SCHEMA = "plimsoll.alerts/1"
 

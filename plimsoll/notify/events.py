@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.alert import Alert
 from plimsoll.model.times import iso
-from plimsoll.notify.noise import ENDED, Item
+from plimsoll.notify.grouping import ENDED, Item
 from plimsoll.rules.schema.field_types import Severity
 
 State: TypeAlias = Literal["firing", "resolved"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from plimsoll.alerting.book.record import Alert, IncidentKey
+from plimsoll.alerting.alert import Alert, IncidentKey
 from plimsoll.alerting.causes import cause, certainty, short_resource
 from plimsoll.alerting.incidents import Incident
 from plimsoll.alerting.wording import (
@@ -22,7 +22,7 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.notify.events import Event, event
-from plimsoll.notify.noise import ENDED, MOST_AN_HOUR, PACE, Group, Item
+from plimsoll.notify.grouping import ENDED, MOST_AN_HOUR, PACE, Group, Item
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from plimsoll.alerting.book.patterns import is_like
-from plimsoll.alerting.book.record import Alert
-from plimsoll.alerting.planning import Site
+from plimsoll.alerting.alert import Alert
+from plimsoll.alerting.patterns import is_like
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key
 

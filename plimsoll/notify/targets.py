@@ -10,13 +10,13 @@ from dataclasses import replace
 from functools import partial
 from threading import Event, Thread
 
-from plimsoll.alerting.book.database import AlertsFile, NotKept
-from plimsoll.alerting.planning import Site
+from plimsoll.alerting.alerts_file import AlertsFile, NotKept
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.model.times import SECOND, iso
 from plimsoll.notify.delivery import Send
+from plimsoll.notify.grouping import HOUR, MINUTE, Group, Policy, next_group
 from plimsoll.notify.messages import Message, Style, message
-from plimsoll.notify.noise import HOUR, MINUTE, Group, Policy, next_group
-from plimsoll.notify.outbox import LONGEST_WAIT, Outbox, TargetState, forget_others, states
+from plimsoll.notify.notification_log import LONGEST_WAIT, NotificationLog, TargetState, forget_others, states
 from plimsoll.notify.redaction import redacted
 from plimsoll.notify.routing import Routing, routing
 from plimsoll.notify.settings.file import FILE_NAME
@@ -41,7 +41,7 @@ class Target:
     def __init__(
         self,
         name: str,
-        outbox: Outbox,
+        outbox: NotificationLog,
         policy: Policy,
         send: Send,
         style: Style,
@@ -152,7 +152,7 @@ class Notifier:
         self.targets = [
             Target(
                 name,
-                Outbox(file, name, redacted(settings.notify[name].url.get_secret_value()), now),
+                NotificationLog(file, name, redacted(settings.notify[name].url.get_secret_value()), now),
                 policies[name],
                 send,
                 Style(settings.zone, pages, policies[name].after),

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from plimsoll.alerting.book.database import AlertsFile
-from plimsoll.alerting.book.record import Kind
-from plimsoll.alerting.clocks import wrong
+from plimsoll.alerting.alert import Kind
+from plimsoll.alerting.alerts_file import AlertsFile
+from plimsoll.alerting.clock_skew import wrong
+from plimsoll.alerting.evaluation_budget import MOST, MOST_OF_HOST
 from plimsoll.alerting.firing import Firing, firing
 from plimsoll.alerting.health import Answer, Health, HostHealth, HostState, Progress
+from plimsoll.alerting.host_inventory import Host, hosts
 from plimsoll.alerting.incidents import Incident
-from plimsoll.alerting.roster import Host, hosts
-from plimsoll.alerting.shares import MOST, MOST_OF_HOST
-from plimsoll.alerting.troubles import (
+from plimsoll.alerting.self_monitoring import (
     CONNECTIONS,
     DAYS_DAMAGED,
     HOSTS_LEFT_OUT,
@@ -21,7 +21,7 @@ from plimsoll.alerting.troubles import (
     NOT_JUDGED,
     NOT_NOTIFIED,
     NOT_WRITTEN,
-    Trouble,
+    Problem,
 )
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
@@ -48,7 +48,7 @@ def troubles(
     unchecked: Mapping[str, str] | None = None,
     silent: Mapping[str, float] | None = None,
     damaged: Mapping[Path, str] | None = None,
-) -> Iterator[Trouble]:
+) -> Iterator[Problem]:
     """What somebody has to mend.
 
     `connections` are how many are open, and how many may be; `unchecked` the checks that cannot be made, and why.
@@ -56,27 +56,27 @@ def troubles(
     that cannot be read, and why.
     """
     if written.problem:
-        yield Trouble(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
+        yield Problem(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
     since = now - (progress.performed or started)
     if progress.problem:
-        yield Trouble(NOT_JUDGED, f"Nothing is judged: {progress.problem}")
+        yield Problem(NOT_JUDGED, f"Nothing is judged: {progress.problem}")
     elif since > _LATE:
         why = f": {_running(progress.begun, now)}" if progress.begun else ""
-        yield Trouble(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}{why}")
+        yield Problem(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}{why}")
     if progress.left_out:
-        yield Trouble(
+        yield Problem(
             HOSTS_LEFT_OUT,
             f"{counted(progress.left_out, 'host')} {'is' if progress.left_out == 1 else 'are'} not judged: there are "
             "more than limits.hosts in up.toml; raise that if they are yours",
         )
     if progress.beyond:
-        yield Trouble(
+        yield Problem(
             LIMITS_LEFT_OUT,
             f"{listed(sorted(progress.beyond), 3)}: not all limits are judged, as there are more than "
             f"{MOST_OF_HOST:,} on a host, or {MOST:,} on all",
         )
     if connections[0] >= _MANY * connections[1]:
-        yield Trouble(
+        yield Problem(
             CONNECTIONS,
             f"{_MANY:.0%} of the {connections[1]:,} connections that agents may have are open: agents beyond them are "
             "sent away",
@@ -86,29 +86,29 @@ def troubles(
         days = listed(sorted({one.parent.name for one in damaged}), 3)
         place, why = next(iter(damaged.items()))
         others = f" ({counted(len(damaged) - 1, 'other')} as well)" if len(damaged) > 1 else ""
-        yield Trouble(
+        yield Problem(
             DAYS_DAMAGED,
             f"Values of {days} are missing: {place} {why}{others}; put a copy in its place, or have plimsoll salvage "
             "begin anew without it",
             "warning",
         )
     for name, why in (unchecked or {}).items():
-        yield Trouble(f"{NOT_CHECKED}{name}", f"The {name} cannot be made: {why}")
+        yield Problem(f"{NOT_CHECKED}{name}", f"The {name} cannot be made: {why}")
     for name, seconds in (silent or {}).items():
-        yield Trouble(
+        yield Problem(
             f"{NOT_COLLECTED}{name}",
             f"The counters of {name} of this computer have not answered for {duration_text(round(seconds) * SECOND)}, "
             "and are not judged; all others are: restart the service that they are of",
         )
     for one in notifier.states():
         if one.failing_since is not None and now - one.failing_since >= _FAILING:
-            yield Trouble(f"{NOT_NOTIFIED}{one.name}", f"Notifications do not reach {one.name}: {one.error}")
+            yield Problem(f"{NOT_NOTIFIED}{one.name}", f"Notifications do not reach {one.name}: {one.error}")
 
 
 def health(
     file: AlertsFile,
     progress: Progress,
-    mended: list[Trouble],
+    mended: list[Problem],
     written: WritingState,
     store: str,
     size: int | None,
@@ -150,7 +150,7 @@ def health(
 
 
 def _answer(
-    found: list[HostHealth], fires: Firing, mended: list[Trouble], progress: Progress, now: int
+    found: list[HostHealth], fires: Firing, mended: list[Problem], progress: Progress, now: int
 ) -> tuple[Answer, str]:
     """Whether the hosts are healthy, as far as that is known, and why."""
     if fires.incidents:

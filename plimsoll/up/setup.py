@@ -7,7 +7,7 @@ from pathlib import Path
 from starlette.routing import BaseRoute
 
 from plimsoll.alerting.loop import DELAY
-from plimsoll.alerting.planning import Site
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unusable
 from plimsoll.notify.settings import file as up_settings

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from threading import Event, RLock, Thread
 
-from plimsoll.alerting.book import deeds
-from plimsoll.alerting.book.book import AlertBook
-from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
+from plimsoll.alerting import audit_log
+from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
+from plimsoll.alerting.host_inventory import HostInventory
 from plimsoll.alerting.loop import AlertLoop
-from plimsoll.alerting.planning import Site
 from plimsoll.alerting.process_lines import ProcessLines
-from plimsoll.alerting.roster import Roster
-from plimsoll.alerting.troubles import Trouble
+from plimsoll.alerting.rule_targets import Site
+from plimsoll.alerting.self_monitoring import Problem
 from plimsoll.collect.checks import looking
 from plimsoll.collect.collector import Collector
 from plimsoll.collect.processes import ProcessWatch
@@ -28,7 +28,7 @@ from plimsoll.notify.settings import file as up_settings
 from plimsoll.notify.settings.people import ProxySettings
 from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.notify.targets import Notifier
-from plimsoll.notify.trial import Trials
+from plimsoll.notify.test_message import TargetTester
 from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
@@ -78,12 +78,12 @@ class Up:
         self._watch = ProcessWatch() if setup.host else None
         self._file = AlertsFile(setup.folder / NAME)
         self._writing = Writing(store, self._written)
-        self._roster = Roster(self._file, self._settings.expected, self._settings.roster.silent_after)
+        self._roster = HostInventory(self._file, self._settings.expected, self._settings.roster.silent_after)
         self.loop = AlertLoop(
             store,
             site,
             given,
-            AlertBook(self._file, site.catalogue.signals),
+            AlertHistory(self._file, site.catalogue.signals),
             self._roster,
             delay=setup.delay,
             processes=ProcessLines(store, site.catalogue.signals, setup.host or "", self._watch),
@@ -95,7 +95,7 @@ class Up:
         self._turn = store.turn() if isinstance(store, VictoriaStore) else None
         self._file_name = str(setup.folder / up_settings.FILE_NAME)
         found = senders(self._settings, self._file_name)
-        self._trials = Trials(self._settings, self._file_name)
+        self._trials = TargetTester(self._settings, self._file_name)
         self._notifier = self._notifying(self._settings, found, site, self._started)
         self._heartbeat = self._heart(self._settings)
         self._credentials = Credentials(setup.folder)
@@ -210,7 +210,7 @@ class Up:
 
     def _done_by_owner(self, what: str) -> None:
         with suppress(NotKept):  # it is done all the same
-            deeds.add(self._file, deeds.Who("the owner", "command"), time.time_ns(), what)
+            audit_log.add(self._file, audit_log.Actor("the owner", "command"), time.time_ns(), what)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:
@@ -264,7 +264,7 @@ class Up:
             self._watch.look(now)
         self._notifier.stepped(now)
 
-    def _troubles(self) -> list[Trouble]:
+    def _troubles(self) -> list[Problem]:
         now = time.time_ns()
         written, open_ones = self._writing.state, self._servers[0].connections
         unchecked, silent, own = self._checks.failing, self._setup.silent(), embedded(self._store)

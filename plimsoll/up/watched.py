@@ -5,13 +5,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.health import Health, Progress
-from plimsoll.alerting.judged_now import AllJudged
-from plimsoll.alerting.planning import Site
+from plimsoll.alerting.latest_evaluation import LatestEvaluation
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
-from plimsoll.notify.trial import Trials
+from plimsoll.notify.test_message import TargetTester
 from plimsoll.serve.limits import Limits
 from plimsoll.store.protocol import Store
 from plimsoll.up.reloading import Reloaded
@@ -34,10 +34,10 @@ class Watched:
     zone: Zone
     folder: Path
     progress: Callable[[], Progress]
-    judged: Callable[[], AllJudged]
+    judged: Callable[[], LatestEvaluation]
     health: Callable[[], Health]
     reload: Callable[[], Reloaded] = lambda: Reloaded(0)
     reloaded: Reloaded | None = None
-    trials: Trials = field(default_factory=Trials)
+    trials: TargetTester = field(default_factory=TargetTester)
     limits: Limits = field(default_factory=Limits)
     closing: ExitStack = field(default_factory=ExitStack)

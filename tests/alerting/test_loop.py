@@ -9,15 +9,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.alerting.book.actions import silence
-from plimsoll.alerting.book.book import AlertBook
-from plimsoll.alerting.book.database import AlertsFile
-from plimsoll.alerting.book.deeds import Who
-from plimsoll.alerting.book.history import firing, history
+from plimsoll.alerting.actions import silence
+from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alert_queries import firing, history
+from plimsoll.alerting.alerts_file import AlertsFile
+from plimsoll.alerting.audit_log import Actor
+from plimsoll.alerting.host_inventory import HostInventory, hosts, retire
 from plimsoll.alerting.loop import DELAY, AlertLoop
-from plimsoll.alerting.planning import Site
 from plimsoll.alerting.replay import replay
-from plimsoll.alerting.roster import Roster, hosts, retire
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.wording import fired_sentence
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.hosts.settings import parse
@@ -63,7 +63,7 @@ class World:
         self.file = AlertsFile(self.path)
         self.file.rows("PRAGMA synchronous = OFF")  # nobody pulls the plug here
         self.loop = AlertLoop(
-            self.store, SITE, GivenFacts(), AlertBook(self.file, SITE.catalogue.signals), Roster(self.file)
+            self.store, SITE, GivenFacts(), AlertHistory(self.file, SITE.catalogue.signals), HostInventory(self.file)
         )
 
     def restart(self):
@@ -151,11 +151,11 @@ def test_rules_of_a_pack_of_ones_own_can_be_silenced(world, tmp_path):
     own = Path(__file__).parents[2] / "rules" / "new_pack.yaml"
     (tmp_path / "own.yaml").write_bytes(own.read_bytes())
     site = Site(load([str(tmp_path / "own.yaml")]))
-    wanted = "my-pack-*", "*", "*", MINUTE, "work", Who("joe"), START
+    wanted = "my-pack-*", "*", "*", MINUTE, "work", Actor("joe"), START
     with pytest.raises(Unusable, match="no rule matches"):
         silence(world.file, *wanted)
-    book = AlertBook(world.file, site.catalogue.signals)
-    AlertLoop(world.store, site, GivenFacts(), book, Roster(world.file)).perform(START)
+    book = AlertHistory(world.file, site.catalogue.signals)
+    AlertLoop(world.store, site, GivenFacts(), book, HostInventory(world.file)).perform(START)
     assert silence(world.file, *wanted).until == START + MINUTE
 
 
@@ -166,7 +166,7 @@ def kept(world):
 
 
 def replayed(world, start=START):
-    last = AlertBook(world.file, SITE.catalogue.signals).last_evaluation()
+    last = AlertHistory(world.file, SITE.catalogue.signals).last_evaluation()
     assert last is not None
     found = replay(world.store, SITE, GivenFacts(), start, last)
     return sorted((one.key, one.since, one.fired_at, one.ended_at) for one in found)
@@ -280,7 +280,7 @@ def test_samples_of_long_ago_fire_nothing_now(world):
 
 
 def test_late_samples_of_very_many_series_do_not_hold_up_the_judging(world, monkeypatch, caplog):
-    monkeypatch.setattr("plimsoll.alerting.amending._MOST_S", 0.0)
+    monkeypatch.setattr("plimsoll.alerting.late_samples._MOST_S", 0.0)
     world.run(MINUTE, {"web1": 60})
     world.send(world.points("web1", np.arange(START - 60 * MINUTE, START, EVERY), 2))
     world.run(14 * MINUTE, {"web1": 2})
@@ -342,8 +342,8 @@ def test_a_rule_that_is_switched_off_ends_its_alerts(world):
     fewer = load(only=["sql-server"])
     world.file.close()
     world.file = AlertsFile(world.path)
-    book = AlertBook(world.file, fewer.signals)
-    world.loop = AlertLoop(world.store, Site(fewer), GivenFacts(), book, Roster(world.file))
+    book = AlertHistory(world.file, fewer.signals)
+    world.loop = AlertLoop(world.store, Site(fewer), GivenFacts(), book, HostInventory(world.file))
     world.run(MINUTE, {"web1": 2})
     assert firing(world.file) == []
 
@@ -498,7 +498,12 @@ def test_a_run_that_is_loaded_changes_no_alert_whatever_its_time(stored_world):
 
 def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(world):
     world.loop = AlertLoop(
-        world.store, SITE, GivenFacts(), AlertBook(world.file, SITE.catalogue.signals), Roster(world.file), most_hosts=2
+        world.store,
+        SITE,
+        GivenFacts(),
+        AlertHistory(world.file, SITE.catalogue.signals),
+        HostInventory(world.file),
+        most_hosts=2,
     )
     world.pass_at_once(5 * MINUTE, {"web1": 60, "web2": 60})
     world.run(15 * MINUTE, {"web1": 2, "web2": 60, **{f"a{at}": 2 for at in range(20)}})
@@ -511,7 +516,12 @@ def test_a_restart_judges_the_hosts_that_were_there_first(world):
     world.pass_at_once(15 * MINUTE, {"web1": 60, "web2": 60})
     world.restart()
     world.loop = AlertLoop(
-        world.store, SITE, GivenFacts(), AlertBook(world.file, SITE.catalogue.signals), Roster(world.file), most_hosts=2
+        world.store,
+        SITE,
+        GivenFacts(),
+        AlertHistory(world.file, SITE.catalogue.signals),
+        HostInventory(world.file),
+        most_hosts=2,
     )
     world.run(5 * MINUTE, {f"a{at}": 60 for at in range(20)} | {"web1": 60, "web2": 60})
     assert set(world.loop.progress.judged) == {"web1", "web2"}

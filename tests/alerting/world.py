@@ -2,14 +2,14 @@
 
 import pytest
 
-from plimsoll.alerting.book.book import AlertBook
-from plimsoll.alerting.book.database import NAME, AlertsFile
-from plimsoll.alerting.book.record import Key
-from plimsoll.alerting.transitions import Transition
+from plimsoll.alerting.alert import Key
+from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alerts_file import NAME, AlertsFile
+from plimsoll.alerting.state_changes import StateChange
 from plimsoll.model.times import SECOND, Zone
+from plimsoll.notify.grouping import MOST_AN_HOUR, Policy
 from plimsoll.notify.messages import Style
-from plimsoll.notify.noise import MOST_AN_HOUR, Policy
-from plimsoll.notify.outbox import Outbox
+from plimsoll.notify.notification_log import NotificationLog
 from plimsoll.notify.quiet_hours import QuietHours
 from plimsoll.notify.routing import Routing
 from plimsoll.notify.targets import Target
@@ -49,7 +49,7 @@ class World:
     def __init__(self, file):
         self.catalogue = load()
         self.file = file
-        self.book = AlertBook(file, self.catalogue.signals)
+        self.book = AlertHistory(file, self.catalogue.signals)
         self.firing = {}
         self.at = T0
 
@@ -82,7 +82,7 @@ class World:
         rule = self.catalogue.rules[one[0]]
         before = State.FIRING if after == State.OK else State.OK
         since = self.at if after == State.FIRING else None
-        return Transition(self.at, rule, Subject(*one[1:]), before, after, since, value, rule.healthy)
+        return StateChange(self.at, rule, Subject(*one[1:]), before, after, since, value, rule.healthy)
 
 
 class Phone:
@@ -93,7 +93,7 @@ class Phone:
         self.world = world
         self.fails = None
         policy = Policy(frozenset(("critical", "warning")), quiet or QuietHours(UTC), routing or Routing(), after)
-        self.outbox = Outbox(world.file, "phone", "phone://****", world.at + 30 * SECOND)
+        self.outbox = NotificationLog(world.file, "phone", "phone://****", world.at + 30 * SECOND)
         self.target = Target("phone", self.outbox, policy, self._send, Style(UTC, after=after))
 
     def _send(self, message):

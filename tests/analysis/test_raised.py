@@ -23,7 +23,7 @@ def test_what_is_higher_during_events_is_found_with_both_means():
 
 
 @pytest.mark.parametrize("autocorrelation", [0.0, 0.9])
-def test_noise_is_higher_during_events_as_often_as_chance_says(autocorrelation):
+def test_grouping_is_higher_during_events_as_often_as_chance_says(autocorrelation):
     every = [compared(ar1(np.random.default_rng(seed), ROWS, autocorrelation)) for seed in range(300)]
     chances = np.array([one.chance for one in every if one])
     assert len(chances) == 300

@@ -7,11 +7,11 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
-from plimsoll.alerting.book import database, silences
-from plimsoll.alerting.book.history import firing, history
+from plimsoll.alerting import alerts_file, silences
+from plimsoll.alerting.alert_intervals import AlertInterval
+from plimsoll.alerting.alert_queries import firing, history
 from plimsoll.alerting.compare_history import compare
-from plimsoll.alerting.episodes import Episode
-from plimsoll.alerting.roster import Roster, Seen
+from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -86,7 +86,7 @@ def test_a_silence_is_planned_listed_and_taken_back(alerts, world, file):
 
 
 def test_a_retired_host_is_taken_off(alerts, world, file):
-    Roster(file).step({"WEB01": Seen(world.at)}, world.at)
+    HostInventory(file).step({"WEB01": LastSample(world.at)}, world.at)
     world.step("WEB01", "WEB02")
     assert "WEB01 is retired, 1 alert closed" in alerts("retire", "web01").out
     assert [one.host for one in firing(file)] == ["WEB02"]
@@ -121,7 +121,7 @@ def test_what_cannot_be_done_is_said(alerts, world, plimsoll, tmp_path):
 
 def test_a_file_that_cannot_be_written_is_said(alerts, world, file, tmp_path, monkeypatch):
     world.step("WEB01")
-    monkeypatch.setattr(database, "_BUSY_S", 0.1)
+    monkeypatch.setattr(alerts_file, "_BUSY_S", 0.1)
     with file.transaction():
         done = alerts("ack", 1)
     assert (done.status, done.out) == (2, "")
@@ -171,7 +171,7 @@ def test_the_differences_of_history_and_replay(world, file):
     rule = world.catalogue.rules[CPU]
 
     def episode(host, fired, ended):
-        return Episode(rule, Subject(host), fired, fired, ended, 95.0, 95.0, rule.healthy)
+        return AlertInterval(rule, Subject(host), fired, fired, ended, 95.0, 95.0, rule.healthy)
 
     world.step("SAME", "KEPT", "OTHER", "OPEN")
     first = world.at
@@ -196,7 +196,7 @@ def test_what_can_be_read_of_a_damaged_file_is_salvaged(alerts, world, file, tmp
     silences.add(file, "*", "web*", "*", 2 * HOUR, "work", "joe", time.time_ns())
     file.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     file.close()
-    path = tmp_path / database.NAME
+    path = tmp_path / alerts_file.NAME
     damaged = bytearray(path.read_bytes())
     pages = [damaged[at : at + 4096] for at in range(0, len(damaged), 4096)]
     # A leaf (type 13) of the table, and not of an index, that holds alerts from the middle.
@@ -206,7 +206,7 @@ def test_what_can_be_read_of_a_damaged_file_is_salvaged(alerts, world, file, tmp
     done = alerts("salvage")
     assert done.status == 0, done.err
     assert "not all could be read of: alerts" in done.err
-    again = database.AlertsFile(path)
+    again = alerts_file.AlertsFile(path)
     (kept,) = again.rows("SELECT count(*) AS count, min(id) AS first, max(id) AS last FROM alerts")
     assert (kept["first"], kept["last"]) == (1, 400)
     assert 350 < kept["count"] < 400
@@ -218,7 +218,7 @@ def test_what_can_be_read_of_a_damaged_file_is_salvaged(alerts, world, file, tmp
 
 
 def test_a_file_that_is_no_database_any_more_is_begun_anew(alerts, file, tmp_path):
-    path = tmp_path / database.NAME
+    path = tmp_path / alerts_file.NAME
     file.close()
     for end in ("-wal", "-shm"):
         path.with_name(path.name + end).unlink(missing_ok=True)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from plimsoll.alerting.judging import LiveJudge, evaluations
-from plimsoll.alerting.planning import Site
+from plimsoll.alerting.evaluator import Evaluator, evaluations
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.demo.live_host import BACK, CYCLE, HOST, demo_points
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import SECOND
@@ -20,7 +20,7 @@ STARTS = [1_800_000_000 * SECOND + offset for offset in (0, 123_456_789_012_345)
 def test_one_rule_fires_within_two_minutes_and_recovers_again_and_again(start, tmp_path):
     store = DuckStore.open(tmp_path)
     store.write_points(demo_points(start, start - BACK, start + 2 * CYCLE))
-    judge = LiveJudge(store, Site(load()), GivenFacts(), {})
+    judge = Evaluator(store, Site(load()), GivenFacts(), {})
     changes = judge.advance(evaluations(start - BACK, start + 2 * CYCLE)).transitions
     fired = [one for one in changes if State.FIRING in (one.before, one.after)]
     assert {(one.rule.id, one.subject.host) for one in fired} == {("sql-page-life-expectancy", HOST)}

@@ -14,7 +14,7 @@ import pytest
 from apprise.plugins.opsgenie import OPSGENIE_API_LOOKUP
 from apprise.plugins.pagerduty import PAGERDUTY_API_LOOKUP
 
-from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND
@@ -142,7 +142,7 @@ def test_a_server_that_does_not_answer_delays_neither_the_loop_nor_the_others(wo
 KILLED_WHILE_SENDING = """
 import os, signal, sys
 from pathlib import Path
-from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.alerts_file import AlertsFile
 from tests.alerting.world import Phone, World
 
 world = World(AlertsFile(Path(sys.argv[1])))

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.alerting import planning
-from plimsoll.alerting.book.database import NAME, AlertsFile
-from plimsoll.alerting.book.record import details_of
-from plimsoll.alerting.book.rows import Begun, begin, count_firing, end
+from plimsoll.alerting import rule_targets
+from plimsoll.alerting.alert import details_of
+from plimsoll.alerting.alert_rows import NewAlert, begin, count_firing, end
+from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.alerting.health import Progress
-from plimsoll.alerting.judged_now import AllJudged, JudgedNow
+from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
 from plimsoll.hosts.settings import parse
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
@@ -49,7 +49,7 @@ class Told:
         """An alert that fired `ago` (ns), and ended so long after that; `counted` for flapping. Returns its id."""
         known = self.catalogue.rules[rule]
         at = self.now - ago
-        begun = Begun(
+        begun = NewAlert(
             key=(rule, host.casefold(), instance and instance.casefold()),
             kind="rule",
             rule=rule,
@@ -77,7 +77,7 @@ class Told:
         since = None if state == State.OK else self.now - ago
         subject = Subject(host)
         key = (rule, *subject.key)
-        self.judged.append(JudgedNow(known, subject, known.healthy, value, state, since, key))
+        self.judged.append(RuleState(known, subject, known.healthy, value, state, since, key))
 
     def sampled(self, store, host, hours=2):
         """Processor time of a host: 20 %, and 95 % in the last 20 minutes."""
@@ -94,7 +94,7 @@ class Told:
         found = parse(settings, self.folder / "plimsoll.toml")
         overrides = found.overrides(self.folder, self.catalogue.rules, self.catalogue.signals)
         return {
-            "judged": lambda: AllJudged.of(self.judged),
+            "judged": lambda: LatestEvaluation.of(self.judged),
             "progress": lambda: Progress(evaluated=self.now),
-            "site": planning.Site(self.catalogue, overrides, found.drives()),
+            "site": rule_targets.Site(self.catalogue, overrides, found.drives()),
         }

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.pages.reviewing import jobs
 from tests.pages.alerting import Told
 from tests.pages.watching import Watching

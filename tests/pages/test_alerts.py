@@ -5,14 +5,14 @@ from urllib.parse import urlencode
 
 import pytest
 
-from plimsoll.alerting.book import actions, silences
-from plimsoll.alerting.book.deeds import Who
-from plimsoll.alerting.book.history import alert, firing
-from plimsoll.alerting.roster import Roster, Seen
-from plimsoll.alerting.troubles import Trouble, Troubles
+from plimsoll.alerting import actions, silences
+from plimsoll.alerting.alert_queries import alert, firing
+from plimsoll.alerting.audit_log import Actor
+from plimsoll.alerting.host_inventory import HostInventory, LastSample
+from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.model.times import SECOND
 from plimsoll.notify.settings.file import parse
-from plimsoll.notify.trial import Trials
+from plimsoll.notify.test_message import TargetTester
 from plimsoll.rules.states import State
 from tests.each import each
 from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE, NOTE, PRIVILEGED
@@ -46,7 +46,7 @@ def test_a_target_is_tried_once_a_minute_and_the_page_says_how_it_went(chromium,
     def sender(address, _):
         return lambda message: sent.append((address, message.title)) or ("refused" if ":1/" in address else None)
 
-    trials = Trials(parse(text.encode(), told.folder), sender=sender, clock=lambda: now[0])
+    trials = TargetTester(parse(text.encode(), told.folder), sender=sender, clock=lambda: now[0])
     with site(duckdb, told.folder, **told.watching(), trials=trials) as pages:
         with opened(chromium, f"{pages.address}/alerts") as one:
             page = one.page
@@ -178,7 +178,7 @@ def test_what_fires_and_what_is_about_to(chromium, told, pages):
     told.fired("DB01", rule=NOTE)
     told.judges("MAIL1", State.PENDING, ago=2 * MINUTE)
     told.judges("MAIL2", State.OK)
-    actions.acknowledge(told.file, acked, Who("joe"), "known", told.now)
+    actions.acknowledge(told.file, acked, Actor("joe"), "known", told.now)
     silences.add(told.file, "windows-*", "*", LONG, HOUR, HOSTILE, "anna", told.now)
     with told.file.transaction() as connection:
         connection.execute(
@@ -287,12 +287,12 @@ def test_the_page_of_an_alert(chromium, told, duckdb, pages):
 
 
 def test_alerts_that_no_limit_has(told, pages):
-    roster, quiet = Roster(told.file, silent_after=120 * SECOND), told.now - HOUR
+    roster, quiet = HostInventory(told.file, silent_after=120 * SECOND), told.now - HOUR
     for at in range(quiet - HOUR, quiet + 1, 10 * MINUTE):
-        roster.step({"WEB01": Seen(at)}, at)
+        roster.step({"WEB01": LastSample(at)}, at)
     for at in range(quiet, told.now, MINUTE):
         roster.step({}, at)
-    Troubles(told.file).step([Trouble("not-judged", "Nothing is judged: the disk is full")], told.now)
+    SelfMonitoring(told.file).step([Problem("not-judged", "Nothing is judged: the disk is full")], told.now)
     for n in range(4):
         told.fired("DB01", (50 - n) * MINUTE, ended=MINUTE, counted=True)
     found = {one.kind: one for one in firing(told.file)}

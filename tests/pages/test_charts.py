@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.alerting.roster import Roster, Seen
+from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.dashboards.homes import home_of
 from plimsoll.dashboards.limits import Limits, drawn
 from plimsoll.model.samples import Samples
@@ -185,8 +185,8 @@ def test_a_host_has_one_colour_on_every_chart_and_what_fires_is_drawn_stronger(t
         write(duckdb, cpu(host), np.full(200, 60.0))
     for host in ("WEB2", "WEB3"):
         write(duckdb, switches(host), np.arange(200) * 900.0)
-    roster = Roster(told.file)
-    roster.step({name: Seen(NOW, EVERY) for name in ("WEB1", "WEB2", "WEB3")}, NOW)
+    roster = HostInventory(told.file)
+    roster.step({name: LastSample(NOW, EVERY) for name in ("WEB1", "WEB2", "WEB3")}, NOW)
     told.fired("WEB3", ago=told.now - NOW + EVERY)
     with site(duckdb, told.folder, **told.watching()) as here:
         asked = ("cpu.busy|*", "cpu.context_switches|*", "cpu.busy|WEB3")

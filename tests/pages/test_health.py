@@ -8,8 +8,8 @@ import pytest
 
 from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import HostHealth, HostState
-from plimsoll.alerting.judged_now import AllJudged, JudgedNow
-from plimsoll.alerting.troubles import Trouble
+from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
+from plimsoll.alerting.self_monitoring import Problem
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health import words
@@ -203,7 +203,7 @@ def test_hosts_are_chosen_and_grouped_by_their_labels():
     known = Hosts(
         named,
         Firing(),
-        JudgedHosts(AllJudged(), {}, Firing(), SITE.catalogue),
+        JudgedHosts(LatestEvaluation(), {}, Firing(), SITE.catalogue),
         {"a1": {"site": "Berlin"}, "b1": {"site": "Oslo"}},
     )
     grouped = host_table(known, Choice(group="site"), SITE.catalogue)
@@ -258,7 +258,7 @@ def test_hostile_names_are_text_on_every_width(width, watching, served, chromium
     for name in HOSTILE:
         watching.judges(CPU, name, 92, State.FIRING, 5 * MINUTE)
         watching.judges(FREE, name, 3, State.FIRING, 5 * MINUTE, instance=name)
-    watching.troubles.append(Trouble("x", HOSTILE[0]))
+    watching.troubles.append(Problem("x", HOSTILE[0]))
     watching.steps()
     with opened(chromium, served.address, width=width) as one:
         assert one.page.locator(".hosts th b", has_text=HOSTILE[0]).count() == 1
@@ -357,7 +357,7 @@ def test_all_cells_are_reached_by_keyboard_and_lead_to_their_cause(watching, ser
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (1000, "light"), (NARROW, "light")])
 def test_it_fits_and_everyone_can_read_it(width, scheme, watching, served, chromium):
     of_all_kinds(watching)
-    watching.troubles.append(Trouble("x", "The disk is full"))
+    watching.troubles.append(Problem("x", "The disk is full"))
     for view in ("/", "/?wall=1"):
         with opened(chromium, served.address + view, width=width, scheme=scheme) as one:
             assert one.violations() == []
@@ -405,8 +405,8 @@ def test_a_cell_and_a_row_say_why_they_are_marked():
 
     def judged(value, state, impossible=nan):
         key = rule.id, *subject.key
-        one = JudgedNow(rule, subject, rule.healthy, value, state, 0, key, impossible=impossible)
-        return JudgedHosts(AllJudged.of([one]), {}, Firing(), SITE.catalogue)
+        one = RuleState(rule, subject, rule.healthy, value, state, 0, key, impossible=impossible)
+        return JudgedHosts(LatestEvaluation.of([one]), {}, Firing(), SITE.catalogue)
 
     (held,) = judged(88, State.FIRING).cells(host_key("web1")).values()
     assert words.of_cell(held, None, MINUTE)[1] == "passed its limit, ends when at most 85 %"

@@ -4,14 +4,14 @@ import time
 from dataclasses import dataclass, field
 from math import nan
 
-from plimsoll.alerting.book.book import AlertBook
-from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.health import Progress
-from plimsoll.alerting.judged_now import AllJudged, JudgedNow
-from plimsoll.alerting.planning import Site
-from plimsoll.alerting.roster import Roster, Seen
-from plimsoll.alerting.transitions import Transition
-from plimsoll.alerting.troubles import Trouble
+from plimsoll.alerting.host_inventory import HostInventory, LastSample
+from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
+from plimsoll.alerting.rule_targets import Site
+from plimsoll.alerting.self_monitoring import Problem
+from plimsoll.alerting.state_changes import StateChange
 from plimsoll.model.times import SECOND
 from plimsoll.receive.writing import WritingState
 from plimsoll.rules.load import load
@@ -29,15 +29,15 @@ class Watching:
     """What pages read of a `plimsoll up` that has just evaluated. `fields` are for `site`."""
 
     file: AlertsFile
-    judged: dict[tuple[str, str, str | None], JudgedNow] = field(default_factory=dict)
-    troubles: list[Trouble] = field(default_factory=list)
+    judged: dict[tuple[str, str, str | None], RuleState] = field(default_factory=dict)
+    troubles: list[Problem] = field(default_factory=list)
     evaluated: int = 0
     unsent: dict[str, dict[Resource, int]] = field(default_factory=dict)
 
     def __post_init__(self):
         self.evaluated = (time.time_ns() - 30 * SECOND) // (10 * SECOND) * 10 * SECOND
-        self.book = AlertBook(self.file, SITE.catalogue.signals)
-        self.roster = Roster(self.file)
+        self.book = AlertHistory(self.file, SITE.catalogue.signals)
+        self.roster = HostInventory(self.file)
         self.states = {}
 
     @property
@@ -45,7 +45,7 @@ class Watching:
         return {
             "file": self.file,
             "progress": self.progress,
-            "judged": lambda: AllJudged.of(self.judged.values()),
+            "judged": lambda: LatestEvaluation.of(self.judged.values()),
             "health": self.health,
         }
 
@@ -68,14 +68,14 @@ class Watching:
         """Hosts sent samples, for long enough to be expected, until some time ago (ns)."""
         for before in (11 * MINUTE, 5 * MINUTE, 0):
             at = self.evaluated - ago - before
-            self.roster.step({name: Seen(at, 10 * SECOND) for name in names}, at)
+            self.roster.step({name: LastSample(at, 10 * SECOND) for name in names}, at)
 
     def judges(self, rule, host, value=nan, state=State.OK, since=0, instance=None):
         """A rule for a host after the next evaluation; `since` is how long it has been crossed (ns)."""
         known, subject = SITE.catalogue.rules[rule], Subject(host, instance)
         begun = self.evaluated - since if state in (State.PENDING, State.FIRING) else None
         key = (rule, *subject.key)
-        self.judged[key] = JudgedNow(known, subject, known.healthy, value, state, begun, key)
+        self.judged[key] = RuleState(known, subject, known.healthy, value, state, begun, key)
 
     def steps(self):
         """The next evaluation: alerts begin and end."""
@@ -85,7 +85,9 @@ class Watching:
             was, self.states[key] = self.states.get(key, State.OK), one.state
             if was != one.state and State.FIRING in (was, one.state):
                 at = self.evaluated
-                changes.append(Transition(at, one.rule, one.subject, was, one.state, one.since, one.value, one.healthy))
+                changes.append(
+                    StateChange(at, one.rule, one.subject, was, one.state, one.since, one.value, one.healthy)
+                )
             if one.state == State.FIRING:
                 readings[key] = one.value
         statuses = {key: Status(one.state, one.since) for key, one in self.judged.items()}

@@ -50,7 +50,7 @@ def test_five_minutes_at_every_second_are_five_minutes_beside_ten_hours():
     assert found.minimum == 4
 
 
-def test_shares_of_nonzero_samples_are_shares_of_time():
+def test_evaluation_budget_of_nonzero_samples_are_shares_of_time():
     slow = range(0, 6000, 60)
     fast = range(slow[-1] + 1, slow[-1] + 1001)
     found = whole(log([*slow, *fast], [0.0] * len(slow) + [8.0] * len(fast)))

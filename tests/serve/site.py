@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import urllib3
 
-from plimsoll.alerting import planning
-from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.alerting import rule_targets
+from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.alerting.health import Health, Progress
-from plimsoll.alerting.judged_now import AllJudged
+from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
 from plimsoll.native.running import OnlyOne
@@ -82,12 +82,12 @@ def watched(store, folder, file, health: Callable[[], Health] = Health, limits=N
     return Watched(
         store=store,
         file=file,
-        site=planning.Site(load()),
+        site=rule_targets.Site(load()),
         given=GivenFacts(),
         zone=Zone.parse("UTC"),
         folder=folder,
         progress=Progress,
-        judged=AllJudged,
+        judged=LatestEvaluation,
         health=health,
         limits=limits or Limits(),
     )

@@ -8,8 +8,8 @@ from ipaddress import ip_network
 import pytest
 from starlette.routing import Route
 
-from plimsoll.alerting.book import deeds
-from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.alerting import audit_log
+from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.model.errors import Unusable
 from plimsoll.pages.application import routes
 from plimsoll.serve import passwords, users
@@ -53,7 +53,7 @@ def note(server, headers=None, path="/api/notes", body="text=deployed"):
 def recorded(server):
     file = AlertsFile(server.folder / NAME)
     try:
-        return [(one.who, one.how, one.what) for one in deeds.found(file, 0, 2**62, "", 0, 100).deeds]
+        return [(one.who, one.how, one.what) for one in audit_log.found(file, 0, 2**62, "", 0, 100).deeds]
     finally:
         file.close()
 

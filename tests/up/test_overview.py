@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.alerting.book.history import history
-from plimsoll.alerting.clocks import Clocks
-from plimsoll.alerting.troubles import CONNECTIONS, DAYS_DAMAGED, Trouble
+from plimsoll.alerting.alert_queries import history
+from plimsoll.alerting.clock_skew import ClockSkew
+from plimsoll.alerting.self_monitoring import CONNECTIONS, DAYS_DAMAGED, Problem
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -41,7 +41,7 @@ def test_many_connections_are_told_before_agents_are_sent_away(world):
     world.pass_at_once(5 * MINUTE, {"web1": 60})
     assert told(799) == []
     assert told(800) == [CONNECTIONS]
-    found = page(world, Trouble(CONNECTIONS, "many", "warning"))
+    found = page(world, Problem(CONNECTIONS, "many", "warning"))
     assert found.problems == []  # it works still: /health says so
     assert found.notes[0] == "many."
 
@@ -162,7 +162,7 @@ def test_a_host_that_sends_all_but_its_processors_is_not_healthy(world):
 
 def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
     world.pass_at_once(15 * MINUTE, {"web1": 60})
-    assert page(world, Trouble("x", "The disk is full")).headline.startswith(
+    assert page(world, Problem("x", "The disk is full")).headline.startswith(
         "Not known: Plimsoll itself needs attention"
     )
     world.loop.progress = replace(world.loop.progress, judged={}, lacking={"web1": {"memory_mb"}})
@@ -173,7 +173,7 @@ def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
 def test_a_host_whose_clock_is_ahead_is_shown_and_leaves_it_unknown(world):
     world.pass_at_once(15 * MINUTE, {"web1": 60})
     early = Series("future", "cpu", (("cpu", "cpu-total"),), "usage_idle")
-    clocks = Clocks(())
+    clocks = ClockSkew(())
     hour_ahead = np.array([world.now + 3600 * SECOND], np.int64)
     clocks.written(Points([early], np.zeros(1, np.int32), hour_ahead, np.array([1.0])), world.now)
     world.loop.progress = replace(world.loop.progress, ahead=clocks.ahead(world.now))
@@ -214,14 +214,14 @@ def test_a_host_whose_clock_is_behind_is_shown_and_leaves_it_unknown(world):
 
 @pytest.mark.parametrize("seconds", [60, 300])
 def test_a_host_that_sends_many_samples_at_a_time_has_no_wrong_clock(seconds):
-    clocks, series = Clocks(()), Series("web1", "cpu", (), "usage_idle")
+    clocks, series = ClockSkew(()), Series("web1", "cpu", (), "usage_idle")
     for now in range(seconds, 3600, seconds):
         clocks.written(points_of(series, range(now - seconds, now, 10)), now * SECOND)
         assert not clocks.behind(now * SECOND)
 
 
 def test_a_host_that_sends_what_it_kept_in_an_outage_has_no_wrong_clock():
-    clocks, series = Clocks(()), Series("web1", "cpu", (), "usage_idle")
+    clocks, series = ClockSkew(()), Series("web1", "cpu", (), "usage_idle")
     for minute in range(20):  # 20 minutes behind at first, and two minutes of samples in each
         now = 1200 + 60 * minute
         clocks.written(points_of(series, range(120 * minute, 120 * (minute + 1), 10)), now * SECOND)

@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from plimsoll.alerting.loop import AlertLoop
-from plimsoll.alerting.planning import Site
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.native.running import OnlyOne
 from plimsoll.rules.load import load

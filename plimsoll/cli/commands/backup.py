@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
+from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
 from plimsoll.api.open_store import open_embedded
 from plimsoll.cli.console import print_line
 from plimsoll.hosts import overlay

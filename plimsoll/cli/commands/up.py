@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from plimsoll.alerting.planning import Site
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.api.open_store import influx_store, measurements_of, victoria_store
 from plimsoll.api.store_address import store_address
 from plimsoll.cli.console import print_line, print_notice

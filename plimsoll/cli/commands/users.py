@@ -6,8 +6,8 @@ import time
 from json import dumps
 from pathlib import Path
 
-from plimsoll.alerting.book import deeds
-from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
+from plimsoll.alerting import audit_log
+from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
 from plimsoll.cli.commands.alerts.alerts import opened
 from plimsoll.cli.console import print_line, print_notice
 from plimsoll.cli.outputs import write_json
@@ -90,7 +90,7 @@ def log(data: Path | None, given: TimeRange, who: str, json: Path | None) -> Non
     now = time.time_ns()
     with opened(data) as (file, zone):
         start, end = given.resolve(zone, now - _WEEK, now, "it is now")
-        found = deeds.found(
+        found = audit_log.found(
             file, now - _WEEK if start is None else start, now if end is None else end, who, 0, _MOST_SHOWN
         )
     if json is not None:
@@ -135,7 +135,7 @@ def _record(folder: Path, what: str) -> None:
         print_notice(f"the record does not have it: {error}")
         return
     try:
-        deeds.add(file, at_terminal(), time.time_ns(), what)
+        audit_log.add(file, at_terminal(), time.time_ns(), what)
     except NotKept as error:
         print_notice(f"the record does not have it: {error}")
     finally:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, field_validator
 
-from plimsoll.alerting.roster import SILENT_AFTER
+from plimsoll.alerting.host_inventory import SILENT_AFTER
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.notify.quiet_hours import DAYS, Day
 from plimsoll.notify.settings.fields import Clock, Duration, Name, Size, Strict, check_http

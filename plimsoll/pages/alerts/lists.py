@@ -7,18 +7,18 @@ from typing import Any, TypeVar
 
 from starlette.datastructures import QueryParams
 
-from plimsoll.alerting.book import search, silences
-from plimsoll.alerting.book.record import IncidentKey, incident_of
+from plimsoll.alerting import alert_search, silences
+from plimsoll.alerting.alert import IncidentKey, incident_of
 from plimsoll.alerting.firing import firing
 from plimsoll.alerting.incidents import Incident, incidents
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
-from plimsoll.notify import outbox
-from plimsoll.notify.outbox import TargetState
-from plimsoll.notify.trial import TriedTarget
+from plimsoll.notify import notification_log
+from plimsoll.notify.notification_log import TargetState
+from plimsoll.notify.test_message import TestedTarget
 from plimsoll.pages.shared.alert_rows import incident_rows, rows
 from plimsoll.pages.shared.time_range import TimeRange
 from plimsoll.rules.schema.field_types import Severity
@@ -152,9 +152,9 @@ class Lists:
         first, before = first_of(asked.get("firing", "")), first_of(asked.get("page", ""))
         fires = incidents(one for one in firing(self._file).every if one.severity in SEVERE)
         shown = Pages.at(first, len(fires))
-        notes = search.firing(self._file, ("info",), 0, MOST)
+        notes = alert_search.firing(self._file, ("info",), 0, MOST)
         pending = self._pending(self._watched.judged().pending())
-        ended = search.ended(self._file, _wanted(chosen, _CHOICES[chosen.severity]), before, MOST)
+        ended = alert_search.ended(self._file, _wanted(chosen, _CHOICES[chosen.severity]), before, MOST)
         return {
             "headline": _headline(fires),
             "firing": incident_rows(shown.part(fires), silenced, zone, now),
@@ -164,7 +164,7 @@ class Lists:
             "pending": pending[:MOST],
             "pending_total": len(pending),
             "silences": [self._silenced(one, zone) for one in silenced],
-            "failing": [(one, _failing(one, zone)) for one in outbox.states(self._file) if one.failing_since],
+            "failing": [(one, _failing(one, zone)) for one in notification_log.states(self._file) if one.failing_since],
             "targets": [_told(one, zone) for one in self._watched.trials.targets],
             "reloaded": _reloaded(self._watched.reloaded, zone),
             "chosen": chosen,
@@ -181,7 +181,7 @@ class Lists:
         """How many alerts of severity info the history leaves out."""
         if chosen.severity:
             return 0
-        return search.ended(self._file, _wanted(chosen, ("info",)), 0, 1).total
+        return alert_search.ended(self._file, _wanted(chosen, ("info",)), 0, 1).total
 
     def _silenced(self, one: silences.Silence, zone: Zone) -> Silenced:
         where = f" on {one.host}" if one.host != "*" else ""
@@ -189,11 +189,11 @@ class Lists:
         matches = firing(self._file).like(one.rule, one.host, one.instance)
         return Silenced(one.id, f"{one.rule}{where}", zone.clock(one.until), one.reason, one.who, matches)
 
-    def _pending(self, judged: Sequence[JudgedNow]) -> list[Pending]:
+    def _pending(self, judged: Sequence[RuleState]) -> list[Pending]:
         at = self._watched.progress().evaluated or time.time_ns()
         ordered = sorted(judged, key=lambda one: (SEVERITIES.index(one.rule.severity), _left(one, at)))
         signals = self._watched.site.catalogue.signals
-        together: dict[IncidentKey, list[JudgedNow]] = {}
+        together: dict[IncidentKey, list[RuleState]] = {}
         for one in ordered:
             together.setdefault(incident_of(one.rule, signals[one.rule.signal], one.subject), []).append(one)
         return [
@@ -201,7 +201,7 @@ class Lists:
             for worst, *others in together.values()
         ]
 
-    def _about_to(self, one: JudgedNow, at: int) -> Pending:
+    def _about_to(self, one: RuleState, at: int) -> Pending:
         signal = self._watched.site.catalogue.signals[one.rule.signal]
         value, limit = quantity(one.value, signal.unit), should_text(one.healthy, signal.unit)
         return Pending(
@@ -214,12 +214,12 @@ class Lists:
         )
 
 
-def _wanted(chosen: Filter, severities: Sequence[Severity]) -> search.Wanted:
+def _wanted(chosen: Filter, severities: Sequence[Severity]) -> alert_search.AlertFilter:
     span = chosen.range
-    return search.Wanted(span.start, span.end, severities, chosen.host or "*", chosen.rule or "*")
+    return alert_search.AlertFilter(span.start, span.end, severities, chosen.host or "*", chosen.rule or "*")
 
 
-def _left(one: JudgedNow, at: int) -> int:
+def _left(one: RuleState, at: int) -> int:
     """How long the limit must stay crossed until it alerts."""
     return (one.since or at) + one.rule.for_ - at
 
@@ -229,7 +229,7 @@ def _failing(target: TargetState, zone: Zone) -> str:
     return f"Notification to {target.name} ({target.address}) fails since {since}: {target.error}"
 
 
-def _told(target: TriedTarget, zone: Zone) -> dict[str, str | bool]:
+def _told(target: TestedTarget, zone: Zone) -> dict[str, str | bool]:
     """A target, and how its last test went."""
     last, said = target.last, ""
     if last is not None:

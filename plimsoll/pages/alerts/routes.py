@@ -12,11 +12,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting import known_rules
-from plimsoll.alerting.book import actions, silences
-from plimsoll.alerting.book.database import NotKept
-from plimsoll.alerting.book.deeds import Who, add
-from plimsoll.alerting.book.history import alert as alert_of
+from plimsoll.alerting import actions, known_rules, silences
+from plimsoll.alerting.alert_queries import alert as alert_of
+from plimsoll.alerting.alerts_file import NotKept
+from plimsoll.alerting.audit_log import Actor, add
 from plimsoll.alerting.firing import firing
 from plimsoll.alerting.wording import made_sentence
 from plimsoll.model.errors import Unusable
@@ -136,7 +135,7 @@ class _AlertPages:
                 )
         return see(self._link(request, "/"))
 
-    def _silence(self, form: SilenceForm, who: Who) -> silences.Silence:
+    def _silence(self, form: SilenceForm, who: Actor) -> silences.Silence:
         if not form.rule:
             raise Unusable('give the id of a rule; * is any text: "windows-cpu-*", or "*" for all rules')
         try:

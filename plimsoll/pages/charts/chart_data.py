@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-from plimsoll.alerting.book.notes import Note
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.alert import Alert
+from plimsoll.alerting.notes import Note
 from plimsoll.charts.chart import MOST_LINES, Charts, Limit, Line, Span
 from plimsoll.dashboards.homes import home_of
 from plimsoll.dashboards.limits import drawn as drawn_limits

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plimsoll.alerting.book import notes
-from plimsoll.alerting.book.database import AlertsFile
-from plimsoll.alerting.book.history import history
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting import notes
+from plimsoll.alerting.alert import Alert
+from plimsoll.alerting.alert_queries import history
+from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.charts.chart import MOST_LINES
 from plimsoll.dashboards.limits import drawn as drawn_limits
 from plimsoll.model.errors import printable

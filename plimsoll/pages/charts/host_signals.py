@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from plimsoll.alerting.planning import Planned, Site, is_for, plan
+from plimsoll.alerting.rule_targets import RuleTarget, Site, is_for, plan
 from plimsoll.hosts.facts import Facts, UnknownFact
 from plimsoll.model.series import Series
 from plimsoll.rules.load import Catalogue
@@ -67,7 +67,7 @@ class HostSignals:
             self._rules[signal] = applied
         return self._rules[signal]
 
-    def _scaled(self, planned: Planned) -> Rule | None:
+    def _scaled(self, planned: RuleTarget) -> Rule | None:
         rule = planned.rule
         if rule.scale is None:
             return rule

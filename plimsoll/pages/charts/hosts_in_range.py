@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from plimsoll.alerting.planning import Site, is_for
+from plimsoll.alerting.rule_targets import Site, is_for
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
 from plimsoll.model.host_key import host_key

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting import roster
+from plimsoll.alerting import host_inventory
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.pages.charts.chart_data import LEAST_COLUMNS, MOST_COLUMNS, Ask, encoded
 from plimsoll.pages.charts.chart_spec import parse_lines
@@ -30,7 +30,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
         asked = request.query_params
         try:
             specs = [parse_lines(one) for one in asked.getlist("chart")[:_MOST_CHARTS]]
-            ask = _ask(request, frame, [one.host for one in roster.hosts(watched.file)])
+            ask = _ask(request, frame, [one.host for one in host_inventory.hosts(watched.file)])
             contents = Drawing(scenes, watched.file, ask).contents(specs)
         except Unusable as error:
             return JSONResponse({"error": with_fields(str(error))}, HTTPStatus.BAD_REQUEST)

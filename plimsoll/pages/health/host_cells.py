@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
-from plimsoll.alerting.book.record import Alert
-from plimsoll.alerting.judged_now import JudgedNow
-from plimsoll.alerting.planning import Key
+from plimsoll.alerting.alert import Alert
+from plimsoll.alerting.latest_evaluation import RuleState
+from plimsoll.alerting.rule_targets import Key
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.report.html.gauge import level_of, water
 from plimsoll.rules.load import Catalogue
@@ -73,7 +73,7 @@ def has_cell(rule: Rule) -> bool:
     return rule.severity != "info" or rule.signal in load_areas().health.hosts
 
 
-def cells(judged: Iterable[JudgedNow], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, Cell]:
+def cells(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, Cell]:
     """The cells of a host by signal. Of a signal with instances it is the worst one."""
     firing = {one.key: one for one in sorted(alerts, key=lambda one: one.kind == "rule") if one.signal}
     rules = [_judged(one, firing.pop(one.key, None)) for one in judged]
@@ -101,7 +101,7 @@ class _Rule(NamedTuple):
     value: float
     healthy: Healthy | None
     rank: tuple[bool, int, bool, float]
-    judged: JudgedNow | None
+    judged: RuleState | None
     alert: Alert | None
 
 
@@ -112,7 +112,7 @@ class _Subject(NamedTuple):
     usual: Healthy | None
 
 
-def _judged(one: JudgedNow, alert: Alert | None) -> _Rule:
+def _judged(one: RuleState, alert: Alert | None) -> _Rule:
     rule, value, healthy = one.rule, one.value, None
     standing: Standing = "none" if one.state == State.NO_DATA else "ok"
     if rule.severity != "info":

@@ -6,10 +6,10 @@ from itertools import chain
 
 import numpy as np
 
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.causes import unjudged
 from plimsoll.alerting.firing import Firing
-from plimsoll.alerting.judged_now import AllJudged, JudgedNow, RuleNow
+from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState, RuleStates
 from plimsoll.model.host_key import HostKey
 from plimsoll.model.log import Values
 from plimsoll.pages.health.host_cells import Cell, cells, has_cell
@@ -25,7 +25,11 @@ class JudgedHosts:
     """
 
     def __init__(
-        self, judged: AllJudged, gone: Mapping[HostKey, Sequence[JudgedNow]], firing: Firing, catalogue: Catalogue
+        self,
+        judged: LatestEvaluation,
+        gone: Mapping[HostKey, Sequence[RuleState]],
+        firing: Firing,
+        catalogue: Catalogue,
     ) -> None:
         self._judged = judged
         self._gone = gone
@@ -88,7 +92,7 @@ class JudgedHosts:
         return [alert for one in self._firing.of_host.get(host, ()) for alert in one.alerts if alert.signal]
 
     @cached_property
-    def _severe(self) -> Sequence[tuple[RuleNow, np.ndarray]]:
+    def _severe(self) -> Sequence[tuple[RuleStates, np.ndarray]]:
         """The warning and critical rules, with the place of each row's host."""
         each = zip(self._judged.rules, self._judged.places.numbers, strict=True)
         return [(rule, hosts) for rule, hosts in each if rule.rule.severity != "info"]

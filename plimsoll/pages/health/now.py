@@ -5,10 +5,10 @@ import sqlite3
 from collections.abc import Collection
 from threading import Event, Lock, Thread
 
-from plimsoll.alerting.book.database import NotKept
+from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import Health, HostState
-from plimsoll.alerting.judged_now import AllJudged
+from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.pages.health.host_table import Hosts
@@ -64,6 +64,6 @@ class HealthNow:
         self._follower.join()
 
     def _found(self, health: Health, silent: Collection[HostKey]) -> JudgedHosts:
-        judged = self._watched.judged() if health.evaluated else AllJudged()
+        judged = self._watched.judged() if health.evaluated else LatestEvaluation()
         gone = self._recent.follow(health.evaluated, judged, silent) if health.evaluated else {}
         return JudgedHosts(judged, gone, health.firing, self._watched.site.catalogue)

@@ -12,9 +12,9 @@ from threading import Event, Lock, Thread
 
 import numpy as np
 
-from plimsoll.alerting.judged_now import AllJudged, JudgedNow
-from plimsoll.alerting.planning import Key
+from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
 from plimsoll.alerting.replay import conditions_of
+from plimsoll.alerting.rule_targets import Key
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.series import Series
@@ -43,17 +43,17 @@ class RecentValues:
         self._lock = Lock()
         self._evaluated: int | None = None
         self._hour = LastHour()
-        self._judged = AllJudged()
+        self._judged = LatestEvaluation()
         self._silent: Collection[HostKey] = ()
-        self._gone: Mapping[HostKey, Sequence[JudgedNow]] = {}
+        self._gone: Mapping[HostKey, Sequence[RuleState]] = {}
         self._drawn: dict[tuple[Key, float | None], Sparkline | None] = {}
         self._reader: Thread | None = None
         self._ends = Event()
         watched.closing.callback(self._end)
 
     def follow(
-        self, evaluated: int, judged: AllJudged, silent: Collection[HostKey]
-    ) -> Mapping[HostKey, Sequence[JudgedNow]]:
+        self, evaluated: int, judged: LatestEvaluation, silent: Collection[HostKey]
+    ) -> Mapping[HostKey, Sequence[RuleState]]:
         """What hosts that are now silent were judged on and no longer are, without data.
 
         To be called with each evaluation, or the last one again.
@@ -69,7 +69,7 @@ class RecentValues:
                 self._add(evaluated)
             return self._gone
 
-    def _gone_from(self, host: HostKey, judged: AllJudged) -> Sequence[JudgedNow]:
+    def _gone_from(self, host: HostKey, judged: LatestEvaluation) -> Sequence[RuleState]:
         now = {one.key for one in judged.on(host)}
         known = [one for one in self._judged.on(host) if has_cell(one.rule)]
         return [
@@ -145,7 +145,7 @@ class RecentValues:
             self._drawn = {}
 
 
-def _worse(judged: AllJudged, gone: Mapping[HostKey, Sequence[JudgedNow]]) -> Mapping[Key, Worse]:
+def _worse(judged: LatestEvaluation, gone: Mapping[HostKey, Sequence[RuleState]]) -> Mapping[Key, Worse]:
     """The direction in which the values of each key become unhealthy, in the order in which `_add` has the values."""
     found: dict[Key, Worse] = {}
     for limits in (one.limits for one in judged.rules if has_cell(one.rule)):

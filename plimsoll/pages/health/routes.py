@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting.book import silences
+from plimsoll.alerting import silences
 from plimsoll.alerting.incidents import Incident
-from plimsoll.alerting.planning import Key
+from plimsoll.alerting.rule_targets import Key
 from plimsoll.model.host_key import host_key
 from plimsoll.pages.health import words as health_words
 from plimsoll.pages.health.cell_links import address

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.alerting.planning import Key
+from plimsoll.alerting.rule_targets import Key
 from plimsoll.model.log import Times, Values
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.healthy import Worse

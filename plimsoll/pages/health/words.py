@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 
-from plimsoll.alerting.book.record import Alert
-from plimsoll.alerting.book.silences import Silence
+from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.causes import cause, certainty
 from plimsoll.alerting.health import Answer, Health, HostState
 from plimsoll.alerting.incidents import Incident
+from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import named, state_sentence
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import SECOND, Zone, duration_text

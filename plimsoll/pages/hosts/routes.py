@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.alerting.book import notes, silences
+from plimsoll.alerting import notes, silences
 from plimsoll.alerting.causes import cause, certainty, unjudged
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.incidents import Incident

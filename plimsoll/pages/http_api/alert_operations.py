@@ -6,13 +6,13 @@ from http import HTTPStatus
 from math import isfinite
 from typing import Any
 
-from plimsoll.alerting.book import actions, deeds, history, notes, search, silences
-from plimsoll.alerting.book.deeds import Who
-from plimsoll.alerting.book.record import Alert
-from plimsoll.alerting.book.silences import Silence
+from plimsoll.alerting import actions, alert_queries, alert_search, audit_log, notes, silences
+from plimsoll.alerting.alert import Alert
+from plimsoll.alerting.audit_log import Actor
 from plimsoll.alerting.causes import cause
 from plimsoll.alerting.firing import firing
 from plimsoll.alerting.incidents import incidents as grouped
+from plimsoll.alerting.silences import Silence
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone, iso, parse_duration
 from plimsoll.notify.alerts_document import AlertPart, SilencePart, alert_part, silence_part
@@ -90,7 +90,7 @@ def operations(watched: Watched) -> list[Operation[Any, Any]]:
             path_names=note,
         ),
         Operation(
-            "GET", "/record", "record", "Who did what, the latest first", Page[DeedPart], made.record, RecordQuery,
+            "GET", "/record", "record", "Actor did what, the latest first", Page[DeedPart], made.record, RecordQuery,
             Nothing,
         ),
     ]  # fmt: skip
@@ -124,24 +124,24 @@ class _Alerts:
         query, now = call.query, time.time_ns()
         severities = (query.severity,) if query.severity else SEVERITIES
         if query.state == "firing":
-            found = search.firing(
+            found = alert_search.firing(
                 self._file, severities, query.offset, query.limit, host=query.host, rule=query.rule, exact=True
             )
         else:
             start, end = query.range(now)
-            wanted = search.Wanted(start, end, severities, query.host, query.rule)
-            found = search.ended(self._file, wanted, query.offset, query.limit, exact=True)
+            wanted = alert_search.AlertFilter(start, end, severities, query.host, query.rule)
+            found = alert_search.ended(self._file, wanted, query.offset, query.limit, exact=True)
         held = silences.active(self._file, now)
         items = [self._part(one, held, now) for one in found.alerts]
         return Page[AlertPart](items=items, total=found.total, next=after(query, len(items), found.total))
 
     def alert(self, call: Call[Query, Nothing]) -> AlertHistory:
         number, now = call.name("id"), time.time_ns()
-        found = history.alert(self._file, number)
+        found = alert_queries.alert(self._file, number)
         if found is None:
             error = f"there is no alert {number}"
             raise Refused(HTTPStatus.NOT_FOUND, error, "id", "alerts are kept for 400 days after they ended")
-        events = history.events(self._file, number)[-MOST_AT_ONCE:]
+        events = alert_queries.events(self._file, number)[-MOST_AT_ONCE:]
         return AlertHistory(
             alert=self._part(found, silences.active(self._file, now), now),
             events=[
@@ -201,7 +201,7 @@ class _Alerts:
 
     def record(self, call: Call[RecordQuery, Nothing]) -> Page[DeedPart]:
         query = call.query
-        found = deeds.found(self._file, *query.range(time.time_ns()), query.who, query.offset, query.limit)
+        found = audit_log.found(self._file, *query.range(time.time_ns()), query.who, query.offset, query.limit)
         items = [DeedPart(at=iso(one.at), who=one.who, how=one.how, what=one.what) for one in found.deeds]
         return Page[DeedPart](items=items, total=found.total, next=after(query, len(items), found.total))
 
@@ -209,7 +209,7 @@ class _Alerts:
         return alert_part(one, held, _UTC, now)
 
 
-def _who(call: Call[Any, Any], typed: str = NOBODY) -> Who:
+def _who(call: Call[Any, Any], typed: str = NOBODY) -> Actor:
     return asking(call.request, typed, NOBODY)
 
 

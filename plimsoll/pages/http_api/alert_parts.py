@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from plimsoll.alerting.book import actions, notes
+from plimsoll.alerting import actions, notes
 from plimsoll.notify.alerts_document import AlertPart
 from plimsoll.pages.http_api.operation import MOST_AT_ONCE, Body, PageQuery
 from plimsoll.pages.http_api.ranges import RangeQuery

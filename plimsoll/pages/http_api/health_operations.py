@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.times import iso
 from plimsoll.pages.http_api.operation import Call, Nothing, Operation, Page, PageQuery, Query, Refused
@@ -181,7 +181,7 @@ def _host(one: HostHealth, firing: Mapping[HostKey, int]) -> HostPart:
     return HostPart(name=one.name, state=one.state, note=one.note, newest=newest, firing=firing[host_key(one.name)])
 
 
-def _limit(one: JudgedNow, signals: Mapping[str, Signal]) -> LimitPart:
+def _limit(one: RuleState, signals: Mapping[str, Signal]) -> LimitPart:
     signal = signals[one.rule.signal]
     return LimitPart(
         rule=one.rule.id,

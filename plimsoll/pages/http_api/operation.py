@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from plimsoll.alerting.book.database import NotKept
+from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.serve.guard.access import PUBLIC

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting.book import actions, notes
-from plimsoll.alerting.book.database import NotKept
-from plimsoll.alerting.book.deeds import Who
+from plimsoll.alerting import actions, notes
+from plimsoll.alerting.alerts_file import NotKept
+from plimsoll.alerting.audit_log import Actor
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone
 from plimsoll.pages.shared.asking import asking
@@ -66,7 +66,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 _SPAN = (("from", "now-24h"), ("to", "now"))
 
 
-def _add(watched: Watched, fields: Fields, zone: Zone, who: Who) -> notes.Note:
+def _add(watched: Watched, fields: Fields, zone: Zone, who: Actor) -> notes.Note:
     now = time.time_ns()
     at = instant_of(fields.get("at") or "now", zone, now)
     return actions.add_note(watched.file, at, fields.get("text", ""), fields.get("host", ""), who, now)

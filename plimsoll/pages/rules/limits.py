@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from plimsoll.alerting.book.deeds import Who
+from plimsoll.alerting.audit_log import Actor
 from plimsoll.hosts import overlay
 from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key
@@ -40,7 +40,7 @@ def content(watched: Watched, rule: Rule) -> dict[str, Any]:
     return {"hosts": sorted(hosts, key=host_key)[:_MOST_HOSTS], "changed_here": here, "usual": general}
 
 
-def change(watched: Watched, rule: Rule, form: LimitForm, who: Who) -> str:
+def change(watched: Watched, rule: Rule, form: LimitForm, who: Actor) -> str:
     """Change the limit of a rule on a host; why that is refused, empty if it is not."""
     host = next((one for one in _known(watched) if host_key(one) == host_key(form.host)), None)
     if host is None:
@@ -61,7 +61,7 @@ def change(watched: Watched, rule: Rule, form: LimitForm, who: Who) -> str:
     return _done(watched, who, changed)
 
 
-def undo(watched: Watched, rule: str, host: str, who: Who) -> str:
+def undo(watched: Watched, rule: str, host: str, who: Actor) -> str:
     """Take a change back; why that is refused, empty if it is not."""
 
     def undone() -> str:
@@ -75,7 +75,7 @@ def _known(watched: Watched) -> set[str]:
     return {one.name for one in watched.health().hosts} | {one.subject.host for one in watched.judged()}
 
 
-def _done(watched: Watched, who: Who, act: Any) -> str:
+def _done(watched: Watched, who: Actor, act: Any) -> str:
     """Do it, and judge by it. If it cannot be judged by, the file is as before."""
     with _one_at_a_time:
         try:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.alerting.book import search
-from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting import alert_search
+from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
@@ -44,7 +44,7 @@ def content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any
     """All that the page shows."""
     catalogue = watched.site.catalogue
     judged = sorted((one for one in watched.judged() if one.rule.id == rule.id), key=_rank)
-    alerts = search.of_rule(watched.file, rule.id, 0, _MOST_ALERTS)
+    alerts = alert_search.of_rule(watched.file, rule.id, 0, _MOST_ALERTS)
     unit = catalogue.signals[rule.signal].unit
     area, panel = panel_of(rule.signal)
     return {
@@ -66,7 +66,7 @@ def content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any
     }
 
 
-def _rank(one: JudgedNow) -> tuple[int, float, str, str]:
+def _rank(one: RuleState) -> tuple[int, float, str, str]:
     where = host_key(one.subject.host), (one.subject.instance or "").casefold()
     return _WORST_FIRST.index(one.state), -_excess(one.value, one.healthy), *where
 
@@ -84,7 +84,7 @@ def _excess(value: float, healthy: Healthy) -> float:
             return abs(value - healthy.limit)
 
 
-def _judged(one: JudgedNow, unit: str, zone: Zone) -> Judged:
+def _judged(one: RuleState, unit: str, zone: Zone) -> Judged:
     is_crossed = one.state in (State.FIRING, State.PENDING)
     return Judged(
         host=one.subject.host,
@@ -98,7 +98,7 @@ def _judged(one: JudgedNow, unit: str, zone: Zone) -> Judged:
     )
 
 
-def _states(judged: Sequence[JudgedNow]) -> str:
+def _states(judged: Sequence[RuleState]) -> str:
     """`2 firing, 14 healthy`."""
     states = [_WORDS.get(one.state, "no data") for one in judged]
     return ", ".join(f"{states.count(word):,} {word}" for word in dict.fromkeys(states))

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from plimsoll.alerting.book.record import Alert
-from plimsoll.alerting.book.silences import Silence
+from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.causes import cause
 from plimsoll.alerting.incidents import Incident
+from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import ended_sentence, still_sentence
 from plimsoll.model.times import Zone, duration_text
 

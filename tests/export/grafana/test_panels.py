@@ -159,7 +159,7 @@ def test_every_panel_of_lines_has_unit_legend_and_words_for_no_data(uid):
         assert panel["interval"] == "10s"
 
 
-def test_shares_end_at_a_hundred():
+def test_evaluation_budget_end_at_a_hundred():
     for signal in ("cpu.busy", "sql.buffer_cache_hit_ratio", "paging_file.used"):
         defaults = home(signal)["fieldConfig"]["defaults"]
         assert (defaults["min"], defaults["max"]) == (0, 100)

@@ -5,11 +5,10 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from plimsoll.alerting import roster
-from plimsoll.alerting.book import actions, deeds, history, silences
-from plimsoll.alerting.book.book import last_evaluation
-from plimsoll.alerting.book.database import AlertsFile, NotKept
-from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting import actions, alert_queries, audit_log, host_inventory, silences
+from plimsoll.alerting.alert import Alert
+from plimsoll.alerting.alert_history import last_evaluation
+from plimsoll.alerting.alerts_file import AlertsFile, NotKept
 from plimsoll.alerting.causes import cause
 from plimsoll.alerting.firing import firing
 from plimsoll.alerting.incidents import incidents
@@ -24,9 +23,9 @@ from plimsoll.model.time_arguments import TimeRange, parse_time
 from plimsoll.model.times import SECOND, Zone, parse_duration
 from plimsoll.model.value_text import quantity
 from plimsoll.native import data_folder
-from plimsoll.notify import alerts_document, trial
+from plimsoll.notify import alerts_document, test_message
 from plimsoll.notify.delivery import senders
-from plimsoll.notify.outbox import notifications, states
+from plimsoll.notify.notification_log import notifications, states
 from plimsoll.notify.redaction import redacted
 from plimsoll.notify.settings import file as up_settings
 from plimsoll.rules.severity import COLOURS, MARKS
@@ -49,10 +48,10 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
         evaluated = last_evaluation(file)
         if ended:
             start, end = given.resolve(zone, now - 7 * _DAY, now, "it is now")
-            found = history.history(file, now - 7 * _DAY if start is None else start, now if end is None else end)
+            found = alert_queries.history(file, now - 7 * _DAY if start is None else start, now if end is None else end)
         else:
-            found = history.firing(file)
-        silenced, targets, hosts = silences.active(file, now), states(file), roster.hosts(file)
+            found = alert_queries.firing(file)
+        silenced, targets, hosts = silences.active(file, now), states(file), host_inventory.hosts(file)
         planned = silences.planned(file, now)
     if evaluated is not None and now - evaluated > _LATE:
         print_error(
@@ -85,9 +84,9 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
 
 
 def list_hosts(data: Path | None) -> None:
-    """List the hosts of the roster."""
+    """List the hosts of the host_inventory."""
     with opened(data) as (file, zone):
-        found = roster.hosts(file)
+        found = host_inventory.hosts(file)
     for one in found:
         newest = f"last sample {zone.clock(one.newest)}" if one.newest else "no sample yet"
         retired = f"retired {zone.clock(one.retired_at)}" if one.retired_at else ""
@@ -100,10 +99,10 @@ def list_hosts(data: Path | None) -> None:
 def show(data: Path | None, number: int) -> None:
     """Print everything about an alert."""
     with opened(data) as (file, zone):
-        alert = history.alert(file, number)
+        alert = alert_queries.alert(file, number)
         if alert is None:
             raise Unusable(f"there is no alert {number}; plimsoll alerts list --history shows those there are")
-        happened, told = history.events(file, number), notifications(file, number)
+        happened, told = alert_queries.events(file, number), notifications(file, number)
     now, details = time.time_ns(), alert.details
     print_line((_sentence(alert, zone, now), "bold"))
     facts: list[tuple[str, str]] = [
@@ -160,12 +159,12 @@ def acknowledge(data: Path | None, number: int, note: str) -> None:
 
 
 def retire(data: Path | None, host: str) -> None:
-    """Take a host off the roster."""
+    """Take a host off the host_inventory."""
     with opened(data) as (file, _):
         now = time.time_ns()
         with file.transaction() as connection:
-            found, closed = roster.retire(file, host, now)
-            deeds.keep(connection, at_terminal(), now, f"retired host {found.name}")
+            found, closed = host_inventory.retire(file, host, now)
+            audit_log.keep(connection, at_terminal(), now, f"retired host {found.name}")
     alerts = f", {counted(closed, 'alert')} closed" if closed else ""
     print_line(f"{found.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
 
@@ -180,7 +179,7 @@ def test(data: Path | None) -> None:
     failed: list[str] = []
     for name, send in senders(told, str(path)).items():
         address = redacted(told.notify[name].url.get_secret_value())
-        error = send(trial.MESSAGE)
+        error = send(test_message.MESSAGE)
         print_line((name, "bold"), f"  {address}: {'sent' if error is None else 'failed'}", indent=2)
         if error is not None:
             failed.append(f"{name}: {error}")

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from plimsoll.alerting.book import actions, notes
+from plimsoll.alerting import actions, notes
 from plimsoll.cli.commands.alerts.alerts import opened
 from plimsoll.cli.console import print_line
 from plimsoll.cli.person import at_terminal

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.alerting.book import history
-from plimsoll.alerting.book.book import AlertBook
-from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting import alert_queries
+from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.compare_history import Difference, compare
-from plimsoll.alerting.planning import Site
 from plimsoll.alerting.replay import replay as replayed
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.api.open_store import measurements_of
 from plimsoll.cli.console import print_line
 from plimsoll.cli.open_store import open_store
@@ -48,14 +48,14 @@ def replay(span: TimeRange, given: Given) -> int:
     file = AlertsFile.existing(folder)
     try:
         zone, now = told.zone, time.time_ns()
-        last = AlertBook(file, catalogue.signals).last_evaluation()
+        last = AlertHistory(file, catalogue.signals).last_evaluation()
         first, until = span.resolve(zone, now - _DAY, now, "it is now")
         start, end = first or now - _DAY, min(until or now, last or 0)
         if end < start:
             raise Unusable("nothing was judged in this time; choose another with --from and --to")
         with open_store(samples, measurements=lambda: measurements_of(catalogue.signals.values())) as store:
             found = list(replayed(store, site, settings.facts(), start, end))
-        result = compare(history.history(file, start, end), found, start, end)
+        result = compare(alert_queries.history(file, start, end), found, start, end)
     finally:
         file.close()
     print_line(f"{zone.span(start, end)} {zone.label(start)}: {counted(result.same, 'alert')} alike")
@@ -67,7 +67,7 @@ def replay(span: TimeRange, given: Given) -> int:
 def _sentence(one: Difference, zone: Zone) -> str:
     ends = [f"until {zone.clock(end)}" if end else "firing still" for end in (one.kept_end, one.replayed_end)]
     what = {
-        "only in the history": f"only in the history, {ends[0]}",
+        "only in the history": f"only in the alert_queries, {ends[0]}",
         "only in the replay": f"only in the replay, {ends[1]}",
         "other end": f"in the history {ends[0]}, in the replay {ends[1]}",
     }[one.what]

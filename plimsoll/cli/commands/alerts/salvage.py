@@ -3,8 +3,8 @@
 import time
 from pathlib import Path
 
-from plimsoll.alerting.book.database import NAME
-from plimsoll.alerting.book.salvage import salvage
+from plimsoll.alerting.alerts_file import NAME
+from plimsoll.alerting.salvage import salvage
 from plimsoll.cli.commands.alerts.alerts import folder_of
 from plimsoll.cli.console import print_line, print_notice
 from plimsoll.model.errors import Unusable

@@ -1,0 +1,238 @@
+"""The alert book: takes what the judging found at each evaluation, and keeps it in alerts.db.
+
+Everything of one evaluation is committed at once. Whoever notifies reads from the file what each target has not been
+told yet (plimsoll/notify/targets.py), so a notification is never lost between the two.
+"""
+
+import math
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from plimsoll.alerting.alert import Key, details_of, key_of, key_text, worst_of
+from plimsoll.alerting.alert_intervals import AlertInterval
+from plimsoll.alerting.alert_queries import tidy
+from plimsoll.alerting.alert_rows import NewAlert, begin, count, count_firing, end, end_flapping, record
+from plimsoll.alerting.alerts_file import AlertsFile
+from plimsoll.alerting.state_changes import StateChange
+from plimsoll.model.host_key import host_key
+from plimsoll.model.times import SECOND, iso
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.states import State, Status
+
+_LAST = "last evaluation"
+_TIDY_EVERY = 3600 * SECOND
+
+
+class AlertHistory:
+    """The states and alerts of `plimsoll up`. Used by one loop; other threads and processes may read the file.
+
+    Any method that writes raises NotKept if the file cannot be written (a full disk). Then nothing of the call is in
+    the file, and the same call can be made again.
+    """
+
+    def __init__(self, file: AlertsFile, signals: Mapping[str, Signal]) -> None:
+        self.file = file
+        self._signals = signals
+        self._statuses = self.statuses()
+        self._tidied = 0
+
+    def statuses(self) -> dict[Key, Status]:
+        """The status of every rule and subject that is not OK."""
+        rows = self.file.rows("SELECT * FROM statuses")
+        return {key_of(row["key"]): Status(State(row["state"]), row["since"]) for row in rows}
+
+    def last_evaluation(self) -> int | None:
+        """The last evaluation that was kept (UTC ns)."""
+        return last_evaluation(self.file)
+
+    def step(
+        self,
+        at: int,
+        transitions: Sequence[StateChange],
+        statuses: Mapping[Key, Status],
+        *,
+        now: int,
+        readings: Mapping[Key, float] | None = None,
+        processes: Mapping[str, Sequence[str]] | None = None,
+        quiet: bool = False,
+    ) -> frozenset[Key]:
+        """Keep the evaluation at `at`, which is later than the last one.
+
+        `statuses` are those that changed, or all. `readings` are the values of what is firing, NaN for no data (the
+        alert is stale). `processes` are the top processes by host, a line each. `quiet`: nothing is notified until
+        `caught_up`.
+
+        Returns the keys in `statuses` that are firing and have no alert any more, because somebody retired the host:
+        the loop must forget their status, so that they can fire again.
+        """
+        last = self.last_evaluation()
+        if last is not None and at <= last:
+            raise ValueError(f"the evaluation at {iso(at)} is not after the last one, at {iso(last)}")
+        changed = {key: one for key, one in statuses.items() if self._statuses.get(key, Status()) != one}
+        by_host = {host_key(host): tuple(lines) for host, lines in (processes or {}).items()}
+        with self.file.transaction() as connection:
+            _keep_statuses(connection, changed)
+            firing = self._firing()
+            opened: dict[Key, int] = {key: row["id"] for key, row in firing.items()}
+            for one in transitions:
+                if one.after == State.FIRING and one.key not in opened:
+                    begun = self._begun(one, one.at, by_host.get(host_key(one.subject.host), ()))
+                    opened[one.key] = begin(connection, replace(begun, hold=quiet), now)
+                    count_firing(connection, opened[one.key], now)
+                elif one.before == State.FIRING and one.after != State.FIRING and one.key in opened:
+                    end(connection, opened.pop(one.key), one.at, now, "recovered", hold=quiet)
+                    firing.pop(one.key, None)
+            _read(connection, firing, readings or {}, at, now)
+            end_flapping(connection, at, now)
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LAST, at))
+            if now - self._tidied >= _TIDY_EVERY:
+                tidy(connection, now)
+            lost = frozenset(key for key, one in statuses.items() if one.state == State.FIRING) - opened.keys()
+            _keep_statuses(connection, dict.fromkeys(lost, Status()))
+        if now - self._tidied >= _TIDY_EVERY:
+            self._tidied = now
+        self._statuses |= changed
+        for key in lost:
+            self._statuses.pop(key, None)
+        return lost
+
+    def caught_up(self) -> None:
+        """What is still firing after the catching up may be notified from now on."""
+        with self.file.transaction() as connection:
+            connection.execute("UPDATE alerts SET hold = 0 WHERE hold")
+
+    def amend(self, key: Key, start: int, episodes: Iterable[AlertInterval], *, now: int) -> None:
+        """Replace the history of one rule and subject from `start` on; what is new in it is marked late.
+
+        `episodes` are all that were firing at `start` or later. What fired and ended is never notified. An alert that
+        is firing stays so, only its beginning may change: the next evaluation decides whether it ends.
+        """
+        found = list(episodes)
+        closed = {(one.since, one.fired_at, one.ended_at): one for one in found if one.ended_at is not None}
+        open_one = next((one for one in found if one.ended_at is None), None)
+        with self.file.transaction() as connection:
+            rows = connection.execute(
+                "SELECT * FROM alerts WHERE key = ? AND kind = 'rule' AND replaced_at IS NULL"
+                " AND (ended_at IS NULL OR ended_at >= ?)",
+                (key_text(key), start),
+            ).fetchall()
+            for row in rows:
+                if row["ended_at"] is None:
+                    if open_one and (open_one.since, open_one.fired_at) != (row["since"], row["fired_at"]):
+                        connection.execute(
+                            "UPDATE alerts SET since = ?, fired_at = ?, late = 1 WHERE id = ?",
+                            (open_one.since, open_one.fired_at, row["id"]),
+                        )
+                        record(connection, row["id"], open_one.fired_at, now, "amended", note="its beginning")
+                elif closed.pop((row["since"], row["fired_at"], row["ended_at"]), None) is None:
+                    connection.execute("UPDATE alerts SET replaced_at = ?, hush = 1 WHERE id = ?", (now, row["id"]))
+                    record(connection, row["id"], row["fired_at"], now, "amended", note="replaced: samples came late")
+            for one in closed.values():
+                _add_late(connection, self._begun(one, one.fired_at), one, now)
+
+    def fire_late(self, one: AlertInterval, *, now: int) -> None:
+        """Begin an alert that late samples have shown to fire still, and that is to be notified."""
+        status = Status(State.FIRING, one.since)
+        with self.file.transaction() as connection:
+            alert = begin(connection, replace(self._begun(one, one.fired_at), late=True), now)
+            connection.execute("UPDATE alerts SET hush = 0 WHERE id = ?", (alert,))
+            _keep_statuses(connection, {one.key: status})
+        self._statuses[one.key] = status
+
+    def end_late(self, key: Key, one: AlertInterval | None, at: int, *, now: int) -> None:
+        """End an alert that fires, as late samples have shown that it did: as `one`; or, if it never fired, at `at`."""
+        with self.file.transaction() as connection:
+            row = connection.execute(
+                "SELECT id FROM alerts WHERE key = ? AND kind = 'rule' AND ended_at IS NULL", (key_text(key),)
+            ).fetchone()
+            if row is not None:
+                connection.execute("UPDATE alerts SET late = 1 WHERE id = ?", (row["id"],))
+                if one is not None:
+                    query = "UPDATE alerts SET since = ?, fired_at = ? WHERE id = ?"
+                    connection.execute(query, (one.since, one.fired_at, row["id"]))
+                ended = at if one is None or one.ended_at is None else one.ended_at
+                end(connection, row["id"], ended, now, "recovered")
+            _keep_statuses(connection, {key: Status()})
+        self._statuses.pop(key, None)
+
+    def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
+        """Close the alerts of rules that are not judged any more (by rule and host), and forget their statuses."""
+        with self.file.transaction() as connection:
+            for row in self._firing().values():
+                if not is_judged(row["rule"], row["host"]):
+                    end(connection, row["id"], at, now, "rule removed")
+            gone = [key for key in self._statuses if not is_judged(key[0], key[1])]
+            connection.executemany("DELETE FROM statuses WHERE key = ?", [(key_text(key),) for key in gone])
+        for key in gone:
+            del self._statuses[key]
+
+    def _firing(self) -> dict[Key, sqlite3.Row]:
+        rows = self.file.rows(
+            "SELECT id, key, rule, host, worst, last, healthy, stale FROM alerts"
+            " WHERE ended_at IS NULL AND kind = 'rule'"
+        )
+        return {key_of(row["key"]): row for row in rows}
+
+    def _begun(self, one: StateChange | AlertInterval, at: int, processes: Sequence[str] = ()) -> NewAlert:
+        subject, rule = one.subject, one.rule
+        return NewAlert(
+            key=one.key,
+            kind="rule",
+            rule=rule.id,
+            severity=rule.severity,
+            signal=rule.signal,
+            host=subject.host,
+            instance=subject.instance,
+            since=one.since,
+            fired_at=at,
+            value=one.value,
+            healthy=str(one.healthy),
+            worst=one.worst,
+            details=details_of(rule, one.healthy, one.note, self._signals, tuple(processes), one.covered),
+        )
+
+
+def last_evaluation(file: AlertsFile) -> int | None:
+    """The last evaluation that was kept (UTC ns)."""
+    rows = file.rows("SELECT value FROM meta WHERE name = ?", (_LAST,))
+    return rows[0]["value"] if rows else None
+
+
+def _keep_statuses(connection: sqlite3.Connection, statuses: Mapping[Key, Status]) -> None:
+    for key, one in statuses.items():
+        if one == Status():
+            connection.execute("DELETE FROM statuses WHERE key = ?", (key_text(key),))
+        else:
+            values = (key_text(key), int(one.state), one.since)
+            connection.execute("INSERT OR REPLACE INTO statuses VALUES (?, ?, ?)", values)
+
+
+def _read(
+    connection: sqlite3.Connection, firing: Mapping[Key, sqlite3.Row], readings: Mapping[Key, float], at: int, now: int
+) -> None:
+    """Keep the last and the worst value of what is firing, and whether it has data."""
+    for key, value in readings.items():
+        row = firing.get(key)
+        if row is None:
+            continue
+        stale = math.isnan(value)
+        if stale != bool(row["stale"]):
+            record(connection, row["id"], at, now, "stale" if stale else "data again", value)
+        last = row["last"] if stale else value
+        known = math.nan if row["worst"] is None else row["worst"]
+        worst = worst_of(row["healthy"], known, value)
+        if (stale, last, worst) != (bool(row["stale"]), row["last"], known):
+            connection.execute(
+                "UPDATE alerts SET stale = ?, last = ?, worst = ? WHERE id = ?",
+                (stale, last, None if math.isnan(worst) else worst, row["id"]),
+            )
+
+
+def _add_late(connection: sqlite3.Connection, begun: NewAlert, one: AlertInterval, now: int) -> None:
+    alert = begin(connection, replace(begun, late=True), now)
+    connection.execute(
+        "UPDATE alerts SET worst = ?, ended_at = ?, ended_how = 'recovered' WHERE id = ?",
+        (None if math.isnan(one.worst) else one.worst, one.ended_at, alert),
+    )
+    count(connection, "late alerts")

@@ -1,0 +1,186 @@
+"""Begins and ends alerts in alerts.db, within a transaction of the caller."""
+
+import math
+import sqlite3
+from dataclasses import dataclass
+
+from plimsoll.alerting.alert import Details, Ended, Key, Kind, key_text
+from plimsoll.alerting.silences import is_silenced
+from plimsoll.model.host_key import host_key
+from plimsoll.model.times import SECOND
+from plimsoll.rules.schema.field_types import Severity
+
+_HOUR = 3600 * SECOND
+# A rule is flapping after so many firings within so long, until it has neither fired nor recovered for so long.
+_FLAPPING = ((3, _HOUR, _HOUR), (6, 24 * _HOUR, 6 * _HOUR))
+
+
+@dataclass(frozen=True, slots=True)
+class NewAlert:
+    """An alert that begins. `hold`: it is not notified until the catching up is done. `late`: never.
+
+    `worst` is the worst value since `since`; NaN if that is `value`.
+    """
+
+    key: Key
+    kind: Kind
+    rule: str
+    severity: Severity
+    signal: str
+    host: str
+    instance: str | None
+    since: int | None
+    fired_at: int
+    value: float
+    healthy: str
+    details: Details
+    worst: float = math.nan
+    hold: bool = False
+    late: bool = False
+
+
+def begin(connection: sqlite3.Connection, one: NewAlert, now: int) -> int:
+    """Write an alert that fires, and return its id."""
+    columns = {
+        "key": key_text(one.key),
+        "kind": one.kind,
+        "rule": one.rule,
+        "severity": one.severity,
+        "signal": one.signal,
+        "host": one.host,
+        "instance": one.instance,
+        "since": one.since,
+        "fired_at": one.fired_at,
+        "value": _null(one.value),
+        "worst": _null(one.value if math.isnan(one.worst) else one.worst),
+        "last": _null(one.value),
+        "healthy": one.healthy,
+        "hold": one.hold,
+        "hush": one.late,
+        "late": one.late,
+        "details": one.details.to_json(),
+    }
+    query = f"INSERT INTO alerts ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    alert = connection.execute(query, tuple(columns.values())).lastrowid or 0
+    record(connection, alert, one.fired_at, now, "fired", one.value, "late" if one.late else "")
+    count(connection, "alerts")
+    return alert
+
+
+def end(connection: sqlite3.Connection, alert: int, at: int, now: int, how: Ended, *, hold: bool = False) -> None:
+    """End an alert. `hold`: that is not notified until the catching up is done.
+
+    If it is not to be notified now and no target was told of it, none ever is: only who was told that it fires is told
+    that it ended.
+    """
+    row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
+    flapping = row["kind"] != "flapping" and open_flapping(connection, row["key"]) is not None
+    hush = hold or row["hold"] or flapping or _is_muted(connection, row) or is_silenced(connection, row, now)
+    connection.execute(
+        "UPDATE alerts SET ended_at = ?, ended_how = ?, stale = 0, hush = hush OR ?, hold = hold OR ? WHERE id = ?",
+        (at, how, hush, hold, alert),
+    )
+    if flapping:
+        _settle(connection, "SELECT ?", alert)
+    record(connection, alert, at, now, how)
+
+
+def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
+    """Begin a flapping alert if the alert that has just begun is one too many of its key."""
+    row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
+    open_one = open_flapping(connection, row["key"])
+    if open_one is not None:
+        connection.execute("UPDATE alerts SET firings = firings + 1 WHERE id = ?", (open_one,))
+        return
+    firings = _firings(connection, row["key"], row["fired_at"])
+    within = [[at for at in firings if at > row["fired_at"] - span] for _, span, _ in _FLAPPING]
+    many = [some for some, (most, _, _) in zip(within, _FLAPPING, strict=True) if len(some) >= most]
+    if not many:
+        return
+    copied = "key, rule, severity, signal, host, instance, value, worst, last, healthy, hold, details"
+    begun = connection.execute(
+        f"INSERT INTO alerts ({copied}, kind, since, fired_at, firings)"
+        f" SELECT {copied}, 'flapping', ?, fired_at, ? FROM alerts WHERE id = ?",
+        (min(many[-1]), len(many[-1]), alert),
+    ).lastrowid
+    record(connection, begun or 0, row["fired_at"], now, "flapping")
+    _settle(connection, "SELECT id FROM alerts WHERE key = ? AND ended_at IS NOT NULL AND NOT hush", row["key"])
+
+
+def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
+    """End flapping alerts whose rule has neither fired nor recovered for long enough."""
+    for row in connection.execute("SELECT id, key FROM alerts WHERE ended_at IS NULL AND kind = 'flapping'").fetchall():
+        last = connection.execute(
+            "SELECT coalesce(ended_at, fired_at) AS at FROM alerts WHERE key = ? AND kind <> 'flapping'"
+            " ORDER BY fired_at DESC LIMIT 1",
+            (row["key"],),
+        ).fetchone()
+        quiet = at - (last["at"] if last else 0)
+        if quiet < min(stable for _, _, stable in _FLAPPING):
+            continue
+        firings = _firings(connection, row["key"], at)
+        often = [stable for most, span, stable in _FLAPPING if sum(one > at - span for one in firings) >= most]
+        if quiet >= max(often, default=0):
+            end(connection, row["id"], at, now, "recovered")
+
+
+def _firings(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
+    """When a key fired, within the longest span before `at` that counts for flapping; the latest few."""
+    rows = connection.execute(
+        "SELECT fired_at FROM alerts WHERE key = ? AND kind <> 'flapping' AND NOT late AND replaced_at IS NULL"
+        " AND fired_at > ? ORDER BY fired_at DESC LIMIT ?",
+        (key, at - max(span for _, span, _ in _FLAPPING), max(most for most, _, _ in _FLAPPING)),
+    )
+    return [row["fired_at"] for row in rows]
+
+
+def open_flapping(connection: sqlite3.Connection, key: str) -> int | None:
+    """The id of the open flapping alert of a key (as the file has it)."""
+    row = connection.execute(
+        "SELECT id FROM alerts WHERE key = ? AND ended_at IS NULL AND kind = 'flapping'", (key,)
+    ).fetchone()
+    return row and row["id"]
+
+
+def record(
+    connection: sqlite3.Connection,
+    alert: int,
+    at: int,
+    now: int,
+    what: str,
+    value: float = math.nan,
+    note: str = "",
+) -> None:
+    """Add an event to the history of an alert."""
+    connection.execute(
+        "INSERT INTO events (alert, at, recorded_at, what, value, note) VALUES (?, ?, ?, ?, ?, ?)",
+        (alert, at, now, what, _null(value), note),
+    )
+
+
+def count(connection: sqlite3.Connection, name: str, by: int = 1) -> None:
+    """Add to a counter."""
+    connection.execute(
+        "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value", (name, by)
+    )
+
+
+def _settle(connection: sqlite3.Connection, alerts: str, value: str | int) -> None:
+    """Nobody is told of the ends of single alerts of a rule that is flapping. `alerts` is a query for their ids."""
+    connection.execute(f"UPDATE told SET what = 'ended' WHERE alert IN ({alerts})", (value,))
+    connection.execute(f"UPDATE alerts SET hush = 1 WHERE id IN ({alerts})", (value,))
+
+
+def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
+    """Whether the host of an alert, or every host, is silent."""
+    if row["kind"] in ("all-silent", "plimsoll"):
+        return False
+    kinds = "('all-silent')" if row["kind"] == "host-silent" else "('all-silent', 'host-silent')"
+    found = connection.execute(
+        f"SELECT host FROM alerts WHERE ended_at IS NULL AND kind IN {kinds} AND id <> ?", (row["id"],)
+    ).fetchall()
+    return any(not one["host"] or host_key(one["host"]) == host_key(row["host"]) for one in found)
+
+
+def _null(value: float) -> float | None:
+    return None if math.isnan(value) else value

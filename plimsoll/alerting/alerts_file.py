@@ -1,0 +1,239 @@
+"""alerts.db: the state and the history of alerts, in an SQLite file of the data folder.
+
+It is small and separate from the store of samples, so that alerts and notifications work with any store. A transaction
+that was committed survives the end of the process and of the machine (WAL, synchronous=FULL). Several processes may use
+the file at once: `plimsoll up` and `plimsoll alerts`.
+"""
+
+import os
+import sqlite3
+import stat
+import sys
+from collections.abc import Generator, Iterable
+from contextlib import closing, contextmanager, suppress
+from importlib.resources import files
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from plimsoll.alerting.damage import damaged_table
+from plimsoll.alerting.patterns import is_like
+from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.parameters import Parameter
+
+NAME = "alerts.db"
+FORMAT = 1
+_BUSY_S = 20.0
+_MENDED = "stop plimsoll up, and run plimsoll alerts salvage, which keeps what can be read"
+# Not in schema.sql: files of the same format that were made before there were these get them, too.
+_ADDED = (
+    "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, text TEXT NOT NULL, "
+    "host TEXT NOT NULL, who TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS deeds (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, "
+    "how TEXT NOT NULL, what TEXT NOT NULL)",
+)
+
+
+class NotKept(Exception):
+    """The file could not be read or written: nothing of the transaction is in it. The text says why, and what to do."""
+
+
+class AlertsFile:
+    """An open alerts.db. Safe for threads: a transaction or a query holds a lock."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = RLock()
+        _make(path)
+        try:
+            self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+        except sqlite3.DatabaseError as error:
+            raise Unusable(f"{path}: {_why(error)}") from None
+        try:
+            self._connection.row_factory = sqlite3.Row
+            self._connection.create_function("is_like", 2, is_like, deterministic=True)
+            self._check()  # first: a file that is refused is left as it is
+            self.rows("PRAGMA journal_mode = WAL")
+            self.rows("PRAGMA synchronous = FULL")
+            self._upgrade()
+        except NotKept as error:
+            self.close()
+            raise Unusable(str(error)) from None
+        except Unusable:
+            self.close()
+            raise
+
+    @classmethod
+    def existing(cls, folder: Path) -> "AlertsFile":
+        """The file of a data folder that `plimsoll up` has used. Unusable if there is none, or another user's.
+
+        Files that another user, even root, makes beside it would keep its owner from writing.
+        """
+        path = folder / NAME
+        try:
+            owner = path.stat().st_uid
+        except OSError as error:
+            why = "there is none" if isinstance(error, FileNotFoundError) else error.strerror
+            raise Unusable(
+                f"{path}: {why}; plimsoll up makes it; name its data folder with {Parameter.STORE}"
+            ) from None
+        if sys.platform != "win32" and owner != os.geteuid():
+            raise Unusable(f"{path}: belongs to another user: run this as user {owner}, as with sudo -u '#{owner}'")
+        return cls(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def backup(self, to: Path) -> None:
+        """Copy all to a new file as of one moment. NotKept if that is not possible."""
+        _make(to)
+        with self._lock, self._usable(), closing(sqlite3.connect(to)) as copy:
+            self._connection.backup(copy)
+
+    @contextmanager
+    def transaction(self) -> Generator[sqlite3.Connection]:
+        """Commit everything that is done within, or nothing. NotKept if the file cannot be written.
+
+        One within another is a part of it.
+        """
+        with self._lock, self._usable():
+            if self._connection.in_transaction:
+                yield self._connection
+                return
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # SQLite itself rolls back when the disk is full
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def rows(self, query: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
+        """The rows of a query. NotKept if the file cannot be read."""
+        with self._lock, self._usable():
+            return self._connection.execute(query, tuple(values)).fetchall()
+
+    @contextmanager
+    def _usable(self) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            # Its subclasses, but for one, are mistakes in a query.
+            if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
+                raise NotKept(f"{self.path}: {_why(error)}") from error
+            raise
+
+    @contextmanager
+    def alone(self) -> Generator[None]:
+        """Let no other thread use the file meanwhile."""
+        with self._lock:
+            yield
+
+    @property
+    def version(self) -> tuple[int, int] | None:
+        """Another one after any change, by this process or another; None within a transaction, which may be undone."""
+        with self._lock, self._usable():
+            by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+            return None if self._connection.in_transaction else (by_others, self.own_changes)
+
+    @property
+    def own_changes(self) -> int:
+        """How many rows this process has changed so far."""
+        return self._connection.total_changes
+
+    def _check(self) -> None:
+        """Raise Unusable if the file cannot be used. It is only read."""
+        with self._lock, self._usable():
+            connection = self._connection
+            found = connection.execute("PRAGMA user_version").fetchone()[0]
+            if found > FORMAT:
+                raise Unusable(
+                    f"{self.path}: was written by a newer Plimsoll (format {found}, this one reads {FORMAT}); install "
+                    f"that version, or name another data folder with {Parameter.STORE}"
+                )
+            is_new = not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            if is_new:
+                return
+            odd = _odd(connection) if found else "its tables are not those of Plimsoll"
+            if odd:
+                raise Unusable(
+                    f"{self.path}: was changed by another program ({odd}); move it away, and alerts begin anew"
+                )
+            if table := damaged_table(connection):
+                raise Unusable(f"{self.path}: is damaged (the table {table} has a row that cannot be read): {_MENDED}")
+
+    def _upgrade(self) -> None:
+        with self.transaction() as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                for statement in _statements():
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+            for statement in _ADDED:
+                connection.execute(statement)
+
+
+def _odd(connection: sqlite3.Connection) -> str:
+    """What is not as Plimsoll makes it: a view or trigger, which would run what others wrote, or a missing column."""
+    made = sqlite3.connect(":memory:")
+    try:
+        for statement in _statements():
+            made.execute(statement)
+        expected = _columns(made)
+    finally:
+        made.close()
+    for kind, name in connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')"):
+        return f"a {kind}, {printable(name)}"
+    found = _columns(connection)
+    return next((f"{name} is not as it was" for name in expected if not expected[name] <= found.get(name, set())), "")
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
+    """The columns of each table."""
+    rows = connection.execute(
+        "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"
+    )
+    found: dict[str, set[str]] = {}
+    for table, column in rows.fetchall():
+        found.setdefault(table, set()).add(column)
+    return found
+
+
+def _statements() -> list[str]:
+    text = files("plimsoll.alerting").joinpath("schema.sql").read_text(encoding="utf-8")
+    lines = [line for line in text.split("\n") if not line.startswith("--")]
+    return [statement for statement in "\n".join(lines).split(";") if statement.strip()]
+
+
+def _make(path: Path) -> None:
+    """Make the file for its owner alone; SQLite gives the files beside it the same mode."""
+    try:
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        found = path.lstat()
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be made: {error.strerror or error}") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise Unusable(
+            f"{path}: is not a regular file; move it away, or name another data folder with {Parameter.STORE}"
+        )
+    if sys.platform != "win32" and stat.S_IMODE(found.st_mode) & 0o077:
+        path.chmod(0o600)
+
+
+def _why(error: sqlite3.DatabaseError) -> str:
+    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
+        case sqlite3.SQLITE_FULL:
+            return "the disk is full: nothing can be written; free some space"
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return f"another program has locked it for {_BUSY_S:.0f} s; end that program"
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            return f"is damaged ({error}): {_MENDED}"
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return f"cannot be written ({error}); give its owner the right to write it and its folder"
+        case _ if "decode" in str(error):
+            return f"is damaged (a text in it cannot be read): {_MENDED}"
+        case _:
+            return f"cannot be used: {error}"

@@ -1,1 +1,0 @@
-"""The alert book: alerts, silences and acknowledgements, kept in alerts.db."""

@@ -1,0 +1,131 @@
+"""Hosts whose clock is wrong: ahead, so that samples are judged only when their time has come, or behind, so that they
+come too late to be judged.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.alerting.series_hosts import SeriesHosts
+from plimsoll.model.host_key import HostKey, host_key
+from plimsoll.model.log import Times
+from plimsoll.model.points import Points
+from plimsoll.model.times import SECOND, duration_text
+
+_TOLERATED = 60 * SECOND
+_REMEMBERED = 300 * SECOND
+_REMEMBERED_LATE = 900 * SECOND  # some agents write every few minutes
+_STEADY = 120 * SECOND  # a host that catches up after an outage is later at first, and soon in time
+
+
+def wrong(by: int, side: Literal["ahead", "behind"]) -> str:
+    """That a clock is wrong (by ns): `its clock is 5 min behind; set it right`."""
+    return f"its clock is {duration_text(by // SECOND * SECOND)} {side}; set it right"
+
+
+@dataclass(frozen=True, slots=True)
+class _Late:
+    """A host whose samples come late: the newest one, from when to when, and how late at least and at most (ns)."""
+
+    host: str
+    newest: int
+    first: int
+    last: int
+    lowest: int
+    highest: int
+
+    def after(self, newest: int, now: int) -> "_Late":
+        """The same after newer samples; begun anew if these are much more or less late than the others."""
+        lag = now - newest
+        low, high = min(self.lowest, lag), max(self.highest, lag)
+        if high - low > _TOLERATED or now - self.last > _REMEMBERED_LATE:
+            return _Late(self.host, newest, now, now, lag, lag)
+        return replace(self, newest=newest, last=now, lowest=low, highest=high)
+
+
+@dataclass(frozen=True, slots=True)
+class _Early:
+    """A host whose newest sample is from the future, and when it was written (UTC ns)."""
+
+    host: str
+    newest: int
+    written: int
+
+
+class ClockSkew:
+    """Notes samples from the future, and those that come late. `tags` name the host; see `rules.subjects.host_of`."""
+
+    def __init__(self, tags: Collection[str]) -> None:
+        self.hosts = SeriesHosts(tags)
+        self._ahead: dict[HostKey, _Early] = {}
+        self._late: dict[str, _Late] = {}
+        self._lock = Lock()
+
+    def written(self, points: Points, now: int) -> None:
+        """Note the hosts whose newest sample is more than a minute from `now` (UTC ns); forget those in time again."""
+        if not len(points):
+            return
+        newest = np.full(len(points.series), np.iinfo(np.int64).min)
+        np.maximum.at(newest, points.which, points.times)
+        used = np.unique(points.which)
+        with self._lock:
+            if self._late or self._ahead or (np.abs(newest[used] - now) > _TOLERATED).any():
+                for host, its_newest in self._by_host(points, used, newest[used]):
+                    self._note(host, its_newest, now)
+
+    def reasons(self, now: int) -> Mapping[HostKey, str]:
+        """Why the samples of hosts (case-folded) cannot be judged, in words."""
+        behind = {host_key(host): wrong(by, "behind") for host, (by, _) in self.behind(now).items()}
+        return behind | {host_key(host): wrong(by, "ahead") for host, by in self.ahead(now).items()}
+
+    def ahead(self, now: int) -> Mapping[str, int]:
+        """How far (ns) the clocks of hosts are ahead that sent such samples in the last five minutes."""
+        with self._lock:
+            self._forget(now)
+            recent = (one for one in self._ahead.values() if now - one.written <= _REMEMBERED)
+            return {one.host: one.newest - one.written for one in recent}
+
+    def last_sent(self, now: int) -> Mapping[HostKey, int]:
+        """When hosts last wrote (UTC ns) whose newest samples are of a time that has not come."""
+        with self._lock:
+            self._forget(now)
+            return {key: one.written for key, one in self._ahead.items()}
+
+    def behind(self, now: int) -> Mapping[str, tuple[int, int]]:
+        """How far (ns) the clocks of hosts are behind, and their newest sample (UTC ns).
+
+        Of hosts whose samples have been as late as that for two minutes, and none in time.
+        """
+        with self._lock:
+            self._late = {key: one for key, one in self._late.items() if now - one.last <= _REMEMBERED_LATE}
+            steady = (one for one in self._late.values() if one.last - one.first >= _STEADY)
+            return {one.host: (one.lowest, one.newest) for one in steady}
+
+    def _by_host(self, points: Points, used: NDArray[np.int32], newest: Times) -> Iterator[tuple[str, int]]:
+        """The hosts of the series that are used, and the newest sample of each."""
+        of_host = self.hosts.numbers(points.series)[used]
+        its_newest = np.full(len(self.hosts.names), np.iinfo(np.int64).min)
+        np.maximum.at(its_newest, of_host, newest)
+        for number in np.unique(of_host).tolist():
+            yield self.hosts.names[number], int(its_newest[number])
+
+    def _forget(self, now: int) -> None:
+        kept = self._ahead.items()
+        self._ahead = {key: one for key, one in kept if now - one.written <= _REMEMBERED or now < one.newest}
+
+    def _note(self, host: str, newest: int, now: int) -> None:
+        key = host_key(host)
+        if newest > now + _TOLERATED:
+            self._ahead[key] = _Early(host, newest, now)
+        elif newest >= now - _TOLERATED:
+            self._ahead.pop(key, None)
+        if newest >= now - _TOLERATED:
+            self._late.pop(key, None)
+        elif key in self._late:
+            self._late[key] = self._late[key].after(newest, now)
+        else:
+            self._late[key] = _Late(host, newest, now, now, now - newest, now - newest)

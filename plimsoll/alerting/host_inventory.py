@@ -1,0 +1,291 @@
+"""The roster: which hosts are expected to send, and an alert for each that is silent.
+
+A host is expected when it has sent for ten minutes, or when up.toml lists it, until it is retired. It is silent if its
+newest sample is older than `silent_after`, or than four of its intervals if that is longer. The time in which Plimsoll
+did not run, or the machine slept, does not count. If several hosts are expected and all of them are silent, one alert
+says so in place of theirs. Of a host that sends, the processors, memory or disks may be silent alone.
+"""
+
+import math
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+from plimsoll.alerting.alert import Details, Kind
+from plimsoll.alerting.alert_rows import NewAlert, begin, count_firing, end
+from plimsoll.alerting.alerts_file import AlertsFile
+from plimsoll.model.errors import Unusable
+from plimsoll.model.host_key import HostKey, host_key
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.remark import counted
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.rules.schema.field_types import Resource
+
+HOST_SILENT = "host-silent"
+ALL_SILENT = "all-hosts-silent"
+SILENT_AFTER = 120 * SECOND
+EXPECTED_AFTER = 600 * SECOND
+_INTERVALS = 4
+_LOOK_EVERY = 60 * SECOND  # for resources
+_ASLEEP = 60 * SECOND  # longer between two steps than any step takes
+_LOOK_AT = ("its agent (Telegraf, the collector)", "the network between it and this machine", "its clock")
+
+
+@dataclass(frozen=True, slots=True)
+class LastSample:
+    """What a host has sent: the time of its newest sample (UTC ns), and the time between samples if it is known."""
+
+    newest: int
+    interval: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host of the roster; its columns are those of the table. `host` is case-folded, `name` as it was first spelled.
+
+    `since` is the beginning of its data without a long pause. Times are UTC ns.
+    """
+
+    host: str
+    name: str
+    since: int | None = None
+    newest: int | None = None
+    interval: int | None = None
+    expected: int = 0
+    retired_at: int | None = None
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether its silence is an alert."""
+        return bool(self.expected) and self.retired_at is None
+
+    def is_late(self, now: int) -> bool:
+        """Whether its newest sample is older than one of a host that sends without a pause."""
+        return self.newest is None or now - self.newest > max(SILENT_AFTER, _INTERVALS * (self.interval or 0))
+
+    def after(self, seen: LastSample, now: int) -> "Host":
+        """The host after it was seen. A retired host that sends again is expected again."""
+        newest = min(seen.newest, now)  # a clock that is ahead must not hide that the host is silent
+        if self.newest is not None and newest <= self.newest:
+            return self
+        paused = self.since is None or self.newest is None or newest - self.newest > EXPECTED_AFTER
+        since = newest if paused or self.since is None else self.since
+        returned = self.retired_at is not None and newest > self.retired_at
+        return Host(
+            host=self.host,
+            name=self.name,
+            since=since,
+            newest=newest,
+            interval=seen.interval or self.interval,
+            expected=int(bool(self.expected) or returned or newest - since >= EXPECTED_AFTER),
+            retired_at=None if returned else self.retired_at,
+        )
+
+    def early(self, now: int) -> "Host":
+        """The host after it has written samples of a time that has not come, and none before."""
+        if self.newest is not None or self.retired_at is not None:
+            return self
+        since = now if self.since is None else self.since
+        return replace(self, since=since, expected=int(bool(self.expected) or now - since >= EXPECTED_AFTER))
+
+
+class HostInventory:
+    """The hosts that are expected. Used by the one loop that steps the alert book."""
+
+    def __init__(self, file: AlertsFile, listed: Sequence[str] = (), silent_after: int = SILENT_AFTER) -> None:
+        self._file = file
+        self.expect(listed, silent_after)
+        self._watching: int | None = None
+        self._stepped = 0
+        self._noted: dict[int, str] = {}
+        self._sampled: dict[tuple[str, Resource], tuple[int, int]] = {}
+        self._late: Set[tuple[str, Resource]] = frozenset()
+        self._unsent: Mapping[str, Mapping[Resource, int]] = {}
+
+    def expect(self, listed: Sequence[str], silent_after: int) -> None:
+        """Expect other hosts, and find them silent after another time (ns), from the next step on."""
+        self._listed = {host_key(name): name for name in listed}
+        self._silent_after = silent_after
+
+    def step(
+        self,
+        seen: Mapping[str, LastSample],
+        now: int,
+        reasons: Mapping[HostKey, str] | None = None,
+        early: Collection[str] = (),
+    ) -> None:
+        """Begin and end the alerts of silent hosts. `seen` is what each host has sent so far, by its name;
+        `reasons` are why the samples of some hosts (case-folded) cannot be judged; `early` are hosts that write samples
+        of a time that has not come.
+
+        To be called at every evaluation, except while catching up. Raises NotKept if the file cannot be written; the
+        next call makes up for it.
+        """
+        if self._watching is None or not 0 <= now - self._stepped <= _ASLEEP:
+            self._watching = now
+        self._stepped = now
+        before = {one.host: one for one in hosts(self._file)}
+        known = {host: Host(host, name, expected=1) for host, name in self._listed.items()} | before
+        for name, one in seen.items():
+            host = host_key(name)
+            known[host] = known.get(host, Host(host, name)).after(one, now)
+        for name in early:
+            host = host_key(name)
+            known[host] = known.get(host, Host(host, name)).early(now)
+        with self._file.transaction() as connection:
+            for host, one in known.items():
+                if one != before.get(host):
+                    _write(connection, one)
+            expected = [one for one in known.values() if one.is_expected]
+            self._alert(expected, now, self._watching, reasons or {}, connection)
+
+    def unsent(
+        self,
+        newest: Callable[[int], Mapping[tuple[str, Resource], tuple[int, int]]],
+        seen: Mapping[str, LastSample],
+        now: int,
+    ) -> Mapping[str, Mapping[Resource, int]]:
+        """The newest sample (UTC ns) of resources that hosts (case-folded) have sent, and no longer do while they send.
+
+        `newest` gives that of each resource that is judged at the evaluation `now`, and its sampling interval; see
+        `Standing.newest`. It is asked every minute. What is silent is measured by what else the host has sent: in an
+        outage all of it is late.
+        """
+        if now % _LOOK_EVERY:
+            return self._unsent
+        for key, (at, interval) in newest(now - _LOOK_EVERY).items():
+            self._sampled[key] = max(at, self._sampled.get(key, (0, 0))[0]), interval
+        heard: dict[str, int] = {host_key(name): one.newest for name, one in seen.items()}
+        least = max(self._silent_after, SILENT_AFTER)
+        late = {
+            key: at
+            for key, (at, interval) in self._sampled.items()
+            if heard.get(key[0], 0) - at > max(least, _INTERVALS * interval)
+        }
+        found: dict[str, dict[Resource, int]] = {}
+        for host, resource in late.keys() & self._late:  # an agent that starts again does not send all at once
+            found.setdefault(host, {})[resource] = late[host, resource]
+        self._late, self._unsent = late.keys(), found
+        return found
+
+    def forget_resources(self) -> None:
+        """Expect no resource any more: other limits may judge others."""
+        self._sampled, self._late, self._unsent = {}, frozenset(), {}
+
+    def oldest_first(self) -> list[str]:
+        """The hosts, case-folded: those that up.toml lists, then those whose data began first."""
+        known = [one for one in hosts(self._file) if one.host not in self._listed and one.since is not None]
+        return [*self._listed, *(one.host for one in sorted(known, key=lambda one: one.since or 0))]
+
+    def _alert(
+        self,
+        expected: Sequence[Host],
+        now: int,
+        watching: int,
+        reasons: Mapping[HostKey, str],
+        connection: sqlite3.Connection,
+    ) -> None:
+        rows = connection.execute(
+            "SELECT id, kind, host FROM alerts WHERE ended_at IS NULL AND kind IN ('host-silent', 'all-silent')"
+        ).fetchall()
+        firing = {(row["kind"], host_key(row["host"])): row["id"] for row in rows}
+        silent: list[Host] = []
+        for one in expected:
+            limit = self._limit(one)
+            number = firing.get(("host-silent", host_key(one.host)))
+            if one.newest is not None and now - one.newest <= limit:
+                if number is not None:
+                    end(connection, number, now, now, "recovered")
+            elif number is not None or now - max(one.newest or watching, watching) > limit:
+                silent.append(one)
+                note = reasons.get(host_key(one.host), "")
+                if number is None:
+                    _begin(connection, "host-silent", one.name, one.newest, now, _of_host(one, limit, note))
+                elif self._noted.get(number) != note:
+                    query = "UPDATE alerts SET details = json_set(details, '$.note', ?) WHERE id = ?"
+                    connection.execute(query, (note, number))
+                    self._noted[number] = note
+        everywhere = len(expected) > 1 and len(silent) == len(expected)
+        number = firing.get(("all-silent", host_key("")))
+        if everywhere and number is None:
+            newest = max((one.newest for one in expected if one.newest is not None), default=None)
+            _begin(connection, "all-silent", "", newest, now, _of_all(len(expected)))
+        elif not everywhere and number is not None:
+            end(connection, number, now, now, "recovered")
+
+    def _limit(self, one: Host) -> int:
+        return max(self._silent_after, _INTERVALS * (one.interval or 0))
+
+
+def hosts(file: AlertsFile) -> list[Host]:
+    """The hosts of the roster, retired ones and those not expected yet included."""
+    return [Host(**dict(row)) for row in file.rows("SELECT * FROM roster ORDER BY host")]
+
+
+def retired(file: AlertsFile) -> dict[HostKey, int]:
+    """When hosts (case-folded) were retired (UTC ns) that have sent nothing since."""
+    rows = file.rows("SELECT host, retired_at FROM roster WHERE retired_at IS NOT NULL")
+    return {host_key(row["host"]): row["retired_at"] for row in rows}
+
+
+def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
+    """Take a host off the roster and close its alerts; how many there were. Unusable if it is not on the roster.
+
+    Its rules' statuses are forgotten, so that they can fire again if it sends again.
+    """
+    found = next((one for one in hosts(file) if one.host == host_key(name)), None)
+    if found is None:
+        raise Unusable(f'host "{name}" is not known; {Parameter.HOSTS} of plimsoll alerts list shows those that are')
+    with file.transaction() as connection:
+        connection.execute("UPDATE roster SET retired_at = ? WHERE host = ?", (now, found.host))
+        rows = connection.execute("SELECT id, host, kind FROM alerts WHERE ended_at IS NULL").fetchall()
+        own = [row["id"] for row in rows if host_key(row["host"]) == found.host]
+        for number in own:
+            end(connection, number, now, now, "retired")
+        connection.execute("DELETE FROM statuses WHERE json_extract(key, '$[1]') = ?", (found.host,))
+    return found, len(own)
+
+
+def _begin(
+    connection: sqlite3.Connection, kind: Kind, host: str, newest: int | None, now: int, details: Details
+) -> None:
+    rule = HOST_SILENT if kind == "host-silent" else ALL_SILENT
+    begun = NewAlert(
+        key=(rule, host_key(host), None),
+        kind=kind,
+        rule=rule,
+        severity="critical",
+        signal="",
+        host=host,
+        instance=None,
+        since=newest,
+        fired_at=now,
+        value=math.nan,
+        healthy="",
+        details=details,
+    )
+    count_firing(connection, begin(connection, begun, now), now)
+
+
+def _of_host(one: Host, limit: int, note: str) -> Details:
+    return Details(
+        title="Samples",
+        limit=f"one in {duration_text(limit)}",
+        summary="A host sends no more samples: its thresholds are not judged.",
+        note=note,
+        look_at=_LOOK_AT,
+    )
+
+
+def _of_all(number: int) -> Details:
+    return Details(
+        title=f"Samples of {counted(number, 'host')}",
+        limit="some",
+        summary=f"No data from any of {counted(number, 'host')}: no threshold is judged.",
+        look_at=("the network of this machine", "whether the agents reach the address that Plimsoll listens on"),
+    )
+
+
+def _write(connection: sqlite3.Connection, one: Host) -> None:
+    values = (one.host, one.name, one.since, one.newest, one.interval, one.expected, one.retired_at)
+    connection.execute("INSERT OR REPLACE INTO roster VALUES (?, ?, ?, ?, ?, ?, ?)", values)

@@ -1,0 +1,226 @@
+"""The newest samples of live series, as far back as any rule looks."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.alerting.sample_matrix import SampleMatrix, SampleRow
+from plimsoll.model.log import Times, Values
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.rules.window import Bounds, Cut, Together
+from plimsoll.store.protocol import Store
+
+_NOTHING = Samples(np.empty(0, dtype=np.int64), np.empty(0))
+_APART = 2  # times as many clocks as there were: those that are alike again are put together
+_FEW = 100
+
+
+class RecentSamples:
+    """Samples of the series that are judged, read from a store step by step.
+
+    `overlap` (ns) is how far back each step reads again, so that samples that arrived late are in the windows of later
+    evaluations.
+    """
+
+    def __init__(self, store: Store, overlap: int) -> None:
+        self._store = store
+        self._overlap = overlap
+        self._reach: Mapping[Series, int] = {}
+        self._held: dict[Series, SampleRow] = {}
+        self._again: set[Series] = set()
+        self._clocks: list[SampleMatrix] = []
+        self._arranged = 0  # clocks
+        self._order: list[Series] = []
+        self._end: int | None = None
+        self._spans: dict[tuple[bytes, int], _Spans] = {}
+        self._widest_change = 0
+
+    def read(self, reach: Mapping[Series, int], start: int, end: int) -> None:
+        """Hold the samples up to `end` of these series; each from its reach (ns) before `start`.
+
+        A mapping that was given does not change.
+        """
+        # Where the last step ended before `start`, what lies between is needed, too.
+        since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
+        new: list[Series] = []
+        if reach is not self._reach or self._again or len(self._clocks) > _APART * self._arranged + _FEW:
+            new = [series for series in reach if series not in self._held or series in self._again]
+            self._arrange(reach)
+        if self._order:
+            self._extend(self._store.read(self._order, since, end, live=True), since, start)
+        if new:
+            furthest = start - max(reach[series] for series in new)
+            self._begin(new, self._store.read(new, furthest, end, live=True), start)
+        self._spans.clear()
+        self._end = end
+
+    def samples(self, series: Series) -> Samples:
+        """The samples of a series; none if it is not among those that were read."""
+        held = self._held.get(series)
+        return held.samples if held else _NOTHING
+
+    def together(self, series: Sequence[Series]) -> Together:
+        """The samples of several series, which are those of later steps as well."""
+        return _Rows(self, [self._held.get(one) or SampleRow(one) for one in series])
+
+    def forget(self, series: Collection[Series]) -> None:
+        """Read these series anew, from their reach on, at the next step: late samples were written."""
+        self._again |= self._held.keys() & series
+
+    def widest_change(self) -> int:
+        """Twice the longest sampling interval that changed since this was last asked: no longer window did."""
+        found, self._widest_change = self._widest_change, 0
+        return found
+
+    @property
+    def intervals(self) -> Iterable[tuple[Series, int]]:
+        """The sampling interval (ns) of each series for which it is known."""
+        for clock in self._clocks:
+            if clock.interval:
+                yield from ((window.series, clock.interval) for window in clock.windows)
+
+    @property
+    def size(self) -> int:
+        """How many samples are held."""
+        return sum(len(clock.times) * len(clock.windows) for clock in self._clocks)
+
+    def spans(self, at: Times, window: int, clocks: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Of these clocks, the first column in the window of each evaluation, and the one after the last."""
+        key = at.tobytes(), window
+        found = self._spans.get(key)
+        if found is None:
+            found = self._spans[key] = _Spans(len(self._clocks), len(at))
+        missing = np.unique(clocks[~found.known[clocks]]).tolist()
+        for number in missing:
+            clock = self._clocks[number - 1]
+            found.first[number] = clock.times.searchsorted(at - window, side="left") + clock.first
+            found.last[number] = clock.times.searchsorted(at, side="right") + clock.first
+        found.known[missing] = True
+        return found.first[clocks], found.last[clocks]
+
+    def _arrange(self, reach: Mapping[Series, int]) -> None:
+        """Hold these series only, together those that have the same times."""
+        alike: dict[object, list[SampleRow]] = {}
+        for clock in self._clocks:
+            times = clock.times.tobytes()
+            for window in clock.windows:
+                if window.series in reach and window.series not in self._again:
+                    alike.setdefault((reach[window.series], clock.interval, times), []).append(window)
+        self._held = {series: held for series, held in self._held.items() if series in reach}
+        self._clocks = [_joined(windows, reach[windows[0].series]) for windows in alike.values()]
+        self._arranged = len(self._clocks)
+        self._reach, self._again = reach, set()
+        self._number()
+
+    def _begin(self, series: Sequence[Series], found: Sequence[Samples], start: int) -> None:
+        """Hold the samples of series that are new, or read anew."""
+        alike: dict[object, list[tuple[Series, Samples]]] = {}
+        for one, samples in zip(series, found, strict=True):
+            alike.setdefault((self._reach[one], samples.times.tobytes()), []).append((one, samples))
+        for some in alike.values():
+            reach, times = self._reach[some[0][0]], some[0][1].times
+            windows = [self._held.setdefault(one, SampleRow(one)) for one, _ in some]
+            before = {window.clock.interval for window in windows}
+            clock = SampleMatrix(windows, times[:0], [one.values[:0] for _, one in some], reach)
+            clock.extend(times, np.stack([one.values for _, one in some]), start - reach, start - reach)
+            self._clocks.append(clock)
+            for interval in before:
+                self._note(interval, clock.interval)
+        self._arranged += len(alike)
+        self._number()
+
+    def _extend(self, found: Sequence[Samples], since: int, start: int) -> None:
+        """Append what was found, in the order of `_order`."""
+        lengths = np.fromiter((len(one.times) for one in found), np.intp, len(found))
+        ends = np.cumsum(lengths).tolist()
+        times, values = np.concatenate([one.times for one in found]), np.concatenate([one.values for one in found])
+        at, begin, is_split = 0, 0, False
+        clocks: list[SampleMatrix] = []
+        for clock in self._clocks:
+            some = slice(at, at + len(clock.windows))
+            at, each = some.stop, int(lengths[some.start])
+            span = slice(begin, ends[at - 1])
+            begin = span.stop
+            if (lengths[some] == each).all():
+                table = times[span].reshape(len(clock.windows), each)
+                if (table == table[:1]).all():
+                    self._grow(clock, table[0], values[span].reshape(table.shape), since, start)
+                    clocks.append(clock)
+                    continue
+            is_split = True
+            clocks += self._split(clock, found[some], since, start)
+        self._clocks = clocks
+        if is_split:
+            self._number()
+
+    def _grow(self, clock: SampleMatrix, times: Times, values: Values, since: int, start: int) -> None:
+        before = clock.interval
+        clock.extend(times, values, since, start - clock.reach)
+        self._note(before, clock.interval)
+
+    def _split(self, clock: SampleMatrix, found: Sequence[Samples], since: int, start: int) -> list[SampleMatrix]:
+        """The clocks of series that do not have the same times any more."""
+        alike: dict[bytes, list[tuple[SampleRow, Samples]]] = {}
+        for window, samples in zip(clock.windows, found, strict=True):
+            alike.setdefault(samples.times.tobytes(), []).append((window, samples))
+        clocks: list[SampleMatrix] = []
+        for some in alike.values():
+            one = _joined([window for window, _ in some], clock.reach)
+            self._grow(one, some[0][1].times, np.stack([samples.values for _, samples in some]), since, start)
+            clocks.append(one)
+        return clocks
+
+    def _number(self) -> None:
+        for number, clock in enumerate(self._clocks, 1):
+            clock.number = number
+        self._order = [window.series for window in chain.from_iterable(clock.windows for clock in self._clocks)]
+
+    def _note(self, before: int | None, after: int | None) -> None:
+        if before != after:
+            self._widest_change = max(self._widest_change, 2 * max(before or 0, after or 0))
+
+
+def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
+    """A clock of series that have the same times and interval now."""
+    held = [window.samples for window in windows]
+    clock = SampleMatrix(windows, held[0].times, [one.values for one in held], reach)
+    clock.interval = held[0].declared
+    return clock
+
+
+class _Spans:
+    """For each clock, its columns in the window of each evaluation, as far as they are known; 0 has no columns."""
+
+    def __init__(self, clocks: int, evaluations: int) -> None:
+        self.first = np.zeros((clocks + 1, evaluations), dtype=np.intp)
+        self.last = np.zeros((clocks + 1, evaluations), dtype=np.intp)
+        self.known = np.zeros(clocks + 1, dtype=np.bool_)
+        self.known[0] = True
+
+
+class _Rows:
+    """Several series that are reduced at once."""
+
+    def __init__(self, buffers: RecentSamples, windows: Sequence[SampleRow]) -> None:
+        self._buffers = buffers
+        self._windows = windows
+
+    def cut(self, bounds: Bounds) -> Cut:
+        """What of them lies in the windows."""
+        windows = self._windows
+        clocks = np.fromiter((window.clock.number for window in windows), np.intp, len(windows))
+        first, last = self._buffers.spans(bounds.at, bounds.window, clocks)
+        begin, end = first[:, 0], last[:, -1]
+        ends = np.cumsum(end - begin)
+        shift = (ends - end)[:, np.newaxis]
+        cuts = [*zip(windows, begin.tolist(), end.tolist(), strict=True)]
+        return Cut(
+            np.concatenate([window.row[first:end] for window, first, end in cuts]),
+            lambda: np.concatenate([window.clock.columns[first:end] for window, first, end in cuts]),
+            first + shift,
+            last + shift,
+            ends,
+        )

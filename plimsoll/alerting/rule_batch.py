@@ -1,0 +1,164 @@
+"""A rule that is judged live for several subjects at once: a row each, stepped where something changes."""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.alerting.latest_evaluation import CROSSED, Limits
+from plimsoll.alerting.rule_targets import Key, RuleTarget
+from plimsoll.alerting.state_changes import StateChange
+from plimsoll.hosts.facts import UnknownFact
+from plimsoll.model.log import Times
+from plimsoll.rules.crossings import worst_of
+from plimsoll.rules.evaluate import Judge, Part
+from plimsoll.rules.states import State, Status, Truth, settled, step
+from plimsoll.rules.tracks import Matrix
+
+
+class RuleBatch:
+    """A rule as it applies to subjects, its conditions at the last evaluation, and its states.
+
+    Attributes:
+        states: PENDING or FIRING, and OK for all else.
+        since: From when the condition has been true (UTC ns), where it is pending or firing.
+        worst: Of those that are pending, the worst value since then.
+        limits: The limits of the subjects.
+        values: The reduced values at the last evaluation; NaN for no data.
+        known: Whether the condition was known at the last evaluation.
+        odd: The reduced values that cannot be; NaN elsewhere.
+        retired: Which subjects are of hosts that are retired: nothing of them is known.
+    """
+
+    def __init__(self, planned: Sequence[RuleTarget]) -> None:
+        self.rule = planned[0].rule
+        self.planned = planned
+        self.keys: list[Key] = [one.key for one in planned]
+        count = len(planned)
+        self.states = np.zeros(count, dtype=np.int8)
+        self.since = np.zeros(count, dtype=np.int64)
+        self.worst = np.full(count, nan)
+        self.limits = Limits(planned, [None] * count)
+        self.values = np.full(count, nan)
+        self.known = np.zeros(count, dtype=np.bool_)
+        self.odd = np.full(count, nan)
+        self.retired = np.zeros(count, dtype=np.bool_)
+        self._parts: list[tuple[Part, NDArray[np.intp]]] | None = None
+        self._evaluations = 0
+
+    @property
+    def is_severe(self) -> bool:
+        """Whether it is a warning or critical."""
+        return self.rule.severity != "info"
+
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """Which rows are pending or firing."""
+        return (self.states == State.PENDING) | (self.states == State.FIRING)
+
+    def status(self, row: int) -> Status:
+        """The status, if it is pending or firing."""
+        state = State(int(self.states[row]))
+        return Status(state, int(self.since[row])) if state in CROSSED else Status()
+
+    def set(self, row: int, status: Status, worst: float = nan) -> None:
+        """Go on from a status."""
+        is_active = status.state in CROSSED
+        self.states[row] = status.state if is_active else State.OK
+        self.since[row] = status.since if is_active and status.since is not None else 0
+        self.worst[row] = worst if status.state == State.PENDING else nan
+
+    def intervals_changed(self, widest: int) -> None:
+        """Windows up to so long (ns) may be others now, as they are at least two sampling intervals."""
+        if min(one.over for one in self.rule.conditions) < widest:
+            self._parts = None
+
+    def advance(
+        self,
+        judge: Judge,
+        at: Times,
+        lacking: Callable[[RuleTarget, str], None],
+        covered: Callable[[RuleTarget, int], int | None],
+    ) -> Iterator[tuple[Key, Status, StateChange | None]]:
+        """Judge at these evaluations, and yield what changes: the key, the status, and the change of state if any.
+
+        `lacking` is called with the facts that are not known: who needs them is not judged. `covered` gives how much of
+        the window of a rule samples cover at an evaluation.
+        """
+        if self._parts is None or len(at) > self._evaluations:
+            self._parts, self._evaluations = [*self._made(judge, len(at), lacking)], len(at)
+        for part, rows in self._parts:
+            found = judge.matrix(part, at)
+            if self.retired[rows].any():
+                found = found.without(self.retired[rows])
+            if len(found.times):
+                self.values[rows] = found.values[:, -1]
+                self.known[rows] = found.enter[:, -1] != Truth.NO_DATA
+                self.odd[rows] = found.impossible[:, -1]
+            yield from self._steps(found, rows, covered)
+
+    def _made(
+        self, judge: Judge, evaluations: int, lacking: Callable[[RuleTarget, str], None]
+    ) -> Iterator[tuple[Part, NDArray[np.intp]]]:
+        every = [(one.subject, one.origin) for one in self.planned]
+        self.limits = Limits(self.planned, [*self.limits.each])  # pages may be reading the last ones
+        try:
+            yield from self._placed([*judge.parts(self.rule, every, evaluations)], [*range(len(every))])
+        except UnknownFact:
+            for row, one in enumerate(every):
+                try:
+                    yield from self._placed([*judge.parts(self.rule, [one], evaluations)], [row])
+                except UnknownFact as unknown:
+                    lacking(self.planned[row], unknown.fact)
+
+    def _placed(self, parts: Sequence[Part], rows: Sequence[int]) -> Iterator[tuple[Part, NDArray[np.intp]]]:
+        at = 0
+        for part in parts:
+            its = rows[at : at + len(part.subjects)]
+            at += len(its)
+            for row, healthy in zip(its, part.limits.each, strict=True):
+                self.limits.each[row] = healthy
+            yield part, np.array(its)
+
+    def _steps(
+        self, found: Matrix, rows: NDArray[np.intp], covered: Callable[[RuleTarget, int], int | None]
+    ) -> Iterator[tuple[Key, Status, StateChange | None]]:
+        hold = self.rule.for_
+        for column, at in enumerate(found.times.tolist()):
+            states, since = self.states[rows], self.since[rows]
+            enter, stay = found.enter[:, column], found.stay[:, column]
+            same = settled(states, since, at, enter, stay, hold)
+            self._worsen(rows, np.flatnonzero(same & (states == State.PENDING)), found, column)
+            for place in np.flatnonzero(~same).tolist():
+                row = int(rows[place])
+                before, value = self.status(row), float(found.values[place, column])
+                after = step(before, at, int(enter[place]), int(stay[place]), hold)
+                limit, worst = found.healthy[place], nan
+                if after.state in CROSSED:
+                    worst = worst_of(limit, np.array([self.worst[row], value]))
+                self.set(row, after, worst)
+                change = None
+                if after.state != before.state and (after.state in CROSSED or before.state in CROSSED):
+                    one = self.planned[row]
+                    begun = after.since if after.state in CROSSED else None
+                    states_, seen = (before.state, after.state), covered(one, at)
+                    change = StateChange(
+                        at, one.rule, one.subject, *states_, begun, value, limit, one.note, seen, worst
+                    )
+                yield self.keys[row], after, change
+
+    def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], found: Matrix, column: int) -> None:
+        """Keep the worst values of those that stay pending."""
+        if not len(pending):
+            return
+        its, values = rows[pending], found.values[pending, column]
+        match found.healthy[0].worse:
+            case "higher":
+                self.worst[its] = np.fmax(self.worst[its], values)
+            case "lower":
+                self.worst[its] = np.fmin(self.worst[its], values)
+            case "either":
+                limits = np.array([found.healthy[place].limit for place in pending.tolist()])
+                further = ~(np.abs(self.worst[its] - limits) >= np.abs(values - limits)) & ~np.isnan(values)
+                self.worst[its] = np.where(further, values, self.worst[its])

@@ -1,0 +1,156 @@
+"""Which rules are judged for which subjects of the live hosts: as a review would, from the series there are."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TypeAlias
+
+from plimsoll.hosts.facts import Drives, Facts
+from plimsoll.hosts.overrides import Overrides
+from plimsoll.model.host_key import host_key
+from plimsoll.model.series import Series
+from plimsoll.rules.host_filter import fitted
+from plimsoll.rules.load import Catalogue
+from plimsoll.rules.origins import Origin, Origins
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.schema.pack import Pack, Rule
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.stand_ins import JudgedSubjects
+from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
+from plimsoll.rules.superseded import is_for_such, says_nothing
+
+# An alert by rule, host and instance, case-folded.
+Key: TypeAlias = tuple[str, str, str | None]
+
+
+@dataclass(frozen=True)
+class Site:
+    """What is judged, and what plimsoll.toml says of the hosts: `labels` are those of each (case-folded) host."""
+
+    catalogue: Catalogue
+    overrides: Overrides = field(default_factory=Overrides)
+    drives: Drives = field(default_factory=dict[Subject, str])
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+
+    def is_judged(self, rule: str, host: str) -> bool:
+        """Whether a rule is known, and not switched off for a host."""
+        known = self.catalogue.rules.get(rule)
+        if known is None:
+            return False
+        _, override = self.overrides.of(known, host)
+        return not (override and override.off)
+
+
+@dataclass(frozen=True, eq=False)
+class RuleTarget:
+    """A rule that is judged for a subject, as it applies there, and where its signal comes from.
+
+    `note` says what plimsoll.toml changes.
+    """
+
+    rule: Rule
+    subject: Subject
+    origin: Origin
+    note: str = ""
+
+    @cached_property
+    def key(self) -> Key:
+        """The key of its alerts."""
+        return self.rule.id, *self.subject.key
+
+
+def plan(
+    site: Site, series: Sequence[Series], facts: Facts, check: Callable[[], None] = lambda: None
+) -> tuple[list[RuleTarget], Finder]:
+    """What is judged where these series have samples, and the finder of their signals.
+
+    Superseded rules are notes (severity info), unless the host is one that the limit was measured on and no current
+    rule is judged for the same thing. `check` is called again and again, and may raise to end this.
+    """
+    finder = Finder(site.catalogue.signals, series, lambda _: True, facts.known)
+    tags = host_tags(site.catalogue.signals)
+    hosts = hosts_of(series, tags)
+    kinds: dict[tuple[str, str | None], Series] = {}
+    on_host: dict[str, set[tuple[str, str | None]]] = {}
+    for one in series:
+        kind = one.measurement, one.tag("objectname")
+        kinds.setdefault(kind, one)
+        on_host.setdefault(host_key(host_of(one, tags)), set()).add(kind)
+    found: list[RuleTarget] = []
+    for pack in site.catalogue.packs:
+        fitting = {kind for kind, one in kinds.items() if is_for(pack, [one])}
+        where = [name for host, name in hosts.items() if not on_host[host].isdisjoint(fitting)]
+        if not where and pack.pack in site.catalogue.by_hand:
+            where = [*hosts.values()]
+        for rule in pack.rules:
+            check()
+            found += _planned(site, rule, finder.find(rule.signal), where, facts)
+    found = _without_stand_ins(found)
+    by_hand = {rule.id for pack in site.catalogue.packs if pack.pack in site.catalogue.by_hand for rule in pack.rules}
+    return _superseded(found, by_hand, facts), finder
+
+
+def is_for(pack: Pack, series: Iterable[Series]) -> bool:
+    """Whether a pack is for a host with these series."""
+    kind = pack.applies_to
+    return kind is None or any(has_object(one, kind.objects, kind.measurements) for one in series)
+
+
+def _planned(
+    site: Site, documented: Rule, origins: Origins, hosts: Iterable[str], facts: Facts
+) -> Iterator[RuleTarget]:
+    drives = {subject.key: holds for subject, holds in site.drives.items()}
+    for host in hosts:
+        recorded = origins.by_host.get(host_key(host), ())
+        if not recorded:
+            continue
+        rule, override = site.overrides.of(documented, host)
+        if override and override.off:
+            continue
+        found = fitted(rule, partial(facts.known, Subject(host)))
+        if not found.judged:
+            continue
+        for subject, origin in recorded:
+            if found.rule.drive is None or drives.get(subject.key) == found.rule.drive:
+                yield RuleTarget(found.rule, subject, origin, override.note if override else "")
+
+
+def _without_stand_ins(planned: Sequence[RuleTarget]) -> list[RuleTarget]:
+    judged = JudgedSubjects((one.rule, one.subject) for one in planned)
+    found: list[RuleTarget] = []
+    for one in planned:
+        if judged.better(one.rule, one.subject) is None:
+            found.append(one)
+        else:
+            judged.discard(one.rule, one.subject)
+    return found
+
+
+def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: Facts) -> list[RuleTarget]:
+    instances: dict[tuple[str, str], set[str | None]] = {}
+    for one in planned:
+        instances.setdefault((one.rule.id, one.subject.key[0]), set()).add(one.subject.key[1])
+
+    def as_it_counts(one: RuleTarget) -> RuleTarget:
+        is_chosen = one.rule.id in by_hand or one.note  # named by the user, or with a limit from plimsoll.toml
+        if is_chosen or not one.rule.superseded_by:
+            return one
+        is_judged_by_current = any(_same_thing(one, instances, name) for name in one.rule.superseded_by)
+        if not is_judged_by_current and is_for_such(one.rule, partial(facts.known, one.subject)):
+            return one
+        severity: Severity = "info"
+        return replace(one, rule=one.rule.model_copy(update={"severity": severity}))
+
+    tells = (
+        one
+        for one in planned
+        if one.rule.id in by_hand or one.note or not says_nothing(one.rule, partial(facts.known, one.subject))
+    )
+    return [as_it_counts(one) for one in tells]
+
+
+def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:
+    """Whether a current rule is judged for the same instance, or either is for the host as a whole."""
+    host, instance = old.subject.key
+    judged = instances.get((current, host), set())
+    return bool(judged) and (instance is None or None in judged or instance in judged)

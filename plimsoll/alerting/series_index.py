@@ -1,0 +1,129 @@
+"""Which series the live hosts have: of a bounded number of hosts, those that were there first."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from plimsoll.model.host_key import host_key
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.subjects import host_of
+from plimsoll.store.protocol import Store
+
+MOST_HOSTS = 5000
+_FORGOTTEN = 3600 * SECOND  # a series without samples for so long is not judged; what fires stays firing
+
+
+class SeriesIndex:
+    """The series of live samples in a store, as far as they were looked for.
+
+    Of more than `most_hosts` hosts, those are judged that were judged before, then those first in `oldest`
+    (case-folded), so that nobody can take the place of others. `left_out` are the names of the rest at the last look.
+    `tags` name the host; see `rules.subjects.host_of`.
+    """
+
+    def __init__(self, store: Store, tags: Collection[str], most_hosts: int, oldest: Sequence[str]) -> None:
+        self._store = store
+        self._tags = tags
+        self._most_hosts = most_hosts
+        self._rank = {host: at for at, host in enumerate(oldest)}
+        self._known: dict[object, _Known] = {}
+        # By identity: stores give the same objects again and again, and keys take long to make.
+        self._recent: dict[int, tuple[Series, _Known]] = {}
+        self._hosts: dict[str, None] = {}
+        self.left_out: Collection[str] = ()
+
+    @property
+    def hosts(self) -> Collection[str]:
+        """The hosts that are judged (case-folded), those first that were there first."""
+        return self._hosts
+
+    @property
+    def series(self) -> list[Series]:
+        """The series."""
+        return [one.series for one in self._known.values()]
+
+    def get(self, key: object) -> Series | None:
+        """The series of a key, if it is known."""
+        known = self._known.get(key)
+        return known.series if known else None
+
+    def host_of(self, series: Series) -> str:
+        """The host (case-folded) that a series describes."""
+        known = self._recent.get(id(series))
+        return known[1].host if known else host_key(host_of(series, self._tags))
+
+    def look(self, start: int, end: int) -> tuple[list[str], bool]:
+        """Note which series have samples in a range: their hosts, and whether the known series have changed."""
+        series = self._store.series(start, end, live=True).series
+        if len(self._recent) > 2 * max(len(series), len(self._known)):  # of series that are gone, or were left out
+            self._recent = {}
+        recent = self._recent
+        found = [recent[id(one)][1] if id(one) in recent else self._met(one) for one in series]
+        names: dict[str, str] = {}
+        for one in found:
+            if one.host not in names:
+                names[one.host] = one.name
+        new = sorted(names.keys() - self._hosts, key=self._place)
+        self._hosts |= dict.fromkeys(new[: max(0, self._most_hosts - len(self._hosts))])
+        self.left_out = [name for host, name in names.items() if host not in self._hosts]
+        differs = False
+        for one in found:
+            if one.heard is not None:
+                one.heard = end
+            elif one.host in self._hosts:
+                known = self._known.setdefault(one.series.key, one)
+                known.heard, differs = end, differs or known is one
+        silent = [key for key, one in self._known.items() if end - (one.heard or 0) > _FORGOTTEN]
+        for key in silent:
+            self._known.pop(key).heard = None
+        if silent:
+            sending = {one.host for one in self._known.values()}
+            self._hosts = {host: None for host in self._hosts if host in sending}
+        return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
+
+    def _met(self, series: Series) -> "_Known":
+        """What is known of a series that may have been met as another object."""
+        known = self._known.get(series.key)
+        if known is None:
+            name = host_of(series, self._tags)
+            known = _Known(series, host_key(name), name)
+        self._recent[id(series)] = series, known
+        return known
+
+    def _place(self, host: str) -> tuple[int, str]:
+        return self._rank.get(host, len(self._rank)), host
+
+
+@dataclass(slots=True)
+class _Known:
+    """A series, the host that it describes (case-folded, and its name), and its newest evaluation if it is judged."""
+
+    series: Series
+    host: str
+    name: str
+    heard: int | None = None
+
+
+class Stopped(Exception):
+    """The judging is to end."""
+
+
+# Called again and again where much is computed; raises Stopped if the judging is to end.
+GoOn = Callable[[], None]
+
+
+def go_on() -> None:
+    """Never stop."""
+
+
+def within(seconds: float, check: GoOn) -> GoOn:
+    """A check that also raises TimeoutError after so many seconds of a processor."""
+    until = time.thread_time() + seconds
+
+    def both() -> None:
+        check()
+        if time.thread_time() > until:
+            raise TimeoutError
+
+    return both

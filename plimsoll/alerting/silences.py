@@ -1,0 +1,98 @@
+"""Silences: for a time, the alerts that match are not notified. Each has an end, a reason and who set it."""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from plimsoll.alerting.alerts_file import AlertsFile
+from plimsoll.alerting.patterns import is_like
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import SECOND, duration_text
+
+MOST = 1000  # that hold or are planned: each alert is compared with all
+FARTHEST = 366 * 86_400 * SECOND
+LONGEST = 30 * 86_400 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A silence. `rule`, `host` and `instance` are patterns, in which `*` is any text; times are UTC ns."""
+
+    id: int
+    rule: str
+    host: str
+    instance: str
+    start: int
+    until: int
+    reason: str
+    who: str
+
+    def matches(self, rule: str, host: str, instance: str | None) -> bool:
+        """Whether alerts of this rule, host and instance are silenced. Case does not matter."""
+        pairs = ((rule, self.rule), (host, self.host), (instance or "", self.instance))
+        return all(is_like(text, pattern) for text, pattern in pairs)
+
+
+def add(
+    file: AlertsFile,
+    rule: str,
+    host: str,
+    instance: str,
+    length: int,
+    reason: str,
+    who: str,
+    now: int,
+    start: int | None = None,
+) -> Silence:
+    """Begin a silence of `length` (ns), at `start` or now. Unusable without a reason, or for longer than 30 days."""
+    begin = now if start is None else start
+    if not reason.strip():
+        raise Unusable("a silence needs a reason: say why nobody has to be notified")
+    if not 0 < length <= LONGEST:
+        raise Unusable(
+            f"a silence of {duration_text(length) if length > 0 else 'no time'} is not possible: at most "
+            f"{duration_text(LONGEST)}; to switch a rule off for a host, write that into plimsoll.toml"
+        )
+    if begin + length <= now:
+        raise Unusable("the silence would have ended already: let it begin later")
+    if begin > now + FARTHEST:
+        raise Unusable(f"the silence would begin in more than {duration_text(FARTHEST)}: plan it nearer to its time")
+    values = (rule, host, instance, begin, begin + length, reason.strip(), who)
+    with file.transaction() as connection:
+        (known,) = connection.execute("SELECT count(*) FROM silences WHERE until > ?", (now,)).fetchone()
+        if known >= MOST:
+            raise Unusable(f"there are {known:,} silences already: end some, or let one have * for what they share")
+        made = connection.execute(
+            "INSERT INTO silences (rule, host, instance, start, until, reason, who) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            values,
+        ).lastrowid
+    return Silence(made or 0, *values)
+
+
+def end(file: AlertsFile, silence: int, now: int) -> Silence:
+    """End a silence, or take back one that is planned. Unusable if it is neither."""
+    found = next((one for one in [*active(file, now), *planned(file, now)] if one.id == silence), None)
+    if found is None:
+        raise Unusable(f"silence {silence} is not active; plimsoll alerts list shows those that are")
+    with file.transaction() as connection:
+        connection.execute("UPDATE silences SET start = min(start, ?), until = ? WHERE id = ?", (now, now, silence))
+    return found
+
+
+def active(file: AlertsFile, now: int) -> list[Silence]:
+    """The silences that hold now."""
+    return [Silence(**dict(row)) for row in file.rows(_ACTIVE, (now, now))]
+
+
+def planned(file: AlertsFile, now: int) -> list[Silence]:
+    """The silences that begin later."""
+    return [Silence(**dict(row)) for row in file.rows("SELECT * FROM silences WHERE start > ? ORDER BY start", (now,))]
+
+
+def is_silenced(connection: sqlite3.Connection, alert: sqlite3.Row | dict[str, Any], now: int) -> bool:
+    """Whether an alert (its row) matches a silence that holds now."""
+    found = (Silence(**dict(row)) for row in connection.execute(_ACTIVE, (now, now)).fetchall())
+    return any(one.matches(alert["rule"], alert["host"], alert["instance"]) for one in found)
+
+
+_ACTIVE = "SELECT * FROM silences WHERE start <= ? AND until > ? ORDER BY until"

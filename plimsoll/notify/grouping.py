@@ -1,0 +1,240 @@
+"""Decides what a target is told next: which alerts, in which message, and when.
+
+A target is told what it does not know yet: an alert that fires, or that one of which it was told has ended. So nothing
+is sent twice, whatever was held back comes later as it is then, and what fired and recovered in the meantime is one
+line. docs/alerts.md states the rules and the numbers.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from plimsoll.alerting.alert import Alert, IncidentKey, Key
+from plimsoll.alerting.silences import Silence
+from plimsoll.model.host_key import host_key
+from plimsoll.model.times import SECOND
+from plimsoll.notify.quiet_hours import QuietHours
+from plimsoll.notify.routing import Routing
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.severity import SEVERITIES
+
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+
+HOST_EVERY = MINUTE  # the least time between two messages about one host
+MOST_HOSTS = 3  # with news at the same time, each in a message of its own
+FREE = 15  # messages in an hour; from then on one each PACE
+PACE = 4 * MINUTE
+MOST_AN_HOUR = FREE + HOUR // PACE
+FORGOTTEN = 24 * HOUR  # what fired and ended, and could not be told for so long
+GRACE = 30 * SECOND  # one silent host may be the first of all hosts
+_REPEATS = (HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 24 * HOUR)
+_TAKEN_ALONG = 0.75  # of the time to its repetition
+
+What = Literal["fired", "still", "ended", "fired and ended"]
+ENDED = ("ended", "fired and ended")
+
+
+@dataclass(frozen=True, slots=True)
+class Notified:
+    """What a target was last told of an alert: that it fired or that it ended, when, and how often that it fires."""
+
+    what: Literal["fired", "ended"]
+    at: int
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a target wants to be told, and when: `after` (ns) if nobody has acknowledged it for so long."""
+
+    severities: frozenset[Severity]
+    quiet: QuietHours
+    routing: Routing = field(default_factory=Routing)
+    after: int = 0
+
+    def wants(self, alert: Alert) -> bool:
+        """Whether an alert is the target's."""
+        return alert.severity in self.severities and self.routing.fits(alert)
+
+    def spares(self, alert: Alert, now: int) -> bool:
+        """Whether the target need not be told of an alert, or not yet: somebody looks after it, or may still do so."""
+        lasted = (now if alert.ended_at is None else alert.ended_at) - alert.fired_at
+        return self.after > 0 and (alert.acked_at is not None or lasted < self.after)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that the decision for one target depends on.
+
+    Attributes:
+        alerts: Those that are firing, and those that ended lately.
+        told: What the target was told, by the alert's id.
+        silences: Those that hold now.
+        flapping: The keys that are flapping.
+        silent: The hosts that are silent, case-folded; "" if all are.
+        hosts: When the target was last told of a host, case-folded.
+        sent: When messages were sent to the target, for the last hour.
+        since: From when the target exists. What ended before is nothing to it.
+        known: The limits that are past, and of which the target was told.
+        past: All limits that are past, warning and critical, whoever was told of them.
+    """
+
+    alerts: Sequence[Alert]
+    told: Mapping[int, Notified] = field(default_factory=dict[int, Notified])
+    silences: Sequence[Silence] = ()
+    flapping: frozenset[Key] = frozenset()
+    silent: frozenset[str] = frozenset()
+    hosts: Mapping[str, int] = field(default_factory=dict[str, int])
+    sent: Sequence[int] = ()
+    since: int = 0
+    known: Sequence[Alert] = ()
+    past: Sequence[Alert] = ()
+
+    @cached_property
+    def incidents(self) -> Mapping[IncidentKey, Sequence[Alert]]:
+        """The limits that are past and known to the target, by incident; without those that are muted."""
+        found: dict[IncidentKey, list[Alert]] = {}
+        for one in self.known:
+            if not _is_muted(one, self):
+                found.setdefault(one.incident, []).append(one)
+        return found
+
+    @cached_property
+    def by_incident(self) -> Mapping[IncidentKey, Sequence[Alert]]:
+        """All limits that are past, by incident."""
+        found: dict[IncidentKey, list[Alert]] = {}
+        for one in self.past:
+            found.setdefault(one.incident, []).append(one)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One alert in a message, and what is said of it.
+
+    `remains` is the gravest alert of the same incident that still fires when this one has ended: the target may not
+    know of it, as it is a warning where only critical ones are told, or silenced.
+    """
+
+    alert: Alert
+    what: What
+    remains: Alert | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The alerts of one message. `held`: some were held back by quiet hours; `paced`: messages are being limited."""
+
+    items: tuple[Item, ...]
+    held: bool = False
+    paced: bool = False
+
+
+def next_group(situation: Situation, policy: Policy, now: int) -> Group | None:
+    """What to tell the target now; None if there is nothing, or nothing yet."""
+    items = list(_due(situation, policy, now))
+    if not any(_is_urgent(item, situation, now) for item in items):
+        return None
+    recent = [at for at in situation.sent if at > now - HOUR]
+    paced = len(recent) >= FREE
+    if paced and now - max(recent) < PACE:
+        return None
+    held = any(policy.quiet.hold(one.alert.severity, _happened(one)) for one in items if one.what != "still")
+    if held or paced or any(one.alert.kind == "all-silent" for one in items):
+        return Group(tuple(items), held, paced)
+    ready = [one for one in items if now - situation.hosts.get(host_key(one.alert.host), 0) >= HOST_EVERY]
+    urgent = [host_key(one.alert.host) for one in ready if _is_urgent(one, situation, now)]
+    if len(set(urgent)) > MOST_HOSTS:
+        return Group(tuple(ready))
+    first = urgent[:1]
+    return Group(tuple(one for one in ready if host_key(one.alert.host) in first)) if first else None
+
+
+def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
+    for alert in situation.alerts:
+        what = _what(alert, situation, now)
+        if alert.id in situation.told:  # also of one that is another target's by now: it must not stay open there
+            wanted = policy.wants(alert) or what in ENDED
+        else:
+            wanted = policy.wants(alert) and not policy.spares(alert, now)
+        if what and wanted and not policy.quiet.hold(alert.severity, now) and not _is_muted(alert, situation):
+            yield Item(alert, what, _remaining(alert, situation) if what in ENDED else None)
+
+
+def _what(alert: Alert, situation: Situation, now: int) -> What | None:
+    """What there is to say of an alert, if nothing mutes it."""
+    told = situation.told.get(alert.id)
+    if alert.hold:
+        return None
+    if alert.ended_at is None:
+        if told is None:
+            early = alert.kind == "host-silent" and now - alert.fired_at < GRACE
+            return None if alert.hush or early else "fired"
+        due = told.what == "fired" and alert.acked_at is None
+        return "still" if due and now - told.at >= _TAKEN_ALONG * _repeat_after(alert, told) else None
+    if told is not None:
+        over = told.what == "fired" and not _lasts(alert, situation)
+        return "ended" if over else None
+    brief = alert.kind == "host-silent" and alert.ended_at - alert.fired_at < GRACE
+    if alert.hush or brief or alert.ended_at <= max(situation.since, now - FORGOTTEN) or _lasts(alert, situation):
+        return None
+    return "fired and ended"
+
+
+def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
+    """Whether the item is worth a message. Other repetitions, and further limits of an incident, are taken along."""
+    if item.what == "fired" and _covered(item.alert, situation):
+        return False
+    told = situation.told.get(item.alert.id)
+    return item.what != "still" or told is None or now - told.at >= _repeat_after(item.alert, told)
+
+
+def _covered(alert: Alert, situation: Situation) -> bool:
+    """Whether the target knows of an alert of the same incident that is as grave and still fires."""
+    rank = SEVERITIES.index(alert.severity)
+    return any(SEVERITIES.index(one.severity) <= rank for one in _known(alert, situation))
+
+
+def _lasts(alert: Alert, situation: Situation) -> bool:
+    """Whether another alert of the same incident that the target knows of still fires."""
+    return any(_known(alert, situation))
+
+
+def _remaining(alert: Alert, situation: Situation) -> Alert | None:
+    """The gravest other limit of the incident that is past."""
+    if alert.kind != "rule" or alert.ended_how != "recovered":
+        return None
+    others = situation.by_incident.get(alert.incident, ())
+    return min(others, key=lambda one: (SEVERITIES.index(one.severity), one.id), default=None)
+
+
+def _known(alert: Alert, situation: Situation) -> Iterator[Alert]:
+    """The other limits of the incident that are past, not muted, and known to the target."""
+    if alert.kind != "rule":
+        return
+    yield from (one for one in situation.incidents.get(alert.incident, ()) if one.id != alert.id)
+
+
+def _is_muted(alert: Alert, situation: Situation) -> bool:
+    if any(one.matches(alert.rule, alert.host, alert.instance) for one in situation.silences):
+        return True
+    if alert.kind != "flapping" and alert.key in situation.flapping:
+        return True
+    if alert.kind in ("all-silent", "plimsoll"):
+        return False
+    if "" in situation.silent:
+        return True
+    return alert.kind != "host-silent" and host_key(alert.host) in situation.silent
+
+
+def _happened(item: Item) -> int:
+    """When it happened that there is something to say."""
+    return item.alert.fired_at if item.alert.ended_at is None else item.alert.ended_at
+
+
+def _repeat_after(alert: Alert, told: Notified) -> int:
+    """The time to the next repetition. What is flapping is repeated later: after an hour it may have ended."""
+    times = told.times + (alert.kind == "flapping")
+    return _REPEATS[min(times, len(_REPEATS)) - 1]

@@ -1,0 +1,216 @@
+"""What one target has been told, in alerts.db.
+
+There is no queue of messages: what is to be sent follows from the alerts and from what the target was told, so a
+message that waits is never out of date. An attempt is written down before it is made, and what the target was told
+when it has succeeded: after a kill in between, a message may be sent twice, and none is lost.
+"""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from plimsoll.alerting import silences
+from plimsoll.alerting.alert import COLUMNS, Alert, alert_of, key_of
+from plimsoll.alerting.alert_rows import count
+from plimsoll.alerting.alerts_file import AlertsFile
+from plimsoll.model.host_key import host_key
+from plimsoll.model.times import SECOND
+from plimsoll.notify.grouping import FORGOTTEN, HOST_EVERY, HOUR, Group, Notified, Policy, Situation
+
+_WAITS = (30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND, 600 * SECOND)
+LONGEST_WAIT = _WAITS[-1]
+_OLDEST_REPEAT = 2700 * SECOND  # three quarters of an hour: younger ones are never taken along
+
+
+@dataclass(frozen=True, slots=True)
+class TargetState:
+    """Whether messages to a target arrive. `address` is redacted; `attempts` are those that failed in a row."""
+
+    name: str
+    address: str
+    since: int
+    sent_at: int | None
+    failing_since: int | None
+    attempts: int
+    next_try: int | None
+    error: str
+
+
+class NotificationLog:
+    """The target's part of alerts.db. `address` is the redacted address."""
+
+    def __init__(self, file: AlertsFile, name: str, address: str, now: int) -> None:
+        self._file = file
+        self._name = name
+        with file.transaction() as connection:
+            connection.execute(
+                "INSERT INTO targets (name, address, since) VALUES (?, ?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET address = excluded.address",
+                (name, address, now),
+            )
+
+    def state(self) -> TargetState:
+        """Whether messages arrive."""
+        return next(one for one in states(self._file) if one.name == self._name)
+
+    def situation(self, policy: Policy, now: int) -> Situation:
+        """All that decides what the target is told next."""
+        open_ones = self._file.rows("SELECT key, kind, host FROM alerts WHERE ended_at IS NULL AND kind <> 'rule'")
+        alerts = self._alerts(policy, now)
+        hosts = self._file.rows(
+            "SELECT host, max(at) AS at FROM told JOIN alerts ON id = alert WHERE target = ? AND at > ? GROUP BY host",
+            (self._name, now - HOST_EVERY),
+        )
+        sent = self._file.rows("SELECT at FROM notifications WHERE target = ? AND at > ?", (self._name, now - HOUR))
+        return Situation(
+            alerts=alerts,
+            told=self._told(),
+            silences=silences.active(self._file, now),
+            flapping=frozenset(key_of(row["key"]) for row in open_ones if row["kind"] == "flapping"),
+            silent=frozenset(host_key(row["host"]) for row in open_ones if row["kind"].endswith("-silent")),
+            hosts={host_key(row["host"]): row["at"] for row in hosts},
+            sent=[row["at"] for row in sent],
+            since=self.state().since,
+            known=self._known(),
+            past=self._past(),
+        )
+
+    def attempt(self, group: Group, title: str, now: int) -> int:
+        """Write down that a message is going to be sent."""
+        alerts = json.dumps([one.alert.id for one in group.items])
+        with self._file.transaction() as connection:
+            return _log(connection, self._name, now, title, alerts, "sending")
+
+    def succeeded(self, attempt: int, group: Group, now: int) -> None:
+        """Write down what the target now knows."""
+        with self._file.transaction() as connection:
+            connection.execute("UPDATE notifications SET outcome = 'sent' WHERE id = ?", (attempt,))
+            self._knows(connection, group, now)
+            connection.execute(
+                "UPDATE targets SET sent_at = ?, failing_since = NULL, attempts = 0, next_try = NULL, error = ''"
+                " WHERE name = ?",
+                (now, self._name),
+            )
+            count(connection, "messages sent")
+
+    def left(self, group: Group, now: int) -> None:
+        """Write down that the target knows something, as another `plimsoll up` has told it."""
+        with self._file.transaction() as connection:
+            self._knows(connection, group, now)
+
+    def failed(self, attempt: int, error: str, now: int) -> None:
+        """Write down why a message could not be sent, and when it is tried again."""
+        wait = _WAITS[min(self.state().attempts, len(_WAITS) - 1)]
+        with self._file.transaction() as connection:
+            connection.execute("UPDATE notifications SET outcome = 'failed', error = ? WHERE id = ?", (error, attempt))
+            connection.execute(
+                "UPDATE targets SET failing_since = coalesce(failing_since, ?), attempts = attempts + 1, next_try = ?,"
+                " error = ? WHERE name = ?",
+                (now, now + wait, error, self._name),
+            )
+            count(connection, "messages failed")
+
+    def give_up(self, policy: Policy, now: int) -> int:
+        """Give up what ended a day ago and could not be told since; return how many alerts that are."""
+        query = (
+            f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ?"
+            f" AND ended_at > ? AND alert IS NULL AND NOT hush AND severity IN ({_listed(policy)})"
+        )
+        first = max(now - 2 * FORGOTTEN, self.state().since)
+        untold = map(alert_of, self._file.rows(query, (self._name, now - FORGOTTEN, first)))
+        given_up = [one.id for one in untold if policy.wants(one) and not policy.spares(one, now)]
+        if given_up:
+            with self._file.transaction() as connection:
+                values = [(number, self._name, now) for number in given_up]
+                connection.executemany("INSERT OR IGNORE INTO told VALUES (?, ?, 'ended', ?, 0)", values)
+                _log(connection, self._name, now, "", json.dumps(given_up), "given up")
+                count(connection, "alerts given up", len(given_up))
+        return len(given_up)
+
+    def _knows(self, connection: sqlite3.Connection, group: Group, now: int) -> None:
+        told = [(one.alert.id, self._name, "ended" if "ended" in one.what else "fired", now) for one in group.items]
+        connection.executemany(
+            "INSERT INTO told (alert, target, what, at) VALUES (?, ?, ?, ?) ON CONFLICT (alert, target)"
+            " DO UPDATE SET what = excluded.what, at = excluded.at, times = times + 1",
+            told,
+        )
+
+    def _alerts(self, policy: Policy, now: int) -> list[Alert]:
+        """The alerts of which there may be something to say; not those that the target has just been told of."""
+        wanted = f"hold = 0 AND severity IN ({_listed(policy)})"
+        untold = "LEFT JOIN told ON alert = id AND target = ? WHERE alert IS NULL AND NOT hush AND"
+        queries = (
+            (f"SELECT {COLUMNS} FROM alerts {untold} {wanted} AND ended_at IS NULL", (self._name,)),
+            (
+                f"SELECT {COLUMNS} FROM alerts {untold} {wanted} AND ended_at > ?",
+                (self._name, now - FORGOTTEN),
+            ),
+            (
+                f"SELECT {COLUMNS} FROM told JOIN alerts ON id = alert WHERE target = ? AND what = 'fired' AND {wanted}"
+                " AND (ended_at IS NOT NULL OR (acked_at IS NULL AND at <= ?))",
+                (self._name, now - _OLDEST_REPEAT),
+            ),
+        )
+        return [alert_of(row) for query, values in queries for row in self._file.rows(query, values)]
+
+    def _known(self) -> list[Alert]:
+        """The limits that are past, and of which the target was told."""
+        query = (
+            f"SELECT {COLUMNS} FROM told JOIN alerts ON id = alert"
+            " WHERE target = ? AND what = 'fired' AND ended_at IS NULL AND kind = 'rule'"
+        )
+        return [alert_of(row) for row in self._file.rows(query, (self._name,))]
+
+    def _past(self) -> list[Alert]:
+        query = f"SELECT {COLUMNS} FROM alerts WHERE ended_at IS NULL AND kind = 'rule' AND severity <> 'info'"
+        return [alert_of(row) for row in self._file.rows(query)]
+
+    def _told(self) -> dict[int, Notified]:
+        rows = self._file.rows(
+            "SELECT alert, what, at, times FROM told WHERE target = ? AND what = 'fired'", (self._name,)
+        )
+        return {row["alert"]: Notified(row["what"], row["at"], row["times"]) for row in rows}
+
+
+def states(file: AlertsFile) -> list[TargetState]:
+    """Whether messages arrive, for each target that was ever notified."""
+    return [TargetState(**dict(row)) for row in file.rows("SELECT * FROM targets ORDER BY name")]
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """An attempt to send a message: to whom, when (UTC ns), and what became of it."""
+
+    target: str
+    at: int
+    title: str
+    outcome: str
+    error: str
+
+
+def notifications(file: AlertsFile, alert: int) -> list[Notification]:
+    """The messages about an alert."""
+    rows = file.rows(
+        "SELECT target, at, title, outcome, error FROM notifications"
+        " WHERE EXISTS (SELECT 1 FROM json_each(alerts) WHERE value = ?) ORDER BY id",
+        (alert,),
+    )
+    return [Notification(**dict(row)) for row in rows]
+
+
+def forget_others(file: AlertsFile, names: set[str]) -> None:
+    """Forget the targets that up.toml no longer names."""
+    gone = [one.name for one in states(file) if one.name not in names]
+    with file.transaction() as connection:
+        for name in gone:
+            connection.execute("DELETE FROM told WHERE target = ?", (name,))
+            connection.execute("DELETE FROM targets WHERE name = ?", (name,))
+
+
+def _log(connection: sqlite3.Connection, target: str, now: int, title: str, alerts: str, outcome: str) -> int:
+    query = "INSERT INTO notifications (target, at, title, alerts, outcome) VALUES (?, ?, ?, ?, ?)"
+    return connection.execute(query, (target, now, title, alerts, outcome)).lastrowid or 0
+
+
+def _listed(policy: Policy) -> str:
+    return ", ".join(f"'{one}'" for one in sorted(policy.severities))

@@ -1,0 +1,295 @@
+"""Alerts are kept whole or not at all, and come back as they were."""
+
+import math
+import os
+import random
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from plimsoll.alerting import alert_queries
+from plimsoll.alerting.actions import acknowledge
+from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alert_intervals import AlertInterval
+from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
+from plimsoll.alerting.audit_log import Actor
+from plimsoll.alerting.firing import firing
+from plimsoll.alerting.salvage import salvage
+from plimsoll.model.errors import Unusable
+from plimsoll.rules.states import State, Status
+from plimsoll.rules.subjects import Subject
+from tests.alerting.world import CPU, EVERY, HOUR, MINUTE, T0, World
+
+NOTE = "windows-interrupt-time"  # of severity info
+
+
+def test_an_alert_from_firing_to_recovery(world, file):
+    world.step("WEB01", value=91.0, processes={"web01": ["mysqld (pid 812): 92 %"]})
+    world.step("WEB01", value=97.5)
+    world.step("WEB01", value=math.nan)
+    (alert,) = alert_queries.firing(file)
+    assert (alert.value, alert.worst, alert.last, alert.stale) == (91.0, 97.5, 97.5, True)
+    assert (alert.host, alert.details.limit, alert.details.processes) == (
+        "WEB01",
+        world.catalogue.rules[CPU].healthy.shown + " %",
+        ("mysqld (pid 812): 92 %",),
+    )
+    assert alert.details.sources
+    world.step()
+    assert alert_queries.firing(file) == []
+    (ended,) = alert_queries.history(file, T0, world.at)
+    assert (ended.fired_at, ended.ended_at, ended.ended_how) == (T0 + EVERY, world.at, "recovered")
+    assert [one.what for one in alert_queries.events(file, ended.id)] == ["fired", "stale", "recovered"]
+
+
+def test_what_fires_is_as_the_file_has_it_whoever_changed_it(world, file, tmp_path):
+    world.step("WEB01", value=91.0)
+    assert len(firing(file).every) == 1
+    with suppress(ZeroDivisionError), file.transaction() as connection:
+        connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
+        assert firing(file).every == []
+        raise ZeroDivisionError
+    assert len(firing(file).every) == 1
+    assert firing(file) is firing(file)
+    other = AlertsFile(tmp_path / NAME)
+    with other.transaction() as connection:
+        connection.execute("UPDATE alerts SET last = 99")
+    assert [one.last for one in firing(file).every] == [99.0]
+    with other.transaction() as connection:
+        connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
+    other.close()
+    assert firing(file).every == []
+
+
+def test_what_is_kept_of_what_fires_is_what_the_file_has(world, file):
+    def steps(*hosts, value=95.0):
+        world.step(*hosts, value=value)
+        found = firing(file).every
+        assert found == alert_queries.firing(file)
+        return found
+
+    before = steps("WEB01", "WEB02", value=91.0)
+    assert steps("WEB01", "WEB02", value=91.0) is before
+    assert {one.last for one in steps("WEB01", "WEB02", value=97.0)} == {97.0}
+    assert {one.stale for one in steps("WEB01", "WEB02", value=math.nan)} == {True}
+    assert len(steps("WEB02", "WEB03", (NOTE, "WEB02"))) == 3
+    acknowledge(file, firing(file).every[0].id, Actor("joe"), "known", world.at)
+    assert firing(file).every == alert_queries.firing(file)
+    assert firing(file).every[0].acked_by == "joe"
+    for _ in range(4):  # flapping
+        steps("WEB02")
+        steps("WEB01", "WEB02")
+    assert "flapping" in {one.kind for one in firing(file).every}
+    assert steps() == [one for one in firing(file).every if one.kind == "flapping"]
+
+
+def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):
+    times = range(T0 + EVERY, T0 + 4 * EVERY, EVERY)
+    states = (State.FIRING, State.OK, State.FIRING)
+    changes = [
+        replace(world.transition((CPU, "WEB01", None), state, 95.0), at=at)
+        for at, state in zip(times, states, strict=True)
+    ]
+    key, status = changes[0].key, Status(State.FIRING, times[-1])
+    assert not world.book.step(times[-1], changes, {key: status}, now=times[-1], readings={key: 99.0}, quiet=True)
+    found = [(one.fired_at, one.ended_at, one.worst) for one in alert_queries.history(file, T0, times[-1])]
+    assert sorted(found) == [(times[0], times[1], 95.0), (times[2], None, 95.0)]
+
+
+def test_statuses_survive_a_restart(world, file, tmp_path):
+    world.step("WEB01", "WEB02")
+    world.step("WEB02")
+    file.close()
+    again = AlertHistory(AlertsFile(tmp_path / NAME), world.catalogue.signals)
+    assert again.last_evaluation() == world.at
+    assert again.statuses() == {(CPU, "web02", None): Status(State.FIRING, T0 + EVERY)}
+    assert [one.host for one in alert_queries.firing(again.file)] == ["WEB02"]
+    if sys.platform != "win32":
+        assert {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.glob(NAME + "*")} == {0o600}
+    with pytest.raises(ValueError, match="not after the last one"):
+        again.step(world.at, [], {}, now=world.at)
+    again.file.close()
+
+
+def test_late_samples_amend_the_history(world, file):
+    rule, subject, key = world.catalogue.rules[CPU], Subject("WEB01"), (CPU, "web01", None)
+
+    def episode(fired, ended):
+        return AlertInterval(rule, subject, fired, fired, ended, 90.0, 99.0, rule.healthy)
+
+    for hosts in (["WEB01"], [], ["WEB01"], [], ["WEB01"]):
+        world.step(*hosts, every=HOUR)
+    first, second, still = (T0 + n * HOUR for n in (1, 3, 5))
+    world.book.amend(
+        key, T0, [episode(first, first + HOUR), episode(second - 5, second + HOUR), episode(still - 5, None)], now=1
+    )
+    found = [(one.fired_at, one.ended_at, one.late, one.hush) for one in alert_queries.history(file, T0, world.at)]
+    assert found == [
+        (first, first + HOUR, False, False),
+        (second - 5, second + HOUR, True, True),
+        (still - 5, None, True, False),
+    ]
+    assert len(alert_queries.history(file, T0, world.at, replaced=True)) == 4
+    world.book.amend(key, T0, [], now=1)  # what fires is not ended by it: the next evaluation decides
+    assert [one.firing for one in alert_queries.history(file, T0, world.at)] == [True]
+
+
+def test_a_rule_that_is_gone_has_no_alerts(world, file):
+    world.step("WEB01")
+    world.book.keep_only(lambda rule, host: rule == "another", world.at, now=world.at)
+    assert alert_queries.firing(file) == []
+    assert world.book.statuses() == {}
+    assert alert_queries.history(file, T0, world.at)[0].ended_how == "rule removed"
+
+
+def test_six_thousand_alerts_are_kept_at_once(world, file):
+    world.step(*(("windows-cpu-busy-critical", f"H{n % 100}", f"{n}") for n in range(6000)))
+    assert len(alert_queries.firing(file)) == 6000
+    world.step()
+    assert alert_queries.firing(file) == []
+
+
+def test_a_full_disk_keeps_nothing_of_a_step_which_can_be_repeated(world, file):
+    world.step("WEB01")
+    (pages,) = file.rows("PRAGMA page_count")
+    file.rows(f"PRAGMA max_page_count = {pages[0]}")
+    many = [f"H{n}" for n in range(500)]
+    with pytest.raises(NotKept, match="the disk is full"):
+        world.step("WEB01", *many)
+    assert world.book.last_evaluation() == T0 + EVERY
+    file.rows("PRAGMA max_page_count = 1000000")
+    world.at, world.firing = T0 + EVERY, {(CPU, "WEB01", None): 0}
+    world.step("WEB01", *many)
+    assert len(alert_queries.firing(file)) == 501
+
+
+def test_files_that_cannot_be_used(tmp_path):
+    AlertsFile(tmp_path / NAME).close()
+    with sqlite3.connect(tmp_path / NAME) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(Unusable, match="written by a newer Plimsoll"):
+        AlertsFile(tmp_path / NAME)
+    (tmp_path / "torn.db").write_bytes(b"no database at all" * 100)
+    with pytest.raises(Unusable, match="is damaged"):
+        AlertsFile(tmp_path / "torn.db")
+    (tmp_path / "link.db").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Unusable, match="not a regular file"):
+        AlertsFile(tmp_path / "link.db")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON alerts BEGIN DELETE FROM alerts; END",
+        "CREATE VIEW v AS SELECT 1",
+        "ALTER TABLE alerts RENAME TO other",
+        "ALTER TABLE alerts DROP COLUMN late",
+    ],
+)
+def test_a_file_that_another_program_changed_is_refused(change, tmp_path):
+    """A trigger could delete each alert as it begins, and a view in place of a table ended the judging."""
+    AlertsFile(tmp_path / NAME).close()
+    connection = sqlite3.connect(tmp_path / NAME)
+    connection.execute(change)
+    connection.close()
+    with pytest.raises(Unusable, match="was changed by another program"):
+        AlertsFile(tmp_path / NAME)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE alerts SET details = '{' WHERE id = 1",
+        """UPDATE alerts SET details = '{"title": "a", "limiT": "x"}' WHERE id = 1""",
+        "UPDATE alerts SET details = '[1]' WHERE id = 1",
+        "UPDATE alerts SET key = '[1, 2]' WHERE id = 1",
+        "UPDATE alerts SET severity = 'lowd' WHERE id = 1",
+        "UPDATE alerts SET healthy = '? 80' WHERE id = 1",
+        "UPDATE alerts SET fired_at = 'abc' WHERE id = 1",
+        "UPDATE alerts SET host = x'00ff' WHERE id = 1",
+        "UPDATE alerts SET worst = 'high' WHERE id = 1",
+        "UPDATE statuses SET state = 9",
+        "UPDATE meta SET value = 'x' WHERE name = 'last evaluation'",
+        "INSERT INTO meta VALUES ('rules', '[')",
+        "INSERT INTO silences (rule, host, instance, start, until, reason, who) VALUES ('*', '*', '*', 'x', 2, '', '')",
+        "INSERT INTO told VALUES (1, 'joe', 'fires', 1, 1)",
+        "CREATE TABLE own (a); DROP TABLE alerts; PRAGMA user_version = 0",
+    ],
+)
+def test_a_row_that_cannot_be_read_is_found_before_it_ends_the_judging(change, world, file, tmp_path):
+    """One flipped bit in an alert that fires was a defect at each evaluation, and nobody was notified."""
+    world.step("WEB01", "WEB02")
+    file.close()
+    path = tmp_path / NAME
+    connection = sqlite3.connect(path)
+    connection.executescript(change)
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(Unusable, match=r"is damaged|was changed by another program") as refused:
+        AlertsFile(path)
+    assert "\n" not in str(refused.value)
+    assert path.read_bytes() == before
+    if "own" not in change:
+        assert salvage(path, T0).torn
+        again = World(AlertsFile(path))
+        assert 2 in {one.id for one in alert_queries.firing(again.book.file)}
+        again.book.file.close()
+
+
+STEPPER = """
+import sys
+from pathlib import Path
+from plimsoll.alerting.alerts_file import AlertsFile
+from tests.alerting.world import World
+
+world = World(AlertsFile(Path(sys.argv[1])))
+for n in range(1, 100_000):
+    # At each step the hosts with an even number or those with an odd one fire, 20 at a time.
+    world.step(*(f"H{2 * one + n % 2}" for one in range(20)))
+    print(world.at, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_after_a_kill_each_step_is_there_whole_or_not_at_all(tmp_path):
+    chance = random.Random(7)
+    for attempt in range(2):
+        path = tmp_path / f"{attempt}.db"
+        process = subprocess.Popen(
+            [sys.executable, "-c", STEPPER, path], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
+        )
+        assert process.stdout
+        said = process.stdout.readline()
+        time.sleep(chance.uniform(0.01, 0.15))
+        os.kill(process.pid, signal.SIGKILL)
+        rest, _ = process.communicate()
+        acknowledged = int((said + rest).rpartition("\n")[0].split()[-1])
+        file = AlertsFile(path)
+        book = World(file).book
+        last = book.last_evaluation()
+        assert last in (acknowledged, acknowledged + EVERY)
+        firing = [one for one in alert_queries.firing(file) if one.kind == "rule"]
+        odd = (last - T0) // EVERY % 2
+        assert {one.host for one in firing} == {f"H{2 * one + odd}" for one in range(20)}
+        assert {one.fired_at for one in firing} == {last}
+        assert {key[1] for key in book.statuses()} == {one.host.casefold() for one in firing}
+        assert file.rows("PRAGMA integrity_check")[0][0] == "ok"
+        file.close()
+
+
+def test_the_book_stays_small(world, file):
+    world.step("WEB01")
+    world.step()
+    world.step("WEB02")
+    world.step("WEB02", every=500 * 24 * 60 * MINUTE)
+    assert [one.host for one in alert_queries.history(file, 0, world.at)] == ["WEB02"]
+    assert [one["alert"] for one in file.rows("SELECT DISTINCT alert FROM events")] == [2]

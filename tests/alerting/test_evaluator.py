@@ -1,0 +1,203 @@
+"""Rules stepped live give the states that a replay over columns gives, whatever restarts lie in between."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plimsoll.alerting.evaluator import Evaluator
+from plimsoll.alerting.rule_targets import Site
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.points import Points
+from plimsoll.model.samples import Samples
+from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.grid import EVERY, grid
+from plimsoll.rules.load import Catalogue, load
+from plimsoll.rules.schema.pack import Pack, Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.states import State, Truth
+from plimsoll.rules.subjects import Subject
+from tests.alerting.in_memory import InMemory
+from tests.rules.test_vectors import CASES, judged, rule_of, signals_of
+
+LONGEST = 600 * SECOND
+T0 = 1_700_000_000 * SECOND
+
+
+def site(rule, signals):
+    pack = Pack.model_validate({"pack": "p", "title": "P.", "about": "a", "rules": []})
+    return Site(Catalogue((pack.model_copy(update={"rules": (rule,)}),), signals, frozenset(), {}))
+
+
+def points(samples):
+    """All present samples, by series."""
+    series = list(samples)
+    present = [one.present for one in samples.values()]
+    which = np.repeat(np.arange(len(series), dtype=np.int32), [len(one.times) for one in present])
+    return Points(
+        series, which, np.concatenate([one.times for one in present]), np.concatenate([one.values for one in present])
+    )
+
+
+def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
+    """The state, and whether it is stale, at each evaluation: points arrive just in time for each."""
+    given = GivenFacts({Subject("h"): facts or {}})
+    live = Evaluator(store, site(rule, signals), given, {})
+    live.advance(seen_before(store, samples, int(at[0])))
+    live.forget([*live.statuses])
+    every = points(samples)
+    sent, states = -(10**18), []
+    for e in at.tolist():
+        arrived = (every.times > sent) & (every.times <= e)
+        store.write_points(Points(every.series, every.which[arrived], every.times[arrived], every.values[arrived]))
+        sent = e
+        if e in restarts:
+            live = Evaluator(store, site(rule, signals), given, live.statuses)
+        live.advance(np.array([e], dtype=np.int64))
+        key = ("r", "h", None)
+        states.append((live.state(key), live.state(key) == State.FIRING and np.isnan(live.value(key))))
+    return states
+
+
+def seen_before(store, samples, start):
+    """Samples of an earlier time, so that the sampling intervals are known; the evaluation after them."""
+    at = (start - 2400 * SECOND) // EVERY * EVERY
+    earlier = {
+        series: Samples(at - np.arange(2, -1, -1, dtype=np.int64) * (one.interval or EVERY), np.zeros(3))
+        for series, one in samples.items()
+    }
+    store.write_points(points(earlier))
+    return np.array([at], dtype=np.int64)
+
+
+def in_columns(track):
+    return [
+        (State(state), state == State.FIRING and truth == Truth.NO_DATA)
+        for state, truth in zip(track.states.tolist(), track.truths.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "phases" not in case], ids=lambda case: case["name"])
+def test_worked_case(case):
+    track = judged(case)
+    samples = {
+        Series("h", "m", (), name): Samples(
+            np.array([t * SECOND for t, _ in rows], dtype=np.int64),
+            np.array([np.nan if v is None else float(v) for _, v in rows]),
+        )
+        for name, rows in case["series"].items()
+    }
+    facts = {"spindles": case["rule"]["factor"]} if "factor" in case["rule"] else {}
+    rule, signals = rule_of(case), signals_of(case)
+    assert stepped(InMemory(), samples, rule, signals, track.times, facts=facts) == in_columns(track)
+
+
+@st.composite
+def cases(draw):
+    """A rule, perhaps with a second condition, the samples of two series, and when live judging starts again."""
+    operator = draw(st.sampled_from(["<", ">"]))
+    # Samples are lost only where windows are so long that no interval learned from the rest would widen them.
+    loses = draw(st.booleans())
+    every = draw(st.sampled_from([5, 10, 15] if loses else [5, 10, 15, 30]))
+    rows = draw(st.integers(6, 40))
+    lost = draw(st.sets(st.integers(2, rows - 1), max_size=rows // 3)) if loses else set[int]()
+    rule = {
+        "id": "r",
+        "signal": "s.x",
+        "healthy": f"{operator} 50",
+        "over": draw(st.sampled_from([120, 300] if loses else [10, 25, 60, 300])),
+        "for": draw(st.sampled_from([0, 20, 60, 120])),
+        "reduce": draw(st.sampled_from(["mean", "min", "max", "last", "sum", "count", "median", "increase"])),
+        "severity": "warning",
+        "summary": "s",
+        "sources": [{"document": "d", "place": "p"}],
+    }
+    if draw(st.booleans()):
+        rule["recover"] = "< 40" if operator == "<" else "> 60"
+    if draw(st.booleans()):
+        rule["and"] = [
+            {"signal": "s.y", "healthy": "< 30", "over": draw(st.sampled_from([120] if loses else [10, 60]))}
+        ]
+    kept = np.array([at for at in range(rows) if at not in lost], dtype=np.int64)
+    shift = draw(st.integers(0, 9)) * SECOND
+    sampled = {
+        Series("h", "m", (), name): Samples(
+            kept * every * SECOND + shift,
+            np.array([draw(st.floats(0, 100, width=16)) for _ in kept]),
+            every * SECOND,
+        )
+        for name in ("x", "y")
+    }
+    return Rule.model_validate(rule), sampled, draw(st.sets(st.integers(30, 80), max_size=3)), draw(st.booleans())
+
+
+SIGNALS = {
+    name: Signal.model_validate(
+        {"title": name, "unit": "u", "meaning": "m", "sources": [{"measurement": "m", "field": name[-1]}]}
+    )
+    for name in ("s.x", "s.y")
+}
+RATES = {
+    name: Signal.model_validate(
+        {"title": name, "unit": "u", "meaning": "m", "sources": [{"measurement": "m", "field": name[-1], "rate": True}]}
+    )
+    for name in ("s.x", "s.y")
+}
+
+
+@given(cases())
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_generated_case(case):
+    rule, samples, restarts, is_rate = case
+    signals = RATES if is_rate else SIGNALS
+    finder = Finder(signals, list(samples), lambda _: True)
+    judge = Judge(finder.find, samples.__getitem__, lambda subject, fact: 1.0)
+    times = np.unique(np.concatenate([one.times for one in samples.values()]))
+    (track,) = judge.tracks(rule, lambda subject: grid(times, EVERY, LONGEST))
+    # Where a judge that has just been started learns the declared interval from the samples there are.
+    (declared,) = {one.declared for one in samples.values()}
+    later = [e for e in track.times.tolist() if sampling_interval(times[times <= e]) == declared]
+    again = {later[at % len(later)] for at in restarts if later}
+    assert stepped(InMemory(), samples, rule, signals, track.times, restarts=again) == in_columns(track)
+
+
+def test_windows_follow_the_sampling_interval():
+    given = {"id": "r", "signal": "s.x", "healthy": "< 50", "over": 30, "severity": "warning", "summary": "s"}
+    rule = Rule.model_validate({**given, "sources": [{"document": "d", "place": "p"}]})
+    times = np.concatenate((np.arange(0, 600, 10), np.arange(600, 2400, 60))) * SECOND
+    samples = {Series("h", "m", (), "x"): Samples(times, np.full(len(times), 10.0))}
+    at = np.arange(0, 2400, 10) * SECOND
+    found = stepped(InMemory(), samples, rule, SIGNALS, at)
+    without = [int(e) // SECOND for e, (state, _) in zip(at, found, strict=True) if state != State.OK]
+    # Until five steps have shown that it is another one.
+    assert without
+    assert max(without) < 960
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        Series(
+            "S1",
+            "win_sqlserver",
+            (("objectname", "SQLServer:Memory Manager"), ("source", "S1")),
+            "Total_Server_Memory_(KB)",
+        ),
+        Series("S1", "win_sqlserver", (("objectname", "MSSQL$PAYROLL:General Statistics"),), "User_Connections"),
+    ],
+    ids=["memory", "connections"],
+)
+def test_a_host_of_which_a_fact_is_not_known_stops_the_judging_of_no_other(series):
+    """The rule about installed memory needs a fact that neither an agent of SQL Server nor plimsoll.toml gave."""
+    busy = Series("S2", "win_cpu", (("instance", "_Total"), ("objectname", "Processor")), "Percent_Processor_Time")
+    times = np.arange(T0, T0 + 900 * SECOND, 10 * SECOND, dtype=np.int64)
+    store = InMemory()
+    store.write_points(points({series: Samples(times, np.full(90, 9e6)), busy: Samples(times, np.full(90, 97.0))}))
+    live = Evaluator(store.as_store, Site(load()), GivenFacts({}), {})
+    for first in range(1, len(times), 6):
+        live.advance(times[first : first + 6])
+    assert live.state(("windows-cpu-busy-critical", "s2", None)) == State.FIRING

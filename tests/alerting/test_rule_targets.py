@@ -1,0 +1,75 @@
+"""What the planning of rules costs, counted in calls."""
+
+from cProfile import Profile
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from fleet import Host, series_of
+
+from plimsoll.alerting.evaluator import Evaluator
+from plimsoll.alerting.rule_targets import Site, plan
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.model.points import Points
+from plimsoll.model.times import SECOND
+from plimsoll.rules.load import load
+from plimsoll.store.duck.store import DuckStore
+
+
+def calls(function):
+    """How many calls of Python functions a function makes."""
+    profile = Profile(builtins=False)
+    profile.runcall(function)
+    return sum(one.callcount for one in profile.getstats())
+
+
+def test_planning_costs_a_host_the_same_however_many_there_are():
+    site = Site(load())
+    every = [series for kind in ("telegraf", "windows") for series, _ in series_of(Host("h", kind))]
+
+    def cost(hosts):
+        series = [replace(one, host=f"h{at}") for at in range(hosts) for one in every]
+        plan(site, series[: len(every)], Facts())  # what is made once
+        return calls(lambda: plan(site, series, Facts())) / hosts
+
+    assert cost(12) <= 1.05 * cost(3)
+
+
+# Names of disks and processors, which objects of Windows name differently: each is compared with all others.
+NAMES = ["{} C:", "{}", "0,{}", "disk {}"]
+
+
+def of_one_host(count):
+    """The series of a host with so many disks, network adapters and processors of each kind of name."""
+    for kind in ("telegraf", "windows"):
+        first = {}
+        for one, _ in series_of(Host("h", kind)):
+            tags = [tag for tag in one.tags if tag[0] in ("instance", "name", "device", "cpu", "interface")]
+            known = first.setdefault((one.measurement, one.field), one)
+            if tags and known is one:
+                for at, name in product(range(count), NAMES):
+                    named = tuple((key, name.format(at) if (key, value) in tags else value) for key, value in one.tags)
+                    yield replace(one, tags=named)
+            elif not tags:
+                yield one
+
+
+def test_planning_and_judging_cost_an_instance_the_same_however_many_a_host_has(tmp_path):
+    """A host of 1,000 disks took 65 s to plan, and one of 2,000 four times that; nothing else was judged meanwhile."""
+    site, now = Site(load()), 1_800_000_000 * SECOND
+
+    def cost(count):
+        series = [*of_one_host(count)]
+        store = DuckStore.open(tmp_path / f"{count}.duckdb")
+        which, values = np.arange(len(series), dtype=np.int32), np.arange(len(series), dtype=np.float64)
+        for ago in range(3):
+            store.write_points(Points(series, which, np.full(len(which), now - ago * 10 * SECOND), values))
+        judge = Evaluator(store, site, GivenFacts(), {})
+        try:
+            return calls(lambda: judge.advance(np.array([now], np.int64)))
+        finally:
+            store.close()
+
+    cost(0)  # what is made once
+    few, some, many = cost(1), cost(2), cost(5)
+    assert (many - some) / 3 <= 1.1 * (some - few)
