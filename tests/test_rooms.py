@@ -12,7 +12,13 @@ import plimsoll
 PACKAGE = Path(plimsoll.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 # These call other programs.
-CALLERS = {"native/stack.py", "native/influx.py", "native/build.py", "collect/checks/running.py", "up/service/plans.py"}
+CALLERS = {
+    "native/stack.py",
+    "native/influx.py",
+    "native/build.py",
+    "collect/checks/running.py",
+    "up/service/installation.py",
+}
 
 
 def said(path: Path) -> list[str]:

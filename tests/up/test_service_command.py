@@ -1,4 +1,4 @@
-"""`plimsoll service install|status|uninstall`, with service managers of the test."""
+"""`plimsoll service install`, with service managers of the test."""
 
 import os
 import subprocess
@@ -6,10 +6,9 @@ import sys
 from pathlib import PureWindowsPath
 from types import SimpleNamespace
 
-import psutil
 import pytest
 
-from plimsoll.up.service import files, plans
+from plimsoll.up.service import installation
 
 DATA = PureWindowsPath("C:\\ProgramData\\Plimsoll")
 
@@ -20,25 +19,22 @@ def linux(tmp_path, monkeypatch):
     notes = tmp_path / "calls"
     programs = tmp_path / "bin"
     programs.mkdir()
-    for name, says in (
-        ("systemctl", "LoadState=loaded\nActiveState=active\nUnitFileState=enabled\nMainPID=77"),
-        ("useradd", ""),
-    ):
+    for name in ("systemctl", "useradd"):
         program = programs / name
         program.write_text(
             f"#!/bin/sh\necho {name} \"$@\" >> '{notes}'\ncat '{tmp_path}/{name}.says'\nexit $(cat '{tmp_path}/{name}.status')\n"
         )
         program.chmod(0o755)
-        (tmp_path / f"{name}.says").write_text(says)
+        (tmp_path / f"{name}.says").write_text("")
         (tmp_path / f"{name}.status").write_text("0")
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr("plimsoll.cli.commands.service.service._HOMES", ())
-    monkeypatch.setattr(plans, "UNIT", tmp_path / "systemd" / "plimsoll.service")
+    monkeypatch.setattr(installation, "UNIT", tmp_path / "systemd" / "plimsoll.service")
     return SimpleNamespace(
         calls=lambda: notes.read_text().splitlines() if notes.exists() else [],
-        unit=plans.UNIT,
+        unit=installation.UNIT,
         says=lambda name, text, status=0: (
             (tmp_path / f"{name}.says").write_text(text),
             (tmp_path / f"{name}.status").write_text(str(status)),
@@ -78,32 +74,11 @@ def test_a_dry_run_does_nothing(plimsoll, linux, monkeypatch):
     ]
 
 
-@pytest.mark.parametrize("command", ["install", "uninstall"])
-def test_others_than_root_are_told_to_be_root(plimsoll, linux, monkeypatch, command):
+def test_others_than_root_are_told_to_be_root(plimsoll, linux, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    done = plimsoll("service", command)
+    done = plimsoll("service", "install")
     assert (done.status, linux.calls()) == (2, [])
     assert "sudo" in done.err
-
-
-def test_the_status_of_a_unit(plimsoll, linux):
-    assert "state active, start enabled, process 77" in plimsoll("service", "status").out
-    linux.says("systemctl", "LoadState=loaded\nActiveState=failed\nUnitFileState=enabled\nMainPID=0")
-    assert plimsoll("service", "status").status == 3
-    linux.says("systemctl", "LoadState=not-found\nActiveState=inactive")
-    done = plimsoll("service", "status")
-    assert done.status == 3
-    assert "no service here" in done.err
-    assert plimsoll("service", "uninstall").status == 2
-
-
-def test_a_unit_is_taken_away_and_its_data_are_named(plimsoll, linux):
-    assert plimsoll("service", "install").status == 0
-    done = plimsoll("service", "uninstall")
-    assert done.status == 0, done.err
-    assert not linux.unit.exists()
-    assert linux.calls()[-2:] == ["systemctl disable --now plimsoll.service", "systemctl daemon-reload"]
-    assert "/var/lib/plimsoll" in done.out
 
 
 def test_a_zip_application_is_not_made_a_service(plimsoll, linux, monkeypatch):
@@ -117,11 +92,11 @@ def test_a_zip_application_is_not_made_a_service(plimsoll, linux, monkeypatch):
 
 
 def test_windows_gets_a_service_of_local_service_that_starts_again():
-    command = files.Command(
+    command = installation.Command(
         ["C:\\Program Files\\Python\\python.exe", "-P", "-m", "plimsoll"], "--store", ["--listen", "[::]:1"]
     )
     launcher = PureWindowsPath("C:\\Program Files\\Plimsoll\\Scripts\\python.exe")
-    calls = [one.call for one in plans.windows(command, DATA, launcher) if one.call]
+    calls = [one.call for one in installation.plan_windows(command, DATA, launcher) if one.call]
     (created,) = [call for call in calls if call[:2] == ("sc.exe", "create")]
     options = dict(zip(created[3::2], created[4::2], strict=True))
     assert options["start="] == "auto"
@@ -136,20 +111,7 @@ def test_windows_gets_a_service_of_local_service_that_starts_again():
     (told,) = [call for call in calls if call[0] == "reg.exe"]
     assert told[-1] == f"__PYVENV_LAUNCHER__={launcher}"
     assert calls[-1] == ("sc.exe", "start", "Plimsoll")
-    assert not [
-        call for call in [one.call for one in plans.windows(command, DATA, None)] if call and call[0] == "reg.exe"
-    ]
-
-
-def test_the_status_of_a_service_of_windows(plimsoll, monkeypatch):
-    found = SimpleNamespace(
-        status=lambda: "running", start_type=lambda: "automatic", username=lambda: "NT AUTHORITY\\LocalService"
-    )
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(psutil, "win_service_get", lambda name: found, raising=False)
-    assert "state running, start automatic" in plimsoll("service", "status").out
-    found.status = lambda: "stopped"
-    assert plimsoll("service", "status").status == 3
+    assert not [step for step in installation.plan_windows(command, DATA, None) if step.call[0] == "reg.exe"]
 
 
 def test_only_windows_calls_run(plimsoll, tmp_path):

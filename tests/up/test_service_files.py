@@ -68,13 +68,6 @@ def test_a_second_data_folder_is_refused(plimsoll, data):
     assert "--store" in done.err
 
 
-def test_the_command_that_is_called_has_the_option(plimsoll):
-    given = plimsoll("up", "--help")
-    if "No such command" in given.err:
-        pytest.skip("plimsoll up is not here")
-    assert "--store" in given.out
-
-
 @pytest.mark.parametrize("kind", ["systemd", "launchd"])
 def test_a_line_end_in_an_option_ends_no_line_of_the_file(plimsoll, tmp_path, kind):
     out = tmp_path / "file"

@@ -42,7 +42,7 @@ from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 from plimsoll.up import log_lines
-from plimsoll.up.service import asked
+from plimsoll.up.service import control_events
 from plimsoll.up.setup import Setup
 from plimsoll.up.sources import Source
 from plimsoll.up.up import Up
@@ -162,10 +162,10 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
             if options.open_page:
                 open_page(up.address)
             while up.is_running:
-                if asked.to_stop.is_set():
+                if control_events.to_stop.is_set():
                     return
-                if asked.to_reload.wait(_TICK_S):
-                    asked.to_reload.clear()
+                if control_events.to_reload.wait(_TICK_S):
+                    control_events.to_reload.clear()
                     up.reload()
             raise Unusable("plimsoll up ended by itself; its log says why")
         finally:
@@ -187,7 +187,7 @@ def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[
 def _reload_when_asked() -> None:
     """Heed SIGHUP, where that does not say that the terminal was closed."""
     if sys.platform != "win32" and not (sys.stdin and sys.stdin.isatty()):
-        signal.signal(signal.SIGHUP, lambda *_: asked.to_reload.set())
+        signal.signal(signal.SIGHUP, lambda *_: control_events.to_reload.set())
 
 
 def _store(options: Options, folder: Path, keeping: StoreSettings, catalogue: Catalogue) -> Store:

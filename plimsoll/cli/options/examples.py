@@ -78,8 +78,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "alerts test": ("plimsoll alerts test",),
     "alerts replay": ("plimsoll alerts replay", "plimsoll alerts replay --last 2h"),
     "service install": ("plimsoll service install -- --listen 0.0.0.0:8087", "plimsoll service install --dry-run"),
-    "service status": ("plimsoll service status",),
-    "service uninstall": ("plimsoll service uninstall",),
     "service systemd": ("plimsoll service systemd",),
     "service launchd": ("plimsoll service launchd",),
 }

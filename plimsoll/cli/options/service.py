@@ -8,8 +8,8 @@ import typer
 from plimsoll.cli.options.shared import path_option
 
 app = typer.Typer(
-    help="Have the service manager of this system run plimsoll up: as a service of Windows, a unit of systemd, or an "
-    "agent of launchd.",
+    help="Have the service manager of this system run plimsoll up: as a service of Windows or a unit of systemd; or "
+    "write the file of a unit, or of an agent of launchd.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -28,22 +28,6 @@ def service_install_command(arguments: UpArguments = None, dry_run: DryRunOption
     from plimsoll.cli.commands.service import service
 
     service.install(arguments or [], dry_run=dry_run)
-
-
-@app.command("status")
-def service_status_command() -> None:
-    """Say whether the service runs. The exit status is 3 if it does not."""
-    from plimsoll.cli.commands.service import service
-
-    service.status()
-
-
-@app.command("uninstall")
-def service_uninstall_command(dry_run: DryRunOption = False) -> None:
-    """End the service and take it away; its data stay."""
-    from plimsoll.cli.commands.service import service
-
-    service.uninstall(dry_run=dry_run)
 
 
 @app.command("systemd")

@@ -13,7 +13,7 @@ import typer
 
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.up import log_lines
-from plimsoll.up.service import asked
+from plimsoll.up.service import control_events
 from plimsoll.up.service.windows_service import NAME, Service
 
 _UNUSABLE, _UNREACHABLE, _DEFECT = 2, 3, 70
@@ -27,7 +27,9 @@ def run(plimsoll: Callable[..., Any], arguments: Sequence[str], log: Path) -> No
     """
     streams = sys.stdout, sys.stderr
     try:
-        service = Service(NAME, lambda: _up(plimsoll, arguments, log), asked.to_stop.set, asked.to_reload.set)
+        service = Service(
+            NAME, lambda: _up(plimsoll, arguments, log), control_events.to_stop.set, control_events.to_reload.set
+        )
         # A service has no console. What plimsoll up prints when it starts goes beside the log.
         with log.with_name("started.txt").open("w", encoding="utf-8") as said:
             sys.stdout = sys.stderr = said

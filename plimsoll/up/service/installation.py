@@ -1,0 +1,119 @@
+"""What makes `plimsoll up` a service: the unit of systemd, the agent of launchd, the calls that install it."""
+
+import plistlib
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
+from plimsoll.up.service.windows_service import NAME
+
+USER = "plimsoll"
+STATE_FOLDER = PurePosixPath("/var/lib") / USER
+UNIT = Path("/etc/systemd/system/plimsoll.service")
+# Local Service: it may read performance data, and nothing of other users. Administrators, and the system.
+_LOCAL_SERVICE, _ADMINISTRATORS, _SYSTEM = "*S-1-5-19", "*S-1-5-32-544", "*S-1-5-18"
+_USER_EXISTS = 9  # of useradd
+_FOLDER_EXISTS = 1  # of mkdir
+_KEY = f"HKLM\\SYSTEM\\CurrentControlSet\\Services\\{NAME}"
+
+
+@dataclass(frozen=True)
+class Command:
+    """The call of `plimsoll up`: the words that call `plimsoll`, the option of the data folder, further arguments."""
+
+    program: Sequence[str]
+    store_option: str
+    arguments: Sequence[str] = ()
+
+    def words(self, data: PurePath) -> list[str]:
+        """All words of the call. Unusable if the arguments name another data folder, or have line ends."""
+        if any(word == self.store_option or word.startswith(f"{self.store_option}=") for word in self.arguments):
+            raise Unusable(
+                f"{Parameter.STORE}: the service file sets it; leave it out here, and change it in the file; "
+                "up.toml in the data folder names an InfluxDB: [store] address"
+            )
+        unprintable = next((word for word in self.arguments if not word.isprintable()), None)
+        if unprintable is not None:
+            raise Unusable(f"{unprintable!r}: has a line end or another character that cannot be seen; leave it out")
+        return [*self.program, "up", self.store_option, str(data), *self.arguments]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A call, whose statuses `fine` are no failure, or a file to write."""
+
+    call: tuple[str, ...] = ()
+    path: Path | None = None
+    text: str = ""
+    fine: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        """The step as a person would type it."""
+        return f"write {self.path}" if self.path else subprocess.list2cmdline(self.call)
+
+
+def systemd_unit(command: Command) -> str:
+    """Return a unit of systemd, for a user of its own whose home is the data folder."""
+    words = " ".join(_escape_for_systemd(word) for word in command.words(STATE_FOLDER))
+    template = (files("plimsoll.up.service") / "plimsoll.service").read_text(encoding="utf-8")
+    return template.format(command=words, data=STATE_FOLDER, user=USER)
+
+
+def _escape_for_systemd(word: str) -> str:
+    """Escape a word of ExecStart: `%` and `$` begin what systemd fills in."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{escaped}"' if not word or any(char in word for char in " \t'\"\\;") else escaped
+
+
+def launchd_agent(command: Command, home: PurePath) -> str:
+    """Return an agent of launchd, which runs while its user is logged in."""
+    library = home / "Library"
+    agent = {
+        "Label": USER,
+        "ProgramArguments": command.words(library / "Application Support" / "plimsoll"),
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ProcessType": "Background",
+        "Umask": 0o077,
+        "StandardErrorPath": str(library / "Logs" / "plimsoll.log"),
+    }
+    return plistlib.dumps(agent, sort_keys=False).decode().replace("\t", "  ")
+
+
+def plan_systemd(command: Command) -> list[Step]:
+    """Return the steps that install the unit, with its user, and start it."""
+    user = ("useradd", "--system", "--home-dir", str(STATE_FOLDER), "--shell", "/usr/sbin/nologin", USER)
+    return [
+        Step(call=user, fine=(_USER_EXISTS,)),
+        Step(path=UNIT, text=systemd_unit(command)),
+        Step(call=("systemctl", "daemon-reload")),
+        Step(call=("systemctl", "enable", "--now", UNIT.name)),
+    ]
+
+
+def plan_windows(command: Command, folder: PureWindowsPath, launcher: PureWindowsPath | None) -> list[Step]:
+    """Return the steps that create the service, of the account Local Service, and start it.
+
+    `launcher` is python.exe of a virtual environment. The service runs the base Python instead, with the launcher in
+    its environment: the launcher starts another process, which the service manager would not know.
+    """
+    program, *arguments = command.program
+    up = command.words(folder / "data")[len(command.program) + 1 :]
+    words = [program, *arguments, "service", "run", "--log", str(folder / "plimsoll.log"), "--", *up]
+    rights = (f"{_LOCAL_SERVICE}:(OI)(CI)M", f"{_ADMINISTRATORS}:(OI)(CI)F", f"{_SYSTEM}:(OI)(CI)F")
+    create = ("sc.exe", "create", NAME, "binPath=", subprocess.list2cmdline(words), "start=", "auto")
+    environment = ("reg.exe", "add", _KEY, "/v", "Environment", "/t", "REG_MULTI_SZ", "/f", "/d")
+    restarts = "restart/10000/restart/10000/restart/60000"
+    return [
+        Step(call=("cmd.exe", "/c", "mkdir", str(folder)), fine=(_FOLDER_EXISTS,)),
+        Step(call=("icacls.exe", str(folder), "/inheritance:r", "/grant:r", *rights)),
+        Step(call=(*create, "obj=", "NT AUTHORITY\\LocalService", "DisplayName=", "Plimsoll")),
+        Step(call=("sc.exe", "failure", NAME, "reset=", "86400", "actions=", restarts)),
+        Step(call=("sc.exe", "failureflag", NAME, "1")),
+        *([Step(call=(*environment, f"__PYVENV_LAUNCHER__={launcher}"))] if launcher else []),
+        Step(call=("sc.exe", "start", NAME)),
+    ]
