@@ -5,7 +5,7 @@ from functools import partial
 
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.files.find_logs import find_logs
-from plimsoll.ingest.read_files import read_files
+from plimsoll.ingest.read import read_files
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.runs.load import load
 

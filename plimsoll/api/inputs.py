@@ -10,9 +10,8 @@ from typing import TypeAlias
 
 from plimsoll.ingest.files.find_logs import find_logs, skipped_folders
 from plimsoll.ingest.files.open import STDIN
-from plimsoll.ingest.found import Found
-from plimsoll.ingest.read_files import NothingRead, read_files
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.read import NothingRead, read_files
+from plimsoll.ingest.reading import Found, Reading
 from plimsoll.ingest.shared.zones import by_windows
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.names import Names, shipped

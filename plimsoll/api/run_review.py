@@ -6,7 +6,7 @@ from pathlib import Path
 
 from plimsoll.api.inputs import Inputs, read
 from plimsoll.hosts import settings
-from plimsoll.ingest.found import Found
+from plimsoll.ingest.reading import Found
 from plimsoll.review.review import Review
 from plimsoll.review.review_logs import review_logs
 from plimsoll.rules.load import load

@@ -6,7 +6,7 @@ from pathlib import Path
 from plimsoll.demo.runs import write_runs
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.files.find_logs import find_logs
-from plimsoll.ingest.read_files import read_files
+from plimsoll.ingest.read import read_files
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.runs.load import load
 from plimsoll.store.protocol import Store

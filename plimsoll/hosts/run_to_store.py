@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.hosts import settings
-from plimsoll.ingest.found import Found
+from plimsoll.ingest.reading import Found
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.times import Zone

@@ -1,20 +1,31 @@
 """Reads a log. The content decides the format, never the file's name."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from plimsoll.ingest.files.find_logs import LogFile
 from plimsoll.ingest.files.open import opened
 from plimsoll.ingest.files.recognise import is_called_a_log, opening, refused, suffix
 from plimsoll.ingest.files.unpack import Content
 from plimsoll.ingest.formats.registry import BINARY, FORMATS, Format
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import Found, Reading
+from plimsoll.ingest.recordings import remarks_on
 from plimsoll.ingest.shared.same_time import remarks_on_same_times
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Empty, NoLog, Unusable, printable
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Kind, Remark, Remarks, counted
+
+
+class NothingRead(Unusable):
+    """There is no log in the files. `remarks` say why, file by file."""
+
+    def __init__(self, remarks: Sequence[Remark]) -> None:
+        super().__init__("no log in it could be read")
+        self.remarks = tuple(remarks)
+
 
 _CUT = "the file ends within a character of UTF-16: read up to there"
 
@@ -101,3 +112,33 @@ def _format(text: Text, wanted: str | None) -> Format:
     if found is None:
         raise refused(text)
     return found
+
+
+def read_files(
+    files: Iterable[LogFile], how: Reading, *, whole: bool = False, progress: Callable[[int], None] = lambda _: None
+) -> Found:
+    """Read the logs in files. `progress` is called with the number of files done.
+
+    Unusable if a file that was named cannot be read, NothingRead if none can be.
+    """
+    logs: list[Log] = []
+    empty: list[Log] = []
+    remarks: list[Remark] = []
+    refused: list[tuple[Unusable, LogFile]] = []
+    for number, file in enumerate(files, 1):
+        try:
+            read_here, remarks_here = read_logs(file.path, how, file.name)
+        except Unusable as error:
+            if not file.in_folder:
+                raise
+            refused.append((error, file))
+        else:
+            logs += read_here
+            remarks += remarks_here
+            if not file.in_folder and len(read_here) == 1:
+                empty += [log for log in read_here if not len(log.times)]
+        progress(number)
+    remarks += [refusal(error, file.shown, logs) for error, file in refused]
+    if not logs:
+        raise NothingRead(remarks)
+    return Found(logs, [*remarks, *remarks_on(logs)], whole=whole, empty=tuple(empty))

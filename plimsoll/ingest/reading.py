@@ -1,9 +1,34 @@
 """How logs are read."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
 from plimsoll.model.names import Names, shipped
+from plimsoll.model.remark import Remark
+from plimsoll.model.run import StoredRun
 from plimsoll.model.times import Zone
+
+
+class Found(NamedTuple):
+    """The logs that were read, the remarks on all of them together, and the run if it is from a store.
+
+    `whole` is True if the inputs are a whole run, as a folder is, and not some of its logs. `empty` are logs that
+    were named and have no rows. `apart`: the hosts were recorded at one time, and are not said to be one system.
+    """
+
+    logs: list[Log]
+    remarks: list[Remark]
+    run: StoredRun | None = None
+    whole: bool = False
+    empty: tuple[Log, ...] = ()
+    apart: bool = False
+
+    def refuse_empty(self) -> None:
+        """Unusable if a log that was named has no rows: there is nothing in it to judge or load."""
+        for log in self.empty:
+            raise Unusable(f"{log.path}: no samples: it holds a header and no rows; record it again, or leave it out")
 
 
 @dataclass(frozen=True)

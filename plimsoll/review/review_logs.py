@@ -9,7 +9,7 @@ from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.objective import objective
 from plimsoll.hosts.overrides import Overrides
 from plimsoll.hosts.recorded_facts import recorded_facts
-from plimsoll.ingest.found import Found
+from plimsoll.ingest.reading import Found
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log

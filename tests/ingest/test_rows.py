@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mutate import mutated
 
-from plimsoll.ingest.formats.perfmon import regular, rows
+from plimsoll.ingest.formats.perfmon import read, regular
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import Kind
@@ -28,8 +28,8 @@ def told(path):
 def in_pieces(monkeypatch, path, size):
     """The same, of a file that is too large to be read whole."""
     with monkeypatch.context() as patched:
-        patched.setattr(rows, "_AT_ONCE", 0)
-        patched.setattr(rows, "_LARGE_PIECE", size)
+        patched.setattr(read, "_AT_ONCE", 0)
+        patched.setattr(read, "_LARGE_PIECE", size)
         return told(path)
 
 

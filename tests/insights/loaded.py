@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.ingest.formats.load_results.names import driver_series
+from plimsoll.ingest.formats.load_results.requests import driver_series
 from plimsoll.model.log import Log
 from plimsoll.model.run import Run
 from plimsoll.model.times import SECOND, Zone

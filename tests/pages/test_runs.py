@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.cli.demo_runs import load_demo_runs
 from plimsoll.ingest.files.find_logs import find_logs
-from plimsoll.ingest.read_files import read_files
+from plimsoll.ingest.read import read_files
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.runs.load import load
 from plimsoll.model.run import Recording, Run, StoredRun

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from plimsoll.ingest.found import Found
+from plimsoll.ingest.reading import Found
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted

@@ -4,14 +4,13 @@ A log's header gives one offset, and its rows go on in wall-clock time: where da
 ends an hour repeats, where it begins one is missing.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.ingest.shared import steps_back
 from plimsoll.ingest.shared.clock_rules import DAY, HOUR, Ruled, like, ruled_by
 from plimsoll.ingest.shared.losses import LONGEST_HOLE, last_long
 from plimsoll.ingest.shared.zones import is_steady, rule_of
@@ -20,6 +19,12 @@ from plimsoll.model.remark import Kind, Remarks, counted
 from plimsoll.model.sampling import Times, sampling_interval
 from plimsoll.model.times import SECOND, Zone, duration_text, instant, utc
 
+CLOCK = "the clock steps back"
+
+
+# Where a header stands again, another file may begin (`cat b.csv a.csv`).
+JOINED = "files are joined out of order or overlap, as times step back"
+RESTARTED = "the clock was set back at a restart, or files are joined out of order or overlap, as times step back"
 _MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
 _SUNDAY = 6
 _LONGEST_PAUSE = 900 * SECOND  # a longer one may have hidden anything
@@ -62,11 +67,8 @@ def in_order(
     order = np.argsort(times, kind="stable")
     mixed = _mixed(times, order)
     anew = _begun_again(lines, headers)
-    steps_back.tell(
-        (
-            (steps_back.JOINED if at in anew else steps_back.CLOCK, lines[at], int(times[at - 1] - times[at]))
-            for at in back.tolist()
-        ),
+    tell(
+        ((JOINED if at in anew else CLOCK, lines[at], int(times[at - 1] - times[at])) for at in back.tolist()),
         remarks,
     )
     longest = int((times[back - 1] - times[back]).max())
@@ -206,3 +208,14 @@ def _remark_doubtful(ruled: Ruled, lines: Sequence[int], remarks: Remarks) -> No
             line=lines[at],
             count=until - at,
         )
+
+
+def tell(steps: Iterable[tuple[str, int, int]], remarks: Remarks) -> None:
+    """Remark steps back in time. Each is given as a text, its line, and how far it goes back (ns)."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for what, line, back in steps:
+        found.setdefault(what, []).append((line, back))
+    for what, each in found.items():
+        line, back = min(each)
+        told = f"{what} by {duration_text(back)}: rows are put in the order of time"
+        remarks.add(Kind.REPAIRED, told, line=line, count=len(each))

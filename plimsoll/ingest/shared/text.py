@@ -4,6 +4,7 @@ Rows hold digits, so only a header needs its encoding known. Perfmon writes head
 machine's ANSI code page, which no byte of the file names.
 """
 
+import csv
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,12 @@ from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.shared.code_pages import guess_code_page
 from plimsoll.model.errors import NoLog, Unusable
 
+# csv has one limit for the whole process, of 128 KB, which a quote left open goes beyond. It is a C long: of
+# Windows that is 32 bits.
+csv.field_size_limit(2**31 - 1)
+
+
+_UNFIT = "\r\n\0"
 _HEAD = 1 << 20
 _LONG = 100  # a line so long is no blank one; a header of many MB is not copied to find that out
 _END_OF_FILE = b"\x1a"  # as `copy ONE+OTHER FILE` of Windows ends a file
@@ -118,3 +125,13 @@ class Text:
 
 def _blank(data: Data, start: int, stop: int) -> bool:
     return stop - start < _LONG and not data[start:stop].strip()
+
+
+def split(line: str, separator: str) -> list[str]:
+    """The cells of a line; quotes may enclose separators, and one that is not closed encloses the rest.
+
+    Line ends and zero bytes inside a line cannot be part of a name or number: they become U+FFFD.
+    """
+    for unfit in _UNFIT:
+        line = line.replace(unfit, "\ufffd")
+    return next(csv.reader([line], delimiter=separator), [])

@@ -25,9 +25,8 @@ from plimsoll.comparison.trend import RunMeans
 from plimsoll.hosts import settings
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.files.find_logs import LogFile
-from plimsoll.ingest.found import Found
-from plimsoll.ingest.read_files import NothingRead, read_files
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.read import NothingRead, read_files
+from plimsoll.ingest.reading import Found, Reading
 from plimsoll.ingest.runs.load import Loaded, find, load
 from plimsoll.ingest.runs.loadable import Overlapping, ZoneUnknown
 from plimsoll.ingest.runs.read_run import read_run

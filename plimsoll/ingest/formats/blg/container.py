@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.blg import MARKER, SYSTEM
-from plimsoll.ingest.formats.blg.refused import Refused
-from plimsoll.ingest.formats.blg.structures import Structure
+from plimsoll.ingest.formats.blg.structures import Refused, Structure
 from plimsoll.ingest.shared.losses import MOST_LEFT_OUT
 from plimsoll.model.remark import Kind, Remarks, counted, listed
 

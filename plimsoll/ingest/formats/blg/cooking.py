@@ -5,18 +5,76 @@ is, where a clock or a base did not go on, and where a count fell: Windows calls
 that came round cannot be told from one that lost a part (a process that ended, of a total).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.ingest.formats.blg.counter_types import CounterType
+from plimsoll.ingest.formats.blg.structures import Refused
 from plimsoll.model.log import Values
+from plimsoll.model.shipped_tables import shipped_table
+
+_LEAST_ROOM = 256 << 20
+_ROOM = 32  # bytes of a log for each byte of its file
+
+
+@dataclass
+class Room:
+    """How many cells a log may still have, so that a small file cannot fill the memory."""
+
+    size: int
+    taken: int = 0
+
+    def take(self, cells: int, of: str) -> None:
+        """Count cells. Refused if they are too many."""
+        self.taken += 8 * cells
+        if self.taken > max(_LEAST_ROOM, _ROOM * self.size):
+            raise Refused(
+                f"has so many instances that come and go ({of}) that a table of them needs over {_ROOM} times the "
+                "bytes of the file"
+            )
+
+
+class Block(NamedTuple):
+    """A block of a sample: from where to where it is in the sample's bytes."""
+
+    data: bytes
+    start: int
+    end: int
+
+
+class CounterType(NamedTuple):
+    """A type of counter. `formula` is empty if its values are no numbers; `clock` is `ticks`, `100ns` or `object`."""
+
+    code: int
+    name: str
+    formula: str
+    clock: str
+    base: bool
+
+    @property
+    def takes_difference(self) -> bool:
+        """Whether a value needs the sample before."""
+        return self.formula not in ("count", "fraction", "elapsed")
+
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+
+class Column(NamedTuple):
+    """A counter of one instance: its values, NaN where there is none, and whether the instance was there."""
+
+    host: str
+    object: str
+    instance: str | None
+    counter: str
+    type: CounterType
+    values: Values
+    there: Flags
 
 
 @dataclass(frozen=True)
@@ -153,3 +211,25 @@ _OF_TWO: dict[str, Callable[[_Steps, CounterType], Found]] = {
     "busy_of_several": _busy_of_several,
     "idle_of_several": _idle_of_several,
 }
+
+
+def is_base(code: int) -> bool:
+    """Whether it is the type of a base: of what the counter before it is divided by. Bases are not shown."""
+    return code & 0xC00 == 0x400 and code & 0x70000 == 0x30000
+
+
+def type_of(code: int, of: str) -> CounterType:
+    """The type with this code. Refused if it is not known, naming the counter."""
+    found = _types().get(code)
+    if found is None:
+        raise Refused(f"holds a counter of a type that is not known (0x{code:08X}): {of}")
+    return found
+
+
+@cache
+def _types() -> Mapping[int, CounterType]:
+    told = shipped_table("plimsoll.ingest.formats.blg", "counter_types.yaml", dict[int, dict[str, Any]])
+    return {
+        code: CounterType(code, one["name"], one.get("formula", ""), one.get("clock", ""), one.get("base", False))
+        for code, one in told.items()
+    }

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from plimsoll.ingest.formats.blg.refused import Refused
-from plimsoll.ingest.formats.blg.structures import Structure, text_at, utf16
+from plimsoll.ingest.formats.blg.structures import Refused, Structure, text_at, utf16
 
 ONE, ALL_INSTANCES, WHOLE_OBJECT = 0, 1, 0x10
 

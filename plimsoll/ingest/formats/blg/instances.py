@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.ingest.formats.blg.refused import Refused
+from plimsoll.ingest.formats.blg.structures import Refused
 
 Places = NDArray[np.int64]
 

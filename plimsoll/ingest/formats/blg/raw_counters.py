@@ -6,13 +6,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.ingest.formats.blg.cooking import Counts, Flags, Recorded, cooked
+from plimsoll.ingest.formats.blg.cooking import (
+    Block,
+    Column,
+    CounterType,
+    Counts,
+    Flags,
+    Recorded,
+    Room,
+    cooked,
+    is_base,
+    type_of,
+)
 from plimsoll.ingest.formats.blg.counter_list import Entry
-from plimsoll.ingest.formats.blg.counter_types import CounterType, is_base, type_of
-from plimsoll.ingest.formats.blg.counters import Block, Column, Room
 from plimsoll.ingest.formats.blg.instances import Instances
-from plimsoll.ingest.formats.blg.refused import Refused
-from plimsoll.ingest.formats.blg.structures import Structure, text_at
+from plimsoll.ingest.formats.blg.structures import Refused, Structure, text_at
 
 KIND_OF_ONE, KIND_OF_ARRAY = 0x0103, 0x0203
 MARK = 0x4C42  # "BL"

@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.ingest.formats.blg.refused import Refused
 from plimsoll.model.shipped_tables import shipped_table
+
+
+class Refused(Exception):
+    """The log is of a kind that is not read, or is damaged. The text goes on after the file's name."""
+
 
 _CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i", "i8": "q"}
 

@@ -6,13 +6,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.ingest.formats.blg.cooking import Counts, Recorded, cooked
+from plimsoll.ingest.formats.blg.cooking import (
+    Block,
+    Column,
+    CounterType,
+    Counts,
+    Recorded,
+    Room,
+    cooked,
+    is_base,
+    type_of,
+)
 from plimsoll.ingest.formats.blg.counter_list import Entry, Names
-from plimsoll.ingest.formats.blg.counter_types import CounterType, is_base, type_of
-from plimsoll.ingest.formats.blg.counters import Block, Column, Room
 from plimsoll.ingest.formats.blg.instances import Instances
-from plimsoll.ingest.formats.blg.refused import Refused
-from plimsoll.ingest.formats.blg.structures import Structure, utf16
+from plimsoll.ingest.formats.blg.structures import Refused, Structure, utf16
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.ingest.files.streams import Data
-from plimsoll.ingest.formats.load_results.requests import Requests, log_of
-from plimsoll.ingest.formats.load_results.tables import cells, epoch, whole_rows
+from plimsoll.ingest.formats.load_results.requests import Requests, cells, epoch, log_of, whole_rows
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable

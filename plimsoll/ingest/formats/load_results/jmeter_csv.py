@@ -5,8 +5,7 @@ import re
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.load_results.requests import Requests, log_of
-from plimsoll.ingest.formats.load_results.tables import epoch, milliseconds, table, whole_rows
+from plimsoll.ingest.formats.load_results.requests import Requests, epoch, log_of, milliseconds, table, whole_rows
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable

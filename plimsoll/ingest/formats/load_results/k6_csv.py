@@ -6,8 +6,7 @@ A request has a row of `http_req_duration` (or `grpc_req_duration`) when it is d
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.load_results.requests import Requests, log_of
-from plimsoll.ingest.formats.load_results.tables import epoch, milliseconds, table, whole_rows
+from plimsoll.ingest.formats.load_results.requests import Requests, epoch, log_of, milliseconds, table, whole_rows
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Log

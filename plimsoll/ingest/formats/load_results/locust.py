@@ -9,8 +9,7 @@ import re
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.load_results.names import driver_series
-from plimsoll.ingest.formats.load_results.tables import epoch, table, whole_rows
+from plimsoll.ingest.formats.load_results.requests import driver_series, epoch, table, whole_rows
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plimsoll.ingest.formats.perfmon.by_line import are_words, says_typeperf
-from plimsoll.ingest.shared.cells import split
 from plimsoll.ingest.shared.code_pages import read_as
-from plimsoll.ingest.shared.text import Text
+from plimsoll.ingest.shared.text import Text, split
 from plimsoll.ingest.shared.zones import stated
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter

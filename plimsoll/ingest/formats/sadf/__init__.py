@@ -6,7 +6,9 @@ names them (`sections`); the path of a series shows where it is from: `sadf disk
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -14,18 +16,24 @@ from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.sadf.blocks import blocks
 from plimsoll.ingest.formats.sadf.days import with_local_days
-from plimsoll.ingest.formats.sadf.interrupts import with_processors
 from plimsoll.ingest.formats.sadf.sections import series
 from plimsoll.ingest.formats.sadf.skipped import AGAIN, HEADER_NAMES
 from plimsoll.ingest.formats.sadf.table import SectionTable, table_of
-from plimsoll.ingest.formats.sadf.times import instants_of, remark_steps_back, zone_of
 from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.shared import clock
+from plimsoll.ingest.shared.clock import to_utc
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks, counted, short
 from plimsoll.model.series import Series
+from plimsoll.model.times import Zone
 
+_SEPARATOR = ";"  # in no name
+
+
+Part: TypeAlias = tuple[Sequence[str], SectionTable, Times]
 NAME = "sadf"
 _HEAD = 1 << 16
 _HEADER = re.compile(rb"[^;,\t\n]{0,100}[;,\t]?[^;,\t\n]{0,10}" + HEADER_NAMES.encode())
@@ -130,3 +138,131 @@ def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.int
     groups = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
     for rows in sorted(groups, key=lambda rows: int(rows[0])):
         yield table.devices[int(rows[0])], rows
+
+
+def zone_of(path: Path, tables: Sequence[SectionTable], given: Zone | None, remarks: Remarks) -> Zone:
+    """UTC if all times are in UTC, else the zone that was given. An unknown one is remarked.
+
+    Raises:
+        Unusable: If some times are in UTC and the others in an unknown zone.
+    """
+    local = [int(table.lines[table.local][0]) for table in tables if table.local.any()]
+    in_utc = [int(table.lines[~table.local][0]) for table in tables if not table.local.all()]
+    if not local:
+        return Zone("UTC", UTC)
+    if given is not None:
+        return given
+    if in_utc:
+        raise Unusable(
+            f"{path}:{min(local)}: this time does not say its zone while that in line {min(in_utc)} is UTC; "
+            f"name the zone with {Parameter.ZONE}, or write the file with one call of sadf -d FILE -- -A"
+        )
+    named = next((table.zone for table in tables if table.zone), None)
+    what = f'have the zone "{named}", a name that does not fix an offset' if named else "do not say their zone"
+    remarks.add(
+        Kind.GUESSED, f"the times {what} (sadf -t or -T): they are the log's own clock's; name it with {Parameter.ZONE}"
+    )
+    return Zone.unknown()
+
+
+def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
+    """The time of each row in UTC. Changes of the clock are remarked once for all sections."""
+    if not table.local.any():
+        return table.stamps
+    instants = table.stamps.copy()
+    at = np.flatnonzero(table.local)
+    # A section has a row per instance, so look at the clock once per time.
+    first = np.flatnonzero(np.diff(table.stamps[at], prepend=-1))
+    own = Remarks(remarks.file)
+    lines = table.lines[at[first]]
+    # With an unknown zone, another file begins where the header is repeated and no restart is the reason.
+    joined = table.is_after_header[at[first]] & ~table.is_after_restart[at[first]] & (not zone.known)
+    moments = to_utc(table.stamps[at[first]], zone, lines.tolist(), own, lines[joined].tolist())
+    instants[at] = np.repeat(moments, np.diff(first, append=len(at)))
+    remarked = {remark.text for remark in remarks}
+    remarks.items += [remark for remark in own if remark.text not in remarked]
+    return instants
+
+
+def remark_steps_back(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> None:
+    """Remark where rows are earlier than those before and why: joined files, a restart or the clock."""
+    clock.tell(_steps_back(tables, instants), remarks)
+
+
+def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> Iterator[tuple[str, int, int]]:
+    """The reason, line and size (ns) of each step, once for all sections."""
+    ends: set[int] = set()
+    for table, moments in zip(tables, instants, strict=True):
+        at = np.flatnonzero(np.diff(moments) < 0) + 1
+        steps = list(zip(at.tolist(), moments[at - 1].tolist(), moments[at].tolist(), strict=True))
+        for row, before, after in steps:
+            # One end is enough, as a section may lack the row before a step or the row after it.
+            if ends.isdisjoint((before, after)):
+                yield _reason(table, row), int(table.lines[row]), before - after
+        ends.update(end for _, *both in steps for end in both)
+
+
+def _reason(table: SectionTable, row: int) -> str:
+    if not table.is_after_header[row]:
+        return clock.CLOCK
+    return clock.RESTARTED if table.is_after_restart[row] else clock.JOINED
+
+
+def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[Part]:
+    """Each table with the names of its columns and the times of its rows.
+
+    Tables of interrupts are divided by the processors that were online. Rows of unknown processors are left out.
+    """
+    processors = None
+    for table, moments in zip(tables, instants, strict=True):
+        if not table.section.is_per_cpu:
+            yield table.section.fields, table, moments
+            continue
+        if processors is None:
+            processors = _processors(tables, instants)
+        yield from _by_processors(table, moments, processors, remarks)
+
+
+def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl.DataFrame:
+    """The processors at each time, by the first section that lists them."""
+    listed = [
+        pl.DataFrame({"time": moments, "names": table.devices}).with_columns(table=at)
+        for at, (table, moments) in enumerate(zip(tables, instants, strict=True))
+        if table.section.label == "CPU"
+    ]
+    none = pl.DataFrame(schema={"time": pl.Int64, "names": pl.String, "table": pl.Int32})
+    rows = pl.concat([none, *listed])
+    return (
+        rows.group_by("time", "table", maintain_order=True)
+        .agg(pl.col("names").unique(maintain_order=True).str.join(_SEPARATOR))
+        .unique("time", keep="first", maintain_order=True)
+    )
+
+
+def _by_processors(table: SectionTable, moments: Times, processors: pl.DataFrame, remarks: Remarks) -> Iterator[Part]:
+    width = len(table.values)
+    sets = processors.get_column("names").unique()
+    found = pl.DataFrame({"time": moments}).join(
+        processors.select("time", "names"), on="time", how="left", maintain_order="left"
+    )
+    names = found.get_column("names")
+    if len(sets) == 1:
+        names = names.fill_null(sets[0])  # the processors never changed
+    fits = (names.str.count_matches(_SEPARATOR, literal=True) + 1 == width).fill_null(False)
+    for one in names.filter(fits).unique(maintain_order=True):
+        rows = np.flatnonzero((names == one).fill_null(False).to_numpy())
+        yield one.split(_SEPARATOR), table.rows(rows), moments[rows]
+    unlisted = names.is_null()
+    _remark_lost(table, unlisted, "no section lists the processors then; sadf -d FILE -- -A writes one", remarks)
+    _remark_lost(table, ~fits & ~unlisted, "the section CPU lists more or fewer processors then", remarks)
+
+
+def _remark_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remarks) -> None:
+    rows = np.flatnonzero(lost.to_numpy())
+    if len(rows):
+        remarks.add(
+            Kind.SKIPPED,
+            f"{counted(len(rows), 'row')} of interrupts with {counted(len(table.values), 'column')} left out: {why}",
+            line=int(table.lines[rows[0]]),
+            count=len(rows),
+        )
