@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.pages.shared.frame import asset as own
-from plimsoll.report.html.render import chart_script, chart_style
+from plimsoll.report.render.html import chart_script, chart_style
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 

@@ -13,8 +13,8 @@ from plimsoll.insights.capacity.tables import demands_table, resources_table
 from plimsoll.insights.capacity.words import answer, sentences
 from plimsoll.report.capacity.curves import response_curve, use_curve
 from plimsoll.report.html import cover
-from plimsoll.report.html.render import asset
 from plimsoll.report.html.templates import environment
+from plimsoll.report.render.html import asset
 from plimsoll.review.review import Review
 
 _MOST = 12  # curves: of the resources that reach their limits first

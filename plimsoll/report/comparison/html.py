@@ -22,8 +22,8 @@ from plimsoll.model.times import Zone, duration_text
 from plimsoll.report.comparison.charts import Overlaid
 from plimsoll.report.comparison.words import TITLES, cells
 from plimsoll.report.html import cover
-from plimsoll.report.html.render import asset, chart_style, page_data, page_script
 from plimsoll.report.html.templates import environment
+from plimsoll.report.render.html import asset, chart_style, page_data, page_script
 from plimsoll.report.wording import scope
 from plimsoll.review.sentences import breach_sentence
 from plimsoll.rules.severity import MARKS

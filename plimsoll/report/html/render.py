@@ -1,20 +1,10 @@
 """The review as one HTML file that loads nothing else."""
 
-import base64
-import hashlib
-import json
-import time
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any
-
-from jinja2 import Template
-from markupsafe import Markup
 
 from plimsoll.charts.chart import Charts
 from plimsoll.insights.insights import Insights
-from plimsoll.model.errors import printable_lines
+from plimsoll.model.document import Document
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
 from plimsoll.report.first_screen import FirstScreen, first_screen
@@ -25,9 +15,9 @@ from plimsoll.report.html.insight_sections import insight_sections
 from plimsoll.report.html.matrix import matrix
 from plimsoll.report.html.not_crossed import NotCrossed
 from plimsoll.report.html.statistics_table import statistics
-from plimsoll.report.html.templates import environment
 from plimsoll.report.html.unjudged import unjudged
 from plimsoll.report.phases_text import phases_text
+from plimsoll.report.render.html import render_page
 from plimsoll.report.wording import condition_text, crossed_summary, host_of, never_tested, old_limits, scope, threshold
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
@@ -35,11 +25,9 @@ from plimsoll.review.sentences import how_long, place, worst_crossed, worst_text
 from plimsoll.review.verdict import Verdict
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.severity import MARKS
 from plimsoll.rules.wording import limit_text
 
 _MOST_REMARKS = 200
-_OF_INSIGHTS = "insights/"
 _UNJUDGED = (
     (
         Outcome.TOO_SHORT,
@@ -76,12 +64,15 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
     short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
     first = first_screen(found)
     groups = insight_sections(found, charts, zone)
-    script = page_script()
-    page = _template().render(
+    document = Document("review", f"{review.word} {_name(review)}", _name(review), (), simulated=review.run.simulated)
+    return render_page(
+        document,
+        charts,
+        zone=zone.label(review.start or 0),
+        now=now,
+        template="report.html.j2",
         review=review,
         appendix=appendix,
-        name=_name(review),
-        zone=zone.label(review.start or 0),
         span=zone.span,
         verdict_text=review.word,
         headline=review.answer,
@@ -114,45 +105,16 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
         remarks=review.remarks[:_MOST_REMARKS],
         hosts=cover.hosts(review),
         files=cover.files(review, zone, hashes),
-        made_by=cover.made_by(),
-        made_at=cover.made_at(time.time_ns() if now is None else now),
-        data=page_data(charts),
-        symbols=MARKS,
-        css=Markup(chart_style()) + _verbatim("page/report.css"),
-        script=script,
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        threshold=threshold,
+        place=place,
+        how_long=how_long,
+        worst=_worst,
     )
-    return page.encode(errors="replace").decode()
 
 
 def _sentence(clause: str) -> str:
     """`Both thresholds that apply were judged.`"""
     return f"{clause[:1].upper()}{clause[1:]}."
-
-
-def page_data(charts: Charts | None, *, elapsed: bool = False) -> Markup:
-    """The data of all charts as JSON, escaped for a script element; `elapsed`: times are since the start of a run."""
-    content: dict[str, Any] = {}
-    if charts is not None:
-        charts.choose_resolutions()
-        content = charts.data() | ({"elapsed": True} if elapsed else {})
-    text = json.dumps(_shown_in(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
-def _shown_in(value: Any) -> Any:
-    """The data with each text, also a name, as `_shown` has it."""
-    match value:
-        case str():
-            return printable_lines(value)
-        case dict():
-            return {printable_lines(name): _shown_in(inner) for name, inner in value.items()}
-        case list() | tuple():
-            return [_shown_in(inner) for inner in value]
-        case _:
-            return value
 
 
 @dataclass(frozen=True)
@@ -224,46 +186,5 @@ def _named_water(first: FirstScreen) -> str:
     return (water(level_of(named.number, named.healthy)) if named else None) or ""
 
 
-@cache
-def _template() -> Template:
-    known = {"threshold": threshold, "place": place, "how_long": how_long, "worst": _worst}
-    return environment(_template_text, known).get_template("report.html.j2")
-
-
-def _template_text(name: str) -> str:
-    """A template of the page, or `insights/NAME`: that of an insight."""
-    if name.startswith(_OF_INSIGHTS):
-        folder = files("plimsoll.insights") / name.removeprefix(_OF_INSIGHTS)
-        return (folder / "section.html.j2").read_text(encoding="utf-8")
-    return asset(f"page/{name}")
-
-
 def _worst(finding: Finding) -> str:
     return worst_text(finding, worst_crossed(finding))
-
-
-@cache
-def page_script() -> Markup:
-    """The script of a report, and of a comparison."""
-    return Markup(f'"use strict";\n{chart_script()}{asset("page/report.js")}')
-
-
-def chart_script() -> str:
-    """UPlot in a function of the device's pixel ratio, which is another when printing; then what draws charts."""
-    plot = f"/*\n{asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
-    plot += f"{asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
-    return f"{plot}{asset('page/clock.js')}\n{asset('page/chart.js')}\n{asset('page/pointer.js')}\n"
-
-
-def chart_style() -> str:
-    """The style of uPlot, the theme, and the style of charts."""
-    return f"{asset('vendor/uPlot.min.css')}{asset('page/theme.css')}{asset('page/chart.css')}"
-
-
-def asset(name: str) -> str:
-    """A file of the report's page."""
-    return files("plimsoll.report.html").joinpath(name).read_text(encoding="utf-8")
-
-
-def _verbatim(name: str) -> Markup:
-    return Markup(asset(name))

@@ -1,0 +1,245 @@
+"""What an output says, as a tree: built once, and rendered for a terminal, as HTML, as Markdown and as JUnit XML.
+
+A `Document` has a verdict and blocks. Blocks are paragraphs, bullets, facts, tables, charts, curves, statements (what
+an insight tells, with a chart) and sections, which hold blocks again. Text is a string, or a tuple of strings, of
+strings with a role and of links; it may come from outside, and renderers escape it. A `Suite` of `Check`s is the form
+that a build server reads.
+
+`plimsoll.report.render` has the renderers: `terminal.render_lines`, `markdown.render_markdown`, `html.render_page`
+(and the macro `blocks` of `html/page/document.html.j2` for a part of a page), and `junit.render_junit`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Role = Literal["strong", "quiet", "small", "code", "quote", "critical", "warning", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A text that leads to an anchor of the same page; only HTML shows where it leads."""
+
+    text: str
+    anchor: str
+
+
+Inline: TypeAlias = str | tuple[str, Role] | Link
+Text: TypeAlias = str | tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph. `sentence` carries the answer of its section, `summary` what explains it, `note` a small remark."""
+
+    text: Text
+    role: Literal["", "sentence", "summary", "note"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list of short texts."""
+
+    items: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with values, such as `Threshold` and `> 3,600 s`."""
+
+    rows: tuple[tuple[str, Text], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The numbers of a first screen: a value, the limit it is compared with, and what it is."""
+
+    rows: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table; numbers are aligned to the right."""
+
+    title: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells, one for each column. `label` names the table for screen readers.
+
+    `highlighted` are the numbers of rows that stand out; `style` is a CSS class; `hidden` counts further rows.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Text, ...], ...]
+    label: str = ""
+    highlighted: frozenset[int] = frozenset()
+    style: str = ""
+    hidden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChartBlock:
+    """A chart over time that `plimsoll.charts` has encoded for the page; other outputs leave it out."""
+
+    chart: Any
+    size: Literal["full", "small", "strip"] = "small"
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A measured value of a curve, with what a pointer shows of it."""
+
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Values over the load, drawn as SVG from zero to `x_end` and `y_end`; other outputs leave it out.
+
+    Attributes:
+        label: What it shows, for those who cannot see it.
+        title: Its heading.
+        x_title: What the horizontal axis is, with its unit.
+        x_end: Where the horizontal axis ends.
+        y_end: Where the vertical axis ends.
+        y_unit: The unit of the vertical axis.
+        points: What was measured.
+        shares: Values of a second axis from 0 to 100 %, drawn as squares.
+        fit: The model within what was measured.
+        beyond: The model beyond it, drawn dashed.
+        band: The interval of the model: x, lowest and highest value.
+        limit: A horizontal line, and its text.
+        marks: Vertical lines up to a value, with their texts.
+        legend: The key of each kind of mark (`samples`, `other`), and its text.
+    """
+
+    label: str
+    x_title: str
+    x_end: float
+    y_end: float
+    y_unit: str
+    points: tuple[Point, ...] = ()
+    title: str = ""
+    shares: tuple[Point, ...] = ()
+    fit: tuple[tuple[float, float], ...] = ()
+    beyond: tuple[tuple[float, float], ...] = ()
+    band: tuple[tuple[float, float, float], ...] = ()
+    limit: tuple[float, str] | None = None
+    marks: tuple[Point, ...] = ()
+    legend: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is said of one thing: the first sentence is the answer, the others explain it; a chart may show it.
+
+    A terminal indents the explanation below the answer, unless it is `flush` with it.
+    """
+
+    sentences: tuple[str, ...]
+    chart: ChartBlock | None = None
+    flush: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks under a heading.
+
+    Attributes:
+        title: The heading; empty for blocks that stand together without one.
+        blocks: What stands in it.
+        level: Of the heading, 2 to 4; a terminal shows headings of level 2 only.
+        anchor: Its id in HTML.
+        menu: Its entry in the menu of the page; empty if it has none.
+        note: What to know of the whole section.
+        summary: What follows the title on the same line, such as a count.
+        fold: Whether a page folds it; other outputs leave folded sections out.
+        style: Its CSS class in HTML.
+        brief: How many of the blocks a terminal shows; 0 for all.
+        hidden: How many more there are than `blocks`.
+        what: What is hidden: `steps`.
+    """
+
+    title: Text
+    blocks: tuple["Block", ...]
+    level: Literal[2, 3, 4] = 2
+    anchor: str = ""
+    menu: str = ""
+    note: Text = ""
+    summary: Text = ""
+    fold: Literal["", "open", "closed"] = ""
+    style: str = ""
+    brief: int = 0
+    hidden: int = 0
+    what: str = ""
+
+
+Block: TypeAlias = Paragraph | Bullets | Facts | Figures | Table | ChartBlock | Curve | Statement | Section
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer: a word, the sentence after it, and paragraphs below. `kind` is its colour."""
+
+    word: str
+    sentence: str
+    kind: Literal["healthy", "warning", "critical", "unknown", ""] = ""
+    paragraphs: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """All that one output says.
+
+    Attributes:
+        kind: `review`, `comparison` or `capacity`.
+        title: Of the page, without the name of the program.
+        name: What it is about: the run, the file, or the runs compared.
+        blocks: The verdict first. A document on several runs has several verdicts.
+        simulated: Whether its data are simulated.
+    """
+
+    kind: Literal["review", "comparison", "capacity"]
+    title: str
+    name: str
+    blocks: tuple[Block | Verdict, ...]
+    simulated: bool = False
+
+
+@dataclass(frozen=True)
+class Check:
+    """A row for a build server: it passes, fails with a severity, has an error, or is skipped.
+
+    `message` is the reason; `details` are its lines. `output` is what is worth reading where nothing failed.
+    """
+
+    group: str
+    name: str
+    state: Literal["passed", "failed", "error", "skipped"] = "passed"
+    type: str = ""
+    message: str = ""
+    details: tuple[str, ...] = ()
+    output: tuple[str, ...] = ()
+    duration_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Checks under one name; `start` is when the run began (UTC ns), None if that is not known."""
+
+    name: str
+    checks: Sequence[Check]
+    start: int | None = None
+
+
+def plain_text(text: Text) -> str:
+    """Return a text without roles and links."""
+    if isinstance(text, str):
+        return text
+    return "".join(part if isinstance(part, str) else part.text if isinstance(part, Link) else part[0] for part in text)

@@ -1,0 +1,1 @@
+"""The renderers of a document: terminal, HTML, Markdown and JUnit."""

@@ -1,0 +1,155 @@
+"""Renders a document as one HTML file that loads nothing else."""
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from plimsoll.charts.chart import Charts
+from plimsoll.model.document import Block, Document, Link, Section, Text, Verdict
+from plimsoll.model.errors import printable_lines
+from plimsoll.model.times import Zone
+from plimsoll.report.html.templates import environment
+from plimsoll.report.render.curve import Drawing
+from plimsoll.rules.severity import MARKS
+
+_STYLES = {"review": (), "comparison": ("page/compare.css",), "capacity": ("page/capacity.css",)}
+_UTC = Zone.parse("UTC")
+
+
+def render_page(
+    document: Document,
+    charts: Charts | None = None,
+    *,
+    zone: str = "",
+    elapsed: bool = False,
+    now: int | None = None,
+    template: str = "page.html.j2",
+    **details: Any,
+) -> str:
+    """Render a document as a page.
+
+    Characters that UTF-8 cannot encode (half of a surrogate pair in a counter's name) become question marks.
+
+    Args:
+        document: What the page says.
+        charts: The charts of its blocks; None for a page without any.
+        zone: The name of the zone of the charts' times.
+        elapsed: Whether times of the charts are since the start of a run.
+        now: When the page is made (UTC ns), by default now.
+        template: A template that extends `page.html.j2`.
+        details: What that template shows besides.
+    """
+    script = page_script() if charts is not None or details else Markup()
+    page = (
+        _environment()
+        .get_template(template)
+        .render(
+            **{field.name: getattr(document, field.name) for field in fields(document)},
+            zone=zone,
+            css=Markup(chart_style() + "".join(map(asset, ("page/report.css", *_STYLES[document.kind])))),
+            script=script,
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            data=page_data(charts, elapsed=elapsed),
+            made_by=f"Plimsoll {version('plimsoll')}",
+            made_at=f"{_UTC.clock(time.time_ns() if now is None else now)} UTC",
+            **details,
+        )
+    )
+    return page.encode(errors="replace").decode()
+
+
+@cache
+def _environment() -> Environment:
+    names = {
+        "kind_of": _kind_of,
+        "text_parts": _text_parts,
+        "menu_of": _menu_of,
+        "drawing_of": Drawing,
+        "symbols": MARKS,
+    }
+    return environment(_template_text, names)
+
+
+def _template_text(name: str) -> str:
+    """A template of the page, or `insights/NAME`: that of an insight."""
+    if name.startswith("insights/"):
+        return (files("plimsoll") / name / "section.html.j2").read_text(encoding="utf-8")
+    return asset(f"page/{name}")
+
+
+def _kind_of(block: Block | Verdict) -> str:
+    return type(block).__name__
+
+
+def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:
+    """Each part of a text with its role; that of a link is followed by its anchor."""
+    for part in (text,) if isinstance(text, str) else text:
+        if isinstance(part, str):
+            yield part, ""
+        elif isinstance(part, Link):
+            yield part.text, "link", part.anchor
+        else:
+            yield part
+
+
+def _menu_of(blocks: Iterable[Block | Verdict]) -> list[tuple[str, str]]:
+    """The anchors and entries of the menu."""
+    return [(one.anchor, one.menu) for one in blocks if isinstance(one, Section) and one.menu]
+
+
+def page_data(charts: Charts | None, *, elapsed: bool = False) -> Markup:
+    """Return the data of all charts as JSON, escaped for a script element."""
+    content: dict[str, Any] = {}
+    if charts is not None:
+        charts.choose_resolutions()
+        content = charts.data() | ({"elapsed": True} if elapsed else {})
+    text = json.dumps(_printable(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def _printable(value: Any) -> Any:
+    """Return the data with invisible characters of each text, also of a name, shown as what they are."""
+    match value:
+        case str():
+            return printable_lines(value)
+        case dict():
+            return {printable_lines(name): _printable(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_printable(inner) for inner in value]
+        case _:
+            return value
+
+
+@cache
+def page_script() -> Markup:
+    """Return the script of a page with charts."""
+    return Markup(f'"use strict";\n{chart_script()}{asset("page/report.js")}')
+
+
+def chart_script() -> str:
+    """UPlot in a function of the device's pixel ratio, which is another when printing; then what draws charts."""
+    plot = f"/*\n{asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
+    plot += f"{asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
+    return f"{plot}{asset('page/clock.js')}\n{asset('page/chart.js')}\n{asset('page/pointer.js')}\n"
+
+
+def chart_style() -> str:
+    """Return the style of uPlot, the theme, and the style of charts."""
+    return f"{asset('vendor/uPlot.min.css')}{asset('page/theme.css')}{asset('page/chart.css')}"
+
+
+def asset(name: str) -> str:
+    """Return a file of the page."""
+    return files("plimsoll.report.html").joinpath(name).read_text(encoding="utf-8")

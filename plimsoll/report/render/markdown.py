@@ -1,0 +1,75 @@
+"""Renders a document as Markdown, as for a pull request. Text of strangers is shown as it is."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from plimsoll.model.document import (
+    Block,
+    Bullets,
+    Document,
+    Facts,
+    Figures,
+    Paragraph,
+    Section,
+    Statement,
+    Table,
+    Text,
+    Verdict,
+    plain_text,
+)
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#])")
+
+
+def render_markdown(document: Document) -> str:
+    """Render the verdicts and blocks; charts, curves and folded sections are left out."""
+    return "\n".join(_lines(document.blocks)) + "\n"
+
+
+def escape(text: Text) -> str:
+    """Return a text in one line, so that Markdown shows it as it is."""
+    return _SPECIAL.sub(r"\\\1", " ".join(plain_text(text).split()))
+
+
+def _lines(blocks: Iterable[Block | Verdict]) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case Verdict():
+                yield f"## {escape(f'{block.word} {block.sentence}')}"
+                yield ""
+                yield from (f"- {escape(text)}" for text in block.paragraphs)
+                yield ""
+            case Section() if not block.fold:
+                if block.title:
+                    yield f"{'#' * (block.level + 1)} {escape(block.title)}"
+                    yield ""
+                yield from _lines(block.blocks)
+            case Statement():
+                yield f"- {escape(' '.join(block.sentences))}"
+            case Paragraph():
+                yield escape(block.text)
+                yield ""
+            case Bullets():
+                yield from (f"- {escape(item)}" for item in block.items)
+                yield ""
+            case Facts():
+                yield from (f"- {escape(name)}: {escape(text)}" for name, text in block.rows)
+                yield ""
+            case Figures():
+                yield from (
+                    f"- {escape(text)}: {escape(value)}, limit {escape(limit)}" for value, limit, text in block.rows
+                )
+                yield ""
+            case Table():
+                yield from _table(block)
+            case _:
+                pass
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield f"| {' | '.join(escape(column.title) for column in table.columns)} |"
+    yield f"|{'|'.join('---:' if column.numeric else '---' for column in table.columns)}|"
+    yield from (f"| {' | '.join(map(escape, row))} |" for row in table.rows)
+    if table.hidden:
+        yield f"\n{table.hidden:,} more."
+    yield ""
