@@ -4,17 +4,24 @@ Everything of one evaluation is committed at once. Whoever notifies reads from t
 told yet (plimsoll/notify/targets.py), so a notification is never lost between the two.
 """
 
+import logging
 import math
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 
+from plimsoll.alerting import silences
 from plimsoll.alerting.alert import Key, details_of, key_of, key_text, worst_of
 from plimsoll.alerting.alert_intervals import AlertInterval
 from plimsoll.alerting.alert_queries import tidy
 from plimsoll.alerting.alert_rows import NewAlert, begin, count, count_firing, end, end_flapping, record
-from plimsoll.alerting.alerts_file import AlertsFile
+from plimsoll.alerting.alerts_file import DAMAGED, NAME, AlertsFile, DamagedFile
 from plimsoll.alerting.state_changes import StateChange
+from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND, iso
 from plimsoll.rules.schema.signal import Signal
@@ -22,6 +29,8 @@ from plimsoll.rules.states import State, Status
 
 _LAST = "last evaluation"
 _TIDY_EVERY = 3600 * SECOND
+
+_log = logging.getLogger(__name__)
 
 
 class AlertHistory:
@@ -191,6 +200,41 @@ class AlertHistory:
             worst=one.worst,
             details=details_of(rule, one.healthy, one.note, self._signals, tuple(processes), one.covered),
         )
+
+
+def open_alerts_file(folder: Path) -> AlertsFile:
+    """Open the alerts.db of `plimsoll up`. A damaged one is set aside, and a new one has its silences.
+
+    Unusable if it cannot be used otherwise, or if it cannot be moved.
+    """
+    path, now = folder / NAME, time.time_ns()
+    try:
+        file = AlertsFile(path)
+    except DamagedFile as error:
+        aside = path.with_name(f"{DAMAGED}{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}")
+        _set_aside(path, aside)
+        _log.error("%s; it is %s now, and all alerts of before are missing", error, aside.name)
+        file = AlertsFile(path, is_new=True)
+        try:
+            silences.restore_copy(file)
+        except Unusable as lost:
+            _log.error("the silences are missing, too: %s", lost)
+    silences.save_copy(file, now)
+    return file
+
+
+def _set_aside(path: Path, aside: Path) -> None:
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
+    except OSError as error:
+        raise Unusable(f"{path}: is damaged, and cannot be moved: {error.strerror or error}") from None
+
+
+def damaged_files(folder: Path) -> list[Path]:
+    """Return the damaged files that were set aside and are still there, the oldest first."""
+    return sorted(folder.glob(f"{DAMAGED}*Z"))
 
 
 def last_evaluation(file: AlertsFile) -> int | None:

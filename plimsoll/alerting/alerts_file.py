@@ -16,15 +16,17 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from plimsoll.alerting.damage import damaged_table
 from plimsoll.alerting.patterns import is_like
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.parameters import Parameter
+from plimsoll.rules.schema.healthy import Healthy
 
 NAME = "alerts.db"
+SILENCES = "silences.json"  # the same silences as in the file: see silences.py
+DAMAGED = f"{NAME}.damaged-"  # and the time at which it was set aside
 FORMAT = 1
 _BUSY_S = 20.0
-_MENDED = "stop plimsoll up, and run plimsoll alerts salvage, which keeps what can be read"
+_MENDED = "start plimsoll up anew, which sets it aside and goes on with a new one"
 # Not in schema.sql: files of the same format that were made before there were these get them, too.
 _ADDED = (
     "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, text TEXT NOT NULL, "
@@ -34,17 +36,54 @@ _ADDED = (
 )
 
 
+# What holds of each row besides the types of its columns.
+_KEY = (
+    "CASE WHEN json_valid(key) THEN json_type(key) = 'array' AND json_array_length(key) = 3"
+    " AND json_type(key, '$[0]') = 'text' AND json_type(key, '$[1]') = 'text'"
+    " AND json_type(key, '$[2]') IN ('text', 'null') ELSE 0 END"
+)
+_DETAILS = (
+    "CASE WHEN json_valid(details) THEN json_type(details, '$.title') = 'text' AND NOT EXISTS (SELECT 1 FROM"
+    " json_each(details) WHERE NOT (type = 'array' AND key IN ('sources', 'look_at', 'processes') OR type = 'text' AND"
+    " key IN ('title', 'cause', 'unit', 'limit', 'should', 'reduced', 'recovers', 'summary', 'note'))) ELSE 0 END"
+)
+_VALID = {
+    "alerts": (
+        f"severity IN ('critical', 'warning', 'info') AND {_KEY} AND {_DETAILS} AND is_limit(healthy)"
+        " AND kind IN ('rule', 'flapping', 'host-silent', 'all-silent', 'plimsoll')"
+    ),
+    "statuses": f"state BETWEEN 0 AND 4 AND {_KEY}",
+    "told": "what IN ('fired', 'ended')",
+    "meta": (
+        "CASE name WHEN 'last evaluation' THEN typeof(value) = 'integer'"
+        " WHEN 'rules' THEN CASE WHEN json_valid(value) THEN json_type(value) = 'array' ELSE 0 END ELSE 1 END"
+    ),
+}
+_TYPES = {"TEXT": "'text'", "INTEGER": "'integer'", "REAL": "'real', 'integer'"}
+
+
 class NotKept(Exception):
     """The file could not be read or written: nothing of the transaction is in it. The text says why, and what to do."""
 
+    is_damage = False
+
+
+class DamagedFile(Unusable):
+    """The file cannot be read, has a row that Plimsoll cannot have written, or has lost its content."""
+
 
 class AlertsFile:
-    """An open alerts.db. Safe for threads: a transaction or a query holds a lock."""
+    """An open alerts.db. Safe for threads: a transaction or a query holds a lock.
 
-    def __init__(self, path: Path) -> None:
+    Unusable if it cannot be used, DamagedFile if it is damaged. Empty is damaged where it was in use, but for `is_new`.
+    """
+
+    def __init__(self, path: Path, *, is_new: bool = False) -> None:
         self.path = path
         self._lock = RLock()
         _make(path)
+        if not is_new and not path.stat().st_size and _was_used(path):
+            raise DamagedFile(f"{path}: is empty, or was missing, and had alerts: {_MENDED}")
         try:
             self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
         except sqlite3.DatabaseError as error:
@@ -52,13 +91,14 @@ class AlertsFile:
         try:
             self._connection.row_factory = sqlite3.Row
             self._connection.create_function("is_like", 2, is_like, deterministic=True)
+            self._connection.create_function("is_limit", 1, _is_limit, deterministic=True)
             self._check()  # first: a file that is refused is left as it is
             self.rows("PRAGMA journal_mode = WAL")
             self.rows("PRAGMA synchronous = FULL")
             self._upgrade()
         except NotKept as error:
             self.close()
-            raise Unusable(str(error)) from None
+            raise (DamagedFile if error.is_damage else Unusable)(str(error)) from None
         except Unusable:
             self.close()
             raise
@@ -123,7 +163,9 @@ class AlertsFile:
         except sqlite3.DatabaseError as error:
             # Its subclasses, but for one, are mistakes in a query.
             if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
-                raise NotKept(f"{self.path}: {_why(error)}") from error
+                failure = NotKept(f"{self.path}: {_why(error)}")
+                failure.is_damage = _MENDED in str(failure)
+                raise failure from error
             raise
 
     @contextmanager
@@ -162,8 +204,12 @@ class AlertsFile:
                 raise Unusable(
                     f"{self.path}: was changed by another program ({odd}); move it away, and alerts begin anew"
                 )
-            if table := damaged_table(connection):
-                raise Unusable(f"{self.path}: is damaged (the table {table} has a row that cannot be read): {_MENDED}")
+            for table in _columns(connection):
+                query = f"SELECT 1 FROM {table} WHERE {_is_invalid(connection, table)} LIMIT 1"
+                if connection.execute(query).fetchone():
+                    raise DamagedFile(
+                        f"{self.path}: is damaged (the table {table} has a row that cannot be read): {_MENDED}"
+                    )
 
     def _upgrade(self) -> None:
         with self.transaction() as connection:
@@ -199,6 +245,35 @@ def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
     for table, column in rows.fetchall():
         found.setdefault(table, set()).add(column)
     return found
+
+
+def _is_invalid(connection: sqlite3.Connection, table: str) -> str:
+    """The condition that a row cannot be used: bits were flipped, or another program wrote it.
+
+    SQLite notices damage to its own structure alone, and one such row would end the judging or the notifications.
+    """
+    valid = [_VALID.get(table, "1")]
+    query = 'SELECT name, type, "notnull" OR pk AS required FROM pragma_table_info(?)'
+    for name, kind, is_required in connection.execute(query, (table,)).fetchall():
+        if kind in _TYPES:
+            types = _TYPES[kind] if is_required else f"{_TYPES[kind]}, 'null'"
+            valid.append(f"(typeof({name}) IN ({types}))")
+    return f"NOT coalesce({' AND '.join(valid)}, 0)"
+
+
+def _is_limit(text: object) -> bool:
+    """Whether a text is a limit, or empty for none."""
+    try:
+        return text == "" or (isinstance(text, str) and bool(Healthy.parse(text)))
+    except ValueError:
+        return False
+
+
+def _was_used(path: Path) -> bool:
+    """Whether a file has been in use: its silences, its journal or a damaged one that was set aside are beside it."""
+    journal = path.with_name(f"{path.name}-wal")
+    is_first = not path.with_name(SILENCES).exists() and not [*path.parent.glob(f"{DAMAGED}*")]
+    return not is_first or (journal.exists() and journal.stat().st_size > 0)
 
 
 def _statements() -> list[str]:

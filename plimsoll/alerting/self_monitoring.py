@@ -15,6 +15,7 @@ NOT_JUDGED = "not-judged"
 HOSTS_LEFT_OUT = "hosts-left-out"
 LIMITS_LEFT_OUT = "limits-left-out"
 CONNECTIONS = "connections"
+ALERTS_DAMAGED = "alerts-damaged"
 DAYS_DAMAGED = "days-damaged"
 NOT_CHECKED = "not-checked-"  # and the name of the check
 NOT_COLLECTED = "not-collected-"  # and the name of what does not answer

@@ -1,13 +1,21 @@
-"""Silences: for a time, the alerts that match are not notified. Each has an end, a reason and who set it."""
+"""Silences: for a time, the alerts that match are not notified. Each has an end, a reason and who set it.
 
+They are kept in alerts.db, and beside it in silences.json, a text that survives when alerts.db is damaged.
+"""
+
+import json
+import os
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
-from plimsoll.alerting.alerts_file import AlertsFile
+from pydantic import TypeAdapter, ValidationError
+
+from plimsoll.alerting.alerts_file import SILENCES, AlertsFile, NotKept
 from plimsoll.alerting.patterns import is_like
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.times import SECOND, duration_text, instant, iso
 
 MOST = 1000  # that hold or are planned: each alert is compared with all
 FARTHEST = 366 * 86_400 * SECOND
@@ -66,6 +74,7 @@ def add(
             "INSERT INTO silences (rule, host, instance, start, until, reason, who) VALUES (?, ?, ?, ?, ?, ?, ?)",
             values,
         ).lastrowid
+        save_copy(file, now)
     return Silence(made or 0, *values)
 
 
@@ -76,6 +85,7 @@ def end(file: AlertsFile, silence: int, now: int) -> Silence:
         raise Unusable(f"silence {silence} is not active; plimsoll alerts list shows those that are")
     with file.transaction() as connection:
         connection.execute("UPDATE silences SET start = min(start, ?), until = ? WHERE id = ?", (now, now, silence))
+        save_copy(file, now)
     return found
 
 
@@ -96,3 +106,40 @@ def is_silenced(connection: sqlite3.Connection, alert: sqlite3.Row | dict[str, A
 
 
 _ACTIVE = "SELECT * FROM silences WHERE start <= ? AND until > ? ORDER BY until"
+
+
+def save_copy(file: AlertsFile, now: int) -> None:
+    """Write the silences that hold or are planned into silences.json. NotKept if that is not possible."""
+    path = file.path.with_name(SILENCES)
+    silences = [
+        {**asdict(silence), "start": iso(silence.start), "until": iso(silence.until)}
+        for silence in [*active(file, now), *planned(file, now)]
+    ]
+    partial = path.with_name(f"{path.name}.new")
+    try:
+        with open(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as copy:
+            json.dump(silences, copy, indent=2, ensure_ascii=False)
+            copy.flush()
+            os.fsync(copy.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise NotKept(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def restore_copy(file: AlertsFile) -> None:
+    """Take the silences of silences.json into a new alerts.db. Unusable if it cannot be read."""
+    path = file.path.with_name(SILENCES)
+    if not path.exists():
+        return
+    try:
+        rows = TypeAdapter(list[dict[str, Any]]).validate_json(path.read_bytes())
+        for row in rows:
+            row.update({name: instant(datetime.fromisoformat(row[name])) for name in ("start", "until")})
+        silences = TypeAdapter(list[Silence]).validate_python(rows)
+    except (OSError, ValidationError, ValueError, TypeError, KeyError) as error:
+        raise Unusable(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
+    with file.transaction() as connection:
+        connection.executemany(
+            "INSERT INTO silences VALUES (:id, :rule, :host, :instance, :start, :until, :reason, :who)",
+            [asdict(silence) for silence in silences],
+        )

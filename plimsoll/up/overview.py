@@ -12,6 +12,7 @@ from plimsoll.alerting.health import Answer, Health, HostHealth, HostState, Prog
 from plimsoll.alerting.host_inventory import Host, hosts
 from plimsoll.alerting.incidents import Incident
 from plimsoll.alerting.self_monitoring import (
+    ALERTS_DAMAGED,
     CONNECTIONS,
     DAYS_DAMAGED,
     HOSTS_LEFT_OUT,
@@ -48,12 +49,13 @@ def troubles(
     unchecked: Mapping[str, str] | None = None,
     silent: Mapping[str, float] | None = None,
     damaged: Mapping[Path, str] | None = None,
+    alerts_damaged: Sequence[Path] = (),
 ) -> Iterator[Problem]:
     """What somebody has to mend.
 
     `connections` are how many are open, and how many may be; `unchecked` the checks that cannot be made, and why.
     `silent`: the counters of this computer that have not answered for so many seconds. `damaged`: the files of days
-    that cannot be read, and why.
+    that cannot be read, and why. `alerts_damaged`: the damaged files of alerts that were set aside.
     """
     if written.problem:
         yield Problem(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
@@ -90,6 +92,13 @@ def troubles(
             DAYS_DAMAGED,
             f"Values of {days} are missing: {place} {why}{others}; put a copy in its place, or have plimsoll salvage "
             "begin anew without it",
+            "warning",
+        )
+    if alerts_damaged:
+        yield Problem(
+            ALERTS_DAMAGED,
+            f"Alerts and messages of before are missing: alerts.db was damaged, and is {alerts_damaged[-1].name} now; "
+            "its silences hold still; what fires begins anew; delete that file when nobody needs it any more",
             "warning",
         )
     for name, why in (unchecked or {}).items():

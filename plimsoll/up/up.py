@@ -7,8 +7,8 @@ from contextlib import ExitStack, suppress
 from threading import Event, RLock, Thread
 
 from plimsoll.alerting import audit_log
-from plimsoll.alerting.alert_history import AlertHistory
-from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
+from plimsoll.alerting.alert_history import AlertHistory, damaged_files, open_alerts_file
+from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.host_inventory import HostInventory
 from plimsoll.alerting.loop import AlertLoop
 from plimsoll.alerting.process_lines import ProcessLines
@@ -76,7 +76,7 @@ class Up:
         setup.check_login(self._settings)
         self._limits = Limits(past_s=self._settings.store.days * _DAY_S, bounds=self._settings.limits.bounds)
         self._watch = ProcessWatch() if setup.host else None
-        self._file = AlertsFile(setup.folder / NAME)
+        self._file = open_alerts_file(setup.folder)
         self._writing = Writing(store, self._written)
         self._roster = HostInventory(self._file, self._settings.expected, self._settings.roster.silent_after)
         self.loop = AlertLoop(
@@ -269,7 +269,8 @@ class Up:
         written, open_ones = self._writing.state, self._servers[0].connections
         unchecked, silent, own = self._checks.failing, self._setup.silent(), embedded(self._store)
         known = (self._started, open_ones, unchecked, silent, own.damaged if own else {})
-        return [*overview.troubles(self.loop.progress, written, self._notifier, now, *known)]
+        damaged = damaged_files(self._setup.folder)
+        return [*overview.troubles(self.loop.progress, written, self._notifier, now, *known, damaged)]
 
     def _all_watched(self) -> Watched:
         return Watched(

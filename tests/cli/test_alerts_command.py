@@ -8,16 +8,13 @@ import numpy as np
 import pytest
 
 from plimsoll.alerting import alerts_file, silences
-from plimsoll.alerting.alert_intervals import AlertInterval
-from plimsoll.alerting.alert_queries import firing, history
-from plimsoll.alerting.compare_history import compare
+from plimsoll.alerting.alert_queries import firing
 from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.subjects import Subject
 from plimsoll.store.duck.store import FILE, DuckStore
-from tests.alerting.world import CPU, EVERY, HOUR, MINUTE, T0
+from tests.alerting.world import CPU, EVERY, HOUR, MINUTE
 from tests.notify.test_notify import Hook
 
 
@@ -150,7 +147,7 @@ def test_a_test_message_says_what_became_of_it(alerts, tmp_path):
     assert not [secret for secret in ("pa55word", "t0kent0ken") if secret in done.out + done.err]
 
 
-def test_a_replay_is_compared_with_the_history(alerts, world, tmp_path):
+def test_a_replay_lists_the_alerts_of_the_stored_samples(alerts, world, tmp_path):
     cpu = Series("WEB01", "win_cpu", (("instance", "_Total"), ("objectname", "Processor")), "Percent_Processor_Time")
     begin = world.at
     times = np.arange(begin, begin + 20 * MINUTE, EVERY, dtype=np.int64)
@@ -161,69 +158,6 @@ def test_a_replay_is_compared_with_the_history(alerts, world, tmp_path):
     world.at = begin + 20 * MINUTE
     world.step()
     done = alerts("replay", "--last", "2h")
-    assert done.status == 1
-    assert f"{CPU} of WEB01, fired" in done.out
-    assert "only in the replay" in done.out
+    assert done.status == 0
+    assert f"critical {CPU} of WEB01, fired" in done.out
     assert alerts("replay", "--last", "10m").status == 2  # nothing was judged in these ten minutes
-
-
-def test_the_differences_of_history_and_replay(world, file):
-    rule = world.catalogue.rules[CPU]
-
-    def episode(host, fired, ended):
-        return AlertInterval(rule, Subject(host), fired, fired, ended, 95.0, 95.0, rule.healthy)
-
-    world.step("SAME", "KEPT", "OTHER", "OPEN")
-    first = world.at
-    world.step("OTHER", "OPEN")
-    second = world.at
-    world.step("OPEN")
-
-    kept = history(file, T0, world.at)
-    found = [episode("same", first, second), episode("OTHER", first, second), episode("OPEN", first, None)]
-    result = compare(kept, [*found, episode("NEW", first, None)], T0, world.at)
-    assert result.same == 2
-    assert [(one.what, one.place) for one in result.differences] == [
-        ("only in the history", "KEPT"),
-        ("only in the replay", "NEW"),
-        ("other end", "OTHER"),
-    ]
-
-
-def test_what_can_be_read_of_a_damaged_file_is_salvaged(alerts, world, file, tmp_path):
-    for n in range(40):
-        world.step(*(f"WEB{n:02}-{k}" for k in range(10)))
-    silences.add(file, "*", "web*", "*", 2 * HOUR, "work", "joe", time.time_ns())
-    file.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-    file.close()
-    path = tmp_path / alerts_file.NAME
-    damaged = bytearray(path.read_bytes())
-    pages = [damaged[at : at + 4096] for at in range(0, len(damaged), 4096)]
-    # A leaf (type 13) of the table, and not of an index, that holds alerts from the middle.
-    middle = next(n for n, page in enumerate(pages) if page[0] == 13 and b"WEB20-" in page and b"Processor" in page)
-    damaged[middle * 4096 : (middle + 1) * 4096] = b"\xff" * 4096
-    path.write_bytes(damaged)
-    done = alerts("salvage")
-    assert done.status == 0, done.err
-    assert "not all could be read of: alerts" in done.err
-    again = alerts_file.AlertsFile(path)
-    (kept,) = again.rows("SELECT count(*) AS count, min(id) AS first, max(id) AS last FROM alerts")
-    assert (kept["first"], kept["last"]) == (1, 400)
-    assert 350 < kept["count"] < 400
-    assert len(silences.active(again, time.time_ns())) == 1
-    assert again.rows("PRAGMA integrity_check")[0][0] == "ok"
-    again.close()
-    (aside,) = tmp_path.glob("alerts.db.damaged-*[0-9]")
-    assert aside.stat().st_size == len(damaged)
-
-
-def test_a_file_that_is_no_database_any_more_is_begun_anew(alerts, file, tmp_path):
-    path = tmp_path / alerts_file.NAME
-    file.close()
-    for end in ("-wal", "-shm"):
-        path.with_name(path.name + end).unlink(missing_ok=True)
-    path.write_bytes(b"no database at all" * 1000)
-    refused = alerts("list")
-    assert (refused.status, "plimsoll alerts salvage" in refused.err) == (2, True)
-    assert "alerts 0, silences 0" in alerts("salvage").out
-    assert alerts("list").status == 0

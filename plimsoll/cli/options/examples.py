@@ -74,7 +74,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "alerts ack": ("plimsoll alerts ack 17 --note 'new disk is ordered'",),
     "alerts note": ("plimsoll alerts note 'deployed 4.2' --host WEB1", "plimsoll alerts note"),
     "alerts retire": ("plimsoll alerts retire WEB07",),
-    "alerts salvage": ("plimsoll alerts salvage",),
     "alerts test": ("plimsoll alerts test",),
     "alerts replay": ("plimsoll alerts replay", "plimsoll alerts replay --last 2h"),
     "service install": ("plimsoll service install -- --listen 0.0.0.0:8087", "plimsoll service install --dry-run"),

@@ -1,14 +1,13 @@
-"""`plimsoll alerts replay`: judges stored samples again and compares the result with the history of alerts."""
+"""`plimsoll alerts replay`: judges stored samples again and lists the alerts that this gives."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.alerting import alert_queries
-from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alert_history import last_evaluation
+from plimsoll.alerting.alert_intervals import AlertInterval
 from plimsoll.alerting.alerts_file import AlertsFile
-from plimsoll.alerting.compare_history import Difference, compare
 from plimsoll.alerting.replay import replay as replayed
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.api.open_store import measurements_of
@@ -36,40 +35,32 @@ class Given:
     only: Sequence[str] = ()
 
 
-def replay(span: TimeRange, given: Given) -> int:
-    """Print how the history differs from the replay; returns the exit status."""
+def replay(span: TimeRange, given: Given) -> None:
+    """Print the alerts that the stored samples of a span give."""
     catalogue = load(given.packs, given.only)
     settings = host_settings.load(given.settings) if given.settings else host_settings.Settings()
     named = given.settings or Path(host_settings.FILE_NAME)
     site = Site(catalogue, settings.overrides(named, catalogue.rules, catalogue.signals), settings.drives())
     folder = data_folder.folder_of(given.store)
-    told = up_settings.load(folder)
-    samples = given.store if data_folder.is_address(given.store) else told.store.address or str(folder)
+    up = up_settings.load(folder)
+    samples = given.store if data_folder.is_address(given.store) else up.store.address or str(folder)
+    zone, now = up.zone, time.time_ns()
     file = AlertsFile.existing(folder)
     try:
-        zone, now = told.zone, time.time_ns()
-        last = AlertHistory(file, catalogue.signals).last_evaluation()
-        first, until = span.resolve(zone, now - _DAY, now, "it is now")
-        start, end = first or now - _DAY, min(until or now, last or 0)
-        if end < start:
-            raise Unusable("nothing was judged in this time; choose another with --from and --to")
-        with open_store(samples, measurements=lambda: measurements_of(catalogue.signals.values())) as store:
-            found = list(replayed(store, site, settings.facts(), start, end))
-        result = compare(alert_queries.history(file, start, end), found, start, end)
+        last = last_evaluation(file)
     finally:
         file.close()
-    print_line(f"{zone.span(start, end)} {zone.label(start)}: {counted(result.same, 'alert')} alike")
-    for one in result.differences:
-        print_line(_sentence(one, zone), indent=2)
-    return 1 if result.differences else 0
+    first, until = span.resolve(zone, now - _DAY, now, "it is now")
+    start, end = first or now - _DAY, min(until or now, last or 0)
+    if end < start:
+        raise Unusable("nothing was judged in this time; choose another with --from and --to")
+    with open_store(samples, measurements=lambda: measurements_of(catalogue.signals.values())) as store:
+        alerts = sorted(replayed(store, site, settings.facts(), start, end), key=lambda alert: alert.fired_at)
+    print_line(f"{zone.span(start, end)} {zone.label(start)}: {counted(len(alerts), 'alert')}")
+    for alert in alerts:
+        print_line(_sentence(alert, zone), indent=2)
 
 
-def _sentence(one: Difference, zone: Zone) -> str:
-    ends = [f"until {zone.clock(end)}" if end else "firing still" for end in (one.kept_end, one.replayed_end)]
-    what = {
-        "only in the history": f"only in the alert_queries, {ends[0]}",
-        "only in the replay": f"only in the replay, {ends[1]}",
-        "other end": f"in the history {ends[0]}, in the replay {ends[1]}",
-    }[one.what]
-    late = " (samples came late)" if one.late else ""
-    return f"{one.rule} of {one.place}, fired {zone.clock(one.fired_at)}: {what}{late}"
+def _sentence(alert: AlertInterval, zone: Zone) -> str:
+    end = f"until {zone.clock(alert.ended_at)}" if alert.ended_at else "firing still"
+    return f"{alert.rule.severity} {alert.rule.id} of {alert.subject}, fired {zone.clock(alert.fired_at)}, {end}"
