@@ -16,11 +16,11 @@ from urllib3.exceptions import HTTPError
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.http_connections import last_cause
 from plimsoll.notify.alerts_document import AlertPart, SilencePart
-from plimsoll.pages.http_api.alert_operations import IncidentPart, NotePart
-from plimsoll.pages.http_api.health_operations import HealthPart, HostPart, LimitPart, SignalPart
-from plimsoll.pages.http_api.operation import MOST_AT_ONCE, Page
-from plimsoll.pages.http_api.run_operations import RunPart
-from plimsoll.pages.http_api.sample_operations import SeriesPart
+from plimsoll.pages.http_api.alerts import IncidentPart, NotePart
+from plimsoll.pages.http_api.health import HealthPart, HostPart, LimitPart, SignalPart
+from plimsoll.pages.http_api.parameters import MOST_AT_ONCE, Page
+from plimsoll.pages.http_api.runs import RunPart
+from plimsoll.pages.http_api.samples import SeriesPart
 
 _CONNECT_S, _ANSWER_S = 5, 300
 _ROOT = "/api/v1"

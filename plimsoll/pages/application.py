@@ -18,7 +18,7 @@ from plimsoll.pages.explore import routes as explore
 from plimsoll.pages.finding import routes as finding
 from plimsoll.pages.health import routes as health
 from plimsoll.pages.hosts import routes as hosts
-from plimsoll.pages.http_api import routes as http_api
+from plimsoll.pages.http_api import application as http_api
 from plimsoll.pages.notes import routes as notes
 from plimsoll.pages.record import routes as record
 from plimsoll.pages.reviewing.run_reviews import RunReviews

@@ -1,1 +1,1 @@
-"""The HTTP API under /api/v1: what the pages use, for other programs; docs/http-api.md."""
+"""The HTTP API for other programs, and the page that describes it."""

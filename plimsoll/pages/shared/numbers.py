@@ -1,8 +1,9 @@
-"""Numbers in addresses: of so many digits that databases hold them. Others lead to no page."""
+"""Numbers in addresses: of as many digits as databases hold. Others lead to no page."""
 
 from starlette.convertors import Convertor, register_url_convertor
 
 MOST_DIGITS = 18
+ID = "{id:number}"  # in the path of a route
 
 
 class _Number(Convertor[int]):
@@ -19,5 +20,5 @@ register_url_convertor("number", _Number())
 
 
 def number(text: str) -> int | None:
-    """The number that a text is; None if it is none, or too long."""
+    """Return the number that a text is; None if it is none, or too long."""
     return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None

@@ -3,10 +3,11 @@
 import time
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fastapi import Query, Request
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
-from starlette.responses import Response
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.series import Series
@@ -14,13 +15,16 @@ from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.http_api import sample_formats
-from plimsoll.pages.http_api.operation import Call, Nothing, Operation, Page, PageQuery, Refused
-from plimsoll.pages.http_api.ranges import RangeQuery
+from plimsoll.pages.http_api.operation import new_router
+from plimsoll.pages.http_api.parameters import ApiError, Page, PageQuery, RangeQuery, WatchedDependency
 from plimsoll.pages.http_api.sample_formats import SamplesPart
 from plimsoll.pages.http_api.sample_values import MOST_LINES, Line, of_series, of_signals
 from plimsoll.up.watched import Watched
 
 _FORMATS = Literal["json", "csv", "arrow"]
+_TEXT = {"schema": {"type": "string"}}
+_MEDIA: dict[int | str, dict[str, Any]] = {200: {"content": {sample_formats.CSV: _TEXT, sample_formats.ARROW: _TEXT}}}
+router = new_router()
 
 
 class SeriesPart(BaseModel):
@@ -56,54 +60,39 @@ class SamplesQuery(RangeQuery):
     format: _FORMATS = Field(default="json", description="Arrow is a file of Arrow's IPC format (Feather 2).")
 
 
-def operations(watched: Watched, scenes: Scenes) -> list[Operation[Any, Any]]:
-    """The operations."""
+@router.get("/series", operation_id="series")
+def list_series(query: Annotated[SeriesQuery, Query()], watched: WatchedDependency) -> Page[SeriesPart]:
+    """Series with samples in a range."""
+    start, end = query.range(time.time_ns())
+    words = query.text.casefold().split()
+    series = watched.store.series(start, end, query.host).series
+    matches = [one for one in series if all(word in _text(one) for word in words)] if words else series
+    return Page[SeriesPart].of(matches, query, _series)
 
-    def series(call: Call[SeriesQuery, Nothing]) -> Page[SeriesPart]:
-        query = call.query
-        start, end = query.range(time.time_ns())
-        words = query.text.casefold().split()
-        found = watched.store.series(start, end, query.host).series
-        every = [one for one in found if all(word in _text(one) for word in words)] if words else found
-        return Page[SeriesPart].of(every, query, _series)
 
-    def samples(call: Call[SamplesQuery, Nothing]) -> SamplesPart | Response:
-        query = call.query
-        start, end = query.range(time.time_ns())
-        width = _width(query.bucket, end - start)
-        lines = _lines(watched, scenes, query, start, end, width)
-        match query.format:
-            case "json":
-                return sample_formats.document(lines, start, end, width)
-            case "csv":
-                return sample_formats.csv(lines, width)
-            case "arrow":
-                return sample_formats.arrow(lines, width)
-
-    return [
-        Operation(
-            "GET", "/series", "series", "Series with samples in a range", Page[SeriesPart], series, SeriesQuery, Nothing
-        ),
-        Operation(
-            "GET",
-            "/samples",
-            "samples",
-            "Samples of a signal or a measurement's field, raw or in buckets",
-            SamplesPart,
-            samples,
-            SamplesQuery,
-            Nothing,
-            media=(sample_formats.CSV, sample_formats.ARROW),
-        ),
-    ]
+@router.get("/samples", operation_id="samples", response_model=SamplesPart, responses=_MEDIA)
+def read_samples(
+    query: Annotated[SamplesQuery, Query()], request: Request, watched: WatchedDependency
+) -> SamplesPart | Response:
+    """Samples of a signal or a measurement's field, raw or in buckets."""
+    start, end = query.range(time.time_ns())
+    width = _width(query.bucket, end - start)
+    lines = _lines(watched, request.app.state.scenes, query, start, end, width)
+    match query.format:
+        case "json":
+            return sample_formats.document(lines, start, end, width)
+        case "csv":
+            return sample_formats.csv(lines, width)
+        case "arrow":
+            return sample_formats.arrow(lines, width)
 
 
 def _lines(
     watched: Watched, scenes: Scenes, query: SamplesQuery, start: int, end: int, width: int | None
 ) -> Sequence[Line]:
-    """The values that a query asks for. Refused if that is unclear."""
+    """The values that a query asks for. Raises ApiError if that is unclear."""
     if bool(query.signal) == bool(query.measurement):
-        raise Refused(
+        raise ApiError(
             HTTPStatus.BAD_REQUEST,
             "give a signal, or a measurement with its field",
             "signal",
@@ -112,7 +101,7 @@ def _lines(
     if query.signal:
         if query.signal not in scenes.signals:
             error = f"no signal is named {query.signal}"
-            raise Refused(HTTPStatus.NOT_FOUND, error, "signal", "GET /api/v1/signals lists them")
+            raise ApiError(HTTPStatus.NOT_FOUND, error, "signal", "GET /api/v1/signals lists them")
         found = scenes.live(start, end).find(Spec(query.signal, tuple(query.host), query.instance))
         _check_number(len(found))
         signal = scenes.signals[query.signal]
@@ -140,7 +129,7 @@ def _check_number(lines: int) -> None:
 def _tag(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise Refused(HTTPStatus.BAD_REQUEST, f"{text[:100]}: is no tag", "tag", "write it like name=value")
+        raise ApiError(HTTPStatus.BAD_REQUEST, f"{text[:100]}: is no tag", "tag", "write it like name=value")
     return name, value
 
 
@@ -151,9 +140,9 @@ def _width(text: str, span: int) -> int | None:
     try:
         width = parse_duration(text)
     except ValueError as error:
-        raise Refused(HTTPStatus.BAD_REQUEST, str(error), "bucket", "write it like 30s, 5m or 1h") from None
+        raise ApiError(HTTPStatus.BAD_REQUEST, str(error), "bucket", "write it like 30s, 5m or 1h") from None
     if not SECOND <= width <= max(span, SECOND):
-        raise Refused(
+        raise ApiError(
             HTTPStatus.BAD_REQUEST, f"{text}: is no length of buckets here", "bucket", "1s to the whole range"
         )
     return width

@@ -1,0 +1,288 @@
+"""Operations on alerts: incidents, alerts and their histories, acknowledgements, silences, notes, the audit log."""
+
+import time
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from math import isfinite
+from typing import Annotated, Literal, TypeVar
+
+from fastapi import Path, Query, Request
+from pydantic import BeforeValidator, Field
+
+from plimsoll.alerting import actions, alert_queries, alert_search, audit_log, notes, silences
+from plimsoll.alerting.alert import Alert
+from plimsoll.alerting.causes import cause
+from plimsoll.alerting.firing import firing
+from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import parse_duration
+from plimsoll.notify.alerts_document import AlertPart, SilencePart, alert_part, silence_part
+from plimsoll.pages.http_api.operation import new_router
+from plimsoll.pages.http_api.parameters import (
+    MOST_AT_ONCE,
+    PROGRAM,
+    UTC,
+    ApiError,
+    Body,
+    Instant,
+    Page,
+    PageQuery,
+    Part,
+    RangeQuery,
+    WatchedDependency,
+    actor_of,
+    parse_instant,
+)
+from plimsoll.pages.shared.numbers import ID
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.severity import SEVERITIES
+from plimsoll.up.watched import Watched
+
+router = new_router()
+Number = Annotated[
+    float | None, BeforeValidator(lambda value: value if value is not None and isfinite(value) else None)
+]
+Result = TypeVar("Result")
+
+
+class IncidentPart(Part):
+    """The alerts that fire on one host for one cause."""
+
+    host: str
+    severity: Severity
+    cause: str = Field(description="What is wrong, in a sentence.")
+    alerts: Sequence[AlertPart] = Field(description="The gravest first.")
+
+
+class EventPart(Part):
+    """What happened to an alert."""
+
+    at: Instant = Field(description="Of which evaluation.")
+    recorded_at: Instant
+    what: str
+    value: Number
+    note: str
+
+
+class AlertHistory(Part):
+    """An alert, and what happened to it."""
+
+    alert: AlertPart
+    events: Sequence[EventPart] = Field(description=f"The last {MOST_AT_ONCE:,}.")
+
+
+class NotePart(Part):
+    """A note on the time axis of charts."""
+
+    id: int
+    at: Instant
+    text: str
+    host: str = Field(description="Empty where it concerns all.")
+    who: str
+
+
+class DeedPart(Part):
+    """Something that somebody did."""
+
+    at: Instant
+    who: str
+    how: str = Field(description="By what they are known: password, proxy, token ci, command, no login.")
+    what: str
+
+
+class RecordQuery(RangeQuery, PageQuery):
+    """Which part of the record."""
+
+    who: str = Field(default="", max_length=actions.LONGEST_NAME, description="Only what this person did.")
+
+
+class IncidentsQuery(PageQuery):
+    """Which incidents."""
+
+    host: str = Field(default="", max_length=300, description="Only those of this host.")
+    severity: Severity | None = Field(default=None, description="Only those of this severity.")
+
+
+class AlertsQuery(RangeQuery, PageQuery):
+    """Which alerts; the range counts for those that have ended."""
+
+    state: Literal["firing", "ended"] = Field(default="firing", description="Those that fire, or that have ended.")
+    severity: Severity | None = Field(default=None, description="Only those of this severity.")
+    host: str = Field(default="*", max_length=300, description="The host; * is any text.")
+    rule: str = Field(default="*", max_length=300, description="The rule; * is any text.")
+
+
+class SilencesQuery(PageQuery):
+    """Which silences."""
+
+    state: Literal["active", "planned"] = Field(default="active", description="Those that hold, or that begin later.")
+
+
+class NotesQuery(RangeQuery, PageQuery):
+    """Which notes."""
+
+
+class Acknowledgement(Body):
+    """Who looks after an alert. Its notifications are not repeated any more."""
+
+    who: str = Field(default=PROGRAM, max_length=actions.LONGEST_NAME)
+    note: str = Field(default="", max_length=actions.LONGEST_TEXT)
+
+
+class NewSilence(Body):
+    """A silence to begin."""
+
+    rule: str = Field(max_length=actions.LONGEST_NAME, description="A pattern; * is any text.")
+    host: str = Field(default="*", max_length=actions.LONGEST_NAME, description="A pattern.")
+    instance: str = Field(default="*", max_length=actions.LONGEST_NAME, description="A pattern.")
+    length: str = Field(max_length=40, description="For how long: 30m, 2h; at most 30 days.")
+    start: str = Field(default="now", max_length=40, description="When it begins.")
+    reason: str = Field(max_length=actions.LONGEST_TEXT)
+    who: str = Field(default=PROGRAM, max_length=actions.LONGEST_NAME)
+
+
+class NewNote(Body):
+    """A note to add."""
+
+    text: str = Field(max_length=notes.LONGEST, description="Such as: deployed 4.2.")
+    at: str = Field(default="now", max_length=40)
+    host: str = Field(default="", max_length=notes.LONGEST, description="Empty: it concerns all.")
+    who: str = Field(default=PROGRAM, max_length=notes.LONGEST)
+
+
+AlertId = Annotated[int, Path(description="The id of the alert.")]
+
+
+@router.get("/incidents", operation_id="incidents")
+def list_incidents(query: Annotated[IncidentsQuery, Query()], watched: WatchedDependency) -> Page[IncidentPart]:
+    """Incidents that are open, the gravest first."""
+    make_alert, host = _alert_maker(watched), query.host.casefold()
+
+    def make_incident(incident: Incident) -> IncidentPart:
+        alerts = [*map(make_alert, incident.alerts)]
+        worst = incident.worst
+        return IncidentPart(host=worst.host, severity=incident.severity, cause=cause(worst), alerts=alerts)
+
+    matches = [
+        incident
+        for incident in incidents(firing(watched.file).every)
+        if (not host or incident.worst.host.casefold() == host) and query.severity in (None, incident.severity)
+    ]
+    return Page[IncidentPart].of(matches, query, make_incident)
+
+
+@router.get("/alerts", operation_id="alerts")
+def list_alerts(query: Annotated[AlertsQuery, Query()], watched: WatchedDependency) -> Page[AlertPart]:
+    """Alerts."""
+    severities = (query.severity,) if query.severity else SEVERITIES
+    if query.state == "firing":
+        matches = alert_search.firing(
+            watched.file, severities, query.offset, query.limit, host=query.host, rule=query.rule, exact=True
+        )
+    else:
+        start, end = query.range(time.time_ns())
+        ended = alert_search.AlertFilter(start, end, severities, query.host, query.rule)
+        matches = alert_search.ended(watched.file, ended, query.offset, query.limit, exact=True)
+    return Page[AlertPart].at(matches.alerts, matches.total, query, _alert_maker(watched))
+
+
+@router.get(f"/alerts/{ID}", operation_id="alert")
+def show_alert(id: AlertId, watched: WatchedDependency) -> AlertHistory:
+    """One alert and its history."""
+    events = alert_queries.events(watched.file, id)[-MOST_AT_ONCE:]
+    return AlertHistory(
+        alert=_alert_maker(watched)(_find_alert(watched, id)), events=[*map(EventPart.model_validate, events)]
+    )
+
+
+@router.post(f"/alerts/{ID}/acknowledgement", operation_id="acknowledge")
+def acknowledge(id: AlertId, body: Acknowledgement, request: Request, watched: WatchedDependency) -> AlertPart:
+    """Acknowledge an alert that fires; the answer is the alert as it is then."""
+    _find_alert(watched, id)
+    alert = actions.acknowledge(watched.file, id, actor_of(request, body.who), body.note, time.time_ns())
+    return _alert_maker(watched)(alert)
+
+
+@router.get("/silences", operation_id="silences")
+def list_silences(query: Annotated[SilencesQuery, Query()], watched: WatchedDependency) -> Page[SilencePart]:
+    """Silences."""
+    read = silences.active if query.state == "active" else silences.planned
+    return Page[SilencePart].of(read(watched.file, time.time_ns()), query, silence_part)
+
+
+@router.post("/silences", operation_id="silence", status_code=HTTPStatus.CREATED)
+def begin_silence(body: NewSilence, request: Request, watched: WatchedDependency) -> SilencePart:
+    """Begin a silence."""
+    now = time.time_ns()
+    start = None if body.start == "now" else parse_instant(body.start, now, "start")
+    try:
+        length = parse_duration(body.length)
+    except ValueError as error:
+        raise Unusable(f"length: {error}") from None
+    actor, pattern = actor_of(request, body.who), (body.rule, body.host, body.instance)
+    return silence_part(actions.silence(watched.file, *pattern, length, body.reason, actor, now, start))
+
+
+@router.delete(f"/silences/{ID}", operation_id="end_silence")
+def end_silence(
+    id: Annotated[int, Path(description="The id of the silence.")], request: Request, watched: WatchedDependency
+) -> SilencePart:
+    """End a silence, or take back a planned one."""
+    return silence_part(
+        _remove(lambda: actions.end_silence(watched.file, id, actor_of(request), time.time_ns()), "silences")
+    )
+
+
+@router.get("/notes", operation_id="notes")
+def list_notes(query: Annotated[NotesQuery, Query()], watched: WatchedDependency) -> Page[NotePart]:
+    """Notes of a time."""
+    return Page[NotePart].of(notes.between(watched.file, *query.range(time.time_ns())), query, NotePart.model_validate)
+
+
+@router.post("/notes", operation_id="note", status_code=HTTPStatus.CREATED)
+def add_note(body: NewNote, request: Request, watched: WatchedDependency) -> NotePart:
+    """Add a note."""
+    now = time.time_ns()
+    at = parse_instant(body.at, now, "at")
+    note = actions.add_note(watched.file, at, body.text, body.host, actor_of(request, body.who), now)
+    return NotePart.model_validate(note)
+
+
+@router.delete(f"/notes/{ID}", operation_id="remove_note")
+def remove_note(
+    id: Annotated[int, Path(description="The id of the note.")], request: Request, watched: WatchedDependency
+) -> NotePart:
+    """Remove a note."""
+    note = _remove(lambda: actions.remove_note(watched.file, id, actor_of(request), time.time_ns()), "notes")
+    return NotePart.model_validate(note)
+
+
+@router.get("/record", operation_id="record")
+def list_actions(query: Annotated[RecordQuery, Query()], watched: WatchedDependency) -> Page[DeedPart]:
+    """Who did what, the latest first."""
+    span = query.range(time.time_ns())
+    log = audit_log.found(watched.file, *span, query.who, query.offset, query.limit)
+    return Page[DeedPart].at(log.deeds, log.total, query, DeedPart.model_validate)
+
+
+def _find_alert(watched: Watched, id_: int) -> Alert:
+    alert = alert_queries.alert(watched.file, id_)
+    if alert is None:
+        hint = "alerts are kept for 400 days after they ended"
+        raise ApiError(HTTPStatus.NOT_FOUND, f"there is no alert {id_}", "id", hint)
+    return alert
+
+
+def _alert_maker(watched: Watched) -> Callable[[Alert], AlertPart]:
+    """Return the function that makes an alert's part, with the silences that hold now."""
+    now = time.time_ns()
+    active = silences.active(watched.file, now)
+    return lambda alert: alert_part(alert, active, UTC, now)
+
+
+def _remove(action: Callable[[], Result], kind: str) -> Result:
+    """Return the result of an action. Raises ApiError if what it removes is not there."""
+    try:
+        return action()
+    except Unusable as error:
+        raise ApiError(HTTPStatus.NOT_FOUND, str(error), "id", f"GET /api/v1/{kind} lists them") from None

@@ -1,0 +1,183 @@
+"""The application of the API, its OpenAPI document, and the page that describes it."""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import cache
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from plimsoll.alerting.alerts_file import NotKept
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.pages.charts.hosts_in_range import Scenes
+from plimsoll.pages.http_api import alerts, health, runs, samples
+from plimsoll.pages.http_api.operation import LONGEST_BODY
+from plimsoll.pages.http_api.parameters import ApiError, Problem
+from plimsoll.pages.reviewing.run_reviews import RunReviews
+from plimsoll.pages.shared.form_words import with_fields
+from plimsoll.pages.shared.frame import Frame
+from plimsoll.serve.bodies import Bodies, Full, TooLarge, TooSlow
+from plimsoll.serve.guard.access import PUBLIC
+from plimsoll.serve.limits import Limits
+from plimsoll.up.watched import Watched
+
+_SHOWN_MISTAKES = 5
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": text}
+    for status, text in {
+        400: "A parameter or the body is wrong.",
+        401: "A token or the password is missing or wrong.",
+        403: "The token may not do this, or the request comes from another site.",
+        404: "What the path names is not there.",
+        422: "It cannot be done.",
+        503: "The store does not answer, or too much is asked for: again after Retry-After.",
+        "default": "Another problem.",
+    }.items()
+}
+_ABOUT = (
+    "What the pages of plimsoll up show, for other programs. Times are ISO 8601 in UTC; values are in the unit given "
+    "with them. Within v1, operations, parameters and fields may be added, but are never changed or removed."
+)
+
+
+def routes(watched: Watched, frame: Frame, scenes: Scenes, reviews: RunReviews) -> list[Route]:
+    """Return the routes of the operations, of their OpenAPI document and of the page that describes them."""
+    api = create_api(watched, scenes, reviews)
+    described = cache(lambda: describe(api))
+
+    def openapi(_: Request) -> Response:
+        return JSONResponse(described())
+
+    def page(request: Request) -> Response:
+        return frame.page(request, "http_api/docs.html.j2", "HTTP API", described=described())
+
+    return [
+        Route("/api/openapi.json", openapi),
+        Route("/api/docs", page),
+        Route(PUBLIC, api),
+        Route(f"{PUBLIC}/{{path:path}}", api),
+    ]
+
+
+def create_api(watched: Watched, scenes: Scenes, reviews: RunReviews) -> FastAPI:
+    """Return the application of all operations."""
+    api = FastAPI(
+        openapi_url=None,
+        redirect_slashes=False,
+        telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
+        exception_handlers={kind: _handler(explain) for kind, explain in _EXPLANATIONS.items()},
+    )
+    api.state.watched, api.state.scenes, api.state.reviews = watched, scenes, reviews
+    api.state.bodies = Bodies(Limits(body_s=20))
+    api.add_middleware(_HeadAsGet)
+    for module in (health, samples, alerts, runs):
+        api.include_router(module.router, prefix=PUBLIC, responses=_ERRORS)
+    return api
+
+
+def describe(api: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document, version 3.1."""
+    document = get_openapi(
+        title="Plimsoll",
+        version=version("plimsoll"),
+        description=_ABOUT,
+        routes=api.routes,
+        servers=[{"url": "/"}],
+    )
+    for operations in document["paths"].values():
+        for method, operation in operations.items():
+            del operation["description"]  # the summary says the same
+            if method != "get":
+                operation["security"] = [{"token": []}, {}]
+    document["security"] = [{"token": []}, {"password": []}, {}]
+    document["components"]["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer", "description": "A token for reading or for changes."},
+        "password": {"type": "http", "scheme": "basic", "description": "The password for reading."},
+    }
+    return document
+
+
+class _HeadAsGet:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        head = scope.get("method") == "HEAD"
+        return self._app({**scope, "method": "GET"} if head else scope, receive, send)
+
+
+def _handler(explain: Callable[[Request, Any], ApiError]) -> Callable[[Request, Any], Coroutine[Any, Any, Response]]:
+    async def answer(request: Request, error: Any) -> Response:
+        problem = explain(request, error)
+        return JSONResponse(problem.problem.model_dump(), problem.status, problem.headers)
+
+    return answer
+
+
+def _invalid(_: Request, error: RequestValidationError) -> ApiError:
+    """Explain the mistakes that pydantic found, each with its place."""
+    mistakes: list[tuple[str, str]] = []
+    for mistake in error.errors():
+        kind, *path = mistake["loc"]
+        place = ".".join(str(part)[:100] for part in path if mistake["type"] != "json_invalid") or f"the {kind}"
+        mistakes.append((place, f"{place}: {mistake['msg']}"))
+    shown = "; ".join(text for _, text in mistakes[:_SHOWN_MISTAKES])
+    return ApiError(HTTPStatus.BAD_REQUEST, shown, mistakes[0][0], "/api/docs describes it")
+
+
+def _no_operation(request: Request, error: HTTPException) -> ApiError:
+    status, path = HTTPStatus(error.status_code), request.url.path[:200]
+    if status == HTTPStatus.NOT_FOUND:
+        return ApiError(status, "there is nothing at this path", path, "/api/docs lists all")
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        operations = [route for route in request.app.routes if isinstance(route, APIRoute)]
+        fits = [route for route in operations if route.path_regex.match(request.scope["path"])]
+        allowed = ", ".join(sorted(method for route in fits for method in route.methods or ()))
+        refusal = ApiError(status, f"{request.method} is not possible here", path, f"use {allowed}")
+        refusal.headers = {"Allow": allowed}
+        return refusal
+    return ApiError(status, str(error.detail), "the body", "/api/docs describes it")
+
+
+def _unusable(request: Request, error: Unusable) -> ApiError:
+    return ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, with_fields(str(error)), _path(request))
+
+
+def _unavailable(request: Request, error: Exception) -> ApiError:
+    text, path = with_fields(str(error)), _path(request)
+    return ApiError(HTTPStatus.SERVICE_UNAVAILABLE, text, path, "ask again later", retry_after_s=10)
+
+
+def _defect(request: Request, _: Exception) -> ApiError:
+    return ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log", _path(request))
+
+
+def _path(request: Request) -> str:
+    """Return the path of the operation as OpenAPI writes it."""
+    route = request.scope.get("route")
+    return route.path_format if isinstance(route, APIRoute) else request.url.path[:200]
+
+
+_TOO_LARGE = f"the body has more than {LONGEST_BODY >> 10} kB"
+_FULL = "too much is sent at the moment", "the body", "send it again later"
+_EXPLANATIONS: dict[int | type[Exception], Callable[[Request, Any], ApiError]] = {
+    ApiError: lambda _, error: error,
+    RequestValidationError: _invalid,
+    HTTPException: _no_operation,
+    Unusable: _unusable,
+    Unreachable: _unavailable,
+    NotKept: _unavailable,
+    TooLarge: lambda *_: ApiError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE, "the body", "send less"),
+    TooSlow: lambda *_: ApiError(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive", "the body", "send it again"),
+    Full: lambda *_: ApiError(HTTPStatus.SERVICE_UNAVAILABLE, *_FULL, retry_after_s=5),
+    Exception: _defect,
+}

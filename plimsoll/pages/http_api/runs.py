@@ -1,0 +1,234 @@
+"""Operations on recorded runs: their list, reviews and comparisons."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from plimsoll.ingest.runs.unload import unload
+from plimsoll.model.times import iso
+from plimsoll.pages.http_api.operation import new_router
+from plimsoll.pages.http_api.parameters import (
+    ApiError,
+    Body,
+    Instant,
+    Page,
+    PageQuery,
+    Part,
+    WatchedDependency,
+    actor_of,
+)
+from plimsoll.pages.reviewing.jobs import Job, Stage
+from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews, TooMany
+from plimsoll.pages.shared.asking import record
+from plimsoll.pages.shared.run_links import run_path
+from plimsoll.store.run_states import State
+
+MOST_COMPARED = 8
+router = new_router()
+
+
+class CrossedPart(Part):
+    """A signal whose limit was crossed: the worst of it."""
+
+    signal: str
+    title: str
+    host: str
+    instance: str | None
+    severity: str
+    sentence: str
+
+
+class ReviewPart(Part):
+    """What the review of a run says in short."""
+
+    made_at: Instant
+    outdated: str = Field(description="With what it was made, if that is not what is there now; else empty.")
+    verdict: str
+    severity: str = Field(description="The worst that was crossed; empty if nothing was.")
+    answer: str
+    cause: str = Field(description="What the run is short of; empty if that is not known.")
+    crossed: Sequence[CrossedPart]
+
+
+class RunPart(Part):
+    """A recorded run."""
+
+    name: str
+    start: Instant
+    end: Instant
+    hosts: Sequence[str]
+    labels: Mapping[str, str]
+    files: int
+    values: int
+    state: State = Field(description="Only a complete run has all its values.")
+    review: ReviewPart | None = Field(description="null: there is none yet; GET /api/v1/reviews/{run} makes it.")
+    page: str = Field(description="The address of its report.")
+
+
+class JobPart(Part):
+    """A review or comparison that is being made: ask again."""
+
+    stage: Stage
+    done: int
+    total: int = Field(description="Files or values; 0: not known.")
+    error: str = Field(description="Why it failed; empty if it did not.")
+
+
+class RunsQuery(PageQuery):
+    """Which runs, the latest first."""
+
+    text: str = Field(default="", max_length=300, description="Only those whose name has this text.")
+    label: Sequence[str] = Field(default=(), max_length=20, description="Only with this label, name=value; repeatable.")
+
+
+class CompareQuery(BaseModel):
+    """Which runs to compare."""
+
+    run: Sequence[str] = Field(min_length=2, max_length=MOST_COMPARED, description="Runs, the baseline first.")
+
+
+class NewReview(Body):
+    """A review to make anew."""
+
+    run: str = Field(max_length=300)
+
+
+class Document(BaseModel):
+    """A document of schema plimsoll.review/1 (docs/review-json.md) or plimsoll.comparison/1 (docs/compare-json.md)."""
+
+    model_config = {"extra": "allow"}
+    schema_: str = Field(alias="schema")
+
+
+async def _reviews(request: Request) -> RunReviews:
+    return request.app.state.reviews
+
+
+ReviewsDependency = Annotated[RunReviews, Depends(_reviews)]
+
+
+def _find_run(run: Annotated[str, Path(description="The name of the run.")], reviews: ReviewsDependency) -> RunReview:
+    review = reviews.find(run)
+    if review is None:
+        raise ApiError(HTTPStatus.NOT_FOUND, f"no run is named {run[:200]}", "run", "GET /api/v1/runs lists them")
+    return review
+
+
+RunDependency = Annotated[RunReview, Depends(_find_run)]
+_WAIT = "202 while it is being made: ask again after Retry-After"
+_UNDERWAY: dict[int | str, dict[str, Any]] = {
+    202: {"model": JobPart, "description": "It is being made: again after Retry-After."}
+}
+
+
+@router.get("/runs", operation_id="runs")
+def list_runs(query: Annotated[RunsQuery, Query()], reviews: ReviewsDependency) -> Page[RunPart]:
+    """Recorded runs, the latest first."""
+    runs = [
+        review
+        for review in reviews.runs()
+        if query.text.casefold() in review.run.name.casefold()
+        and {*query.label} <= {f"{name}={value}" for name, value in review.run.labels.items()}
+    ]
+    return Page[RunPart].of(runs, query, _run_part)
+
+
+@router.get("/runs/{run:path}", operation_id="run")
+def show_run(review: RunDependency) -> RunPart:
+    """One run."""
+    return _run_part(review)
+
+
+@router.delete("/runs/{run:path}", operation_id="delete_run")
+def delete_run(
+    review: RunDependency, request: Request, reviews: ReviewsDependency, watched: WatchedDependency
+) -> RunPart:
+    """Delete a run with its samples and review; the answer is what it was."""
+    unload(watched.store, review.run.name)
+    reviews.kept.remove(review.id)
+    record(watched, actor_of(request), f"deleted run {review.run.name}")
+    return _run_part(review)
+
+
+@router.get(
+    "/reviews/{run:path}",
+    operation_id="review",
+    summary=f"The whole review of a run, plimsoll.review/1; {_WAIT}",
+    response_model=Document,
+    responses=_UNDERWAY,
+)
+def show_review(review: RunDependency, reviews: ReviewsDependency) -> Response:
+    """Return the review of a run, or how far it is."""
+    text = reviews.kept.document(review.id) if review.kept else None
+    if text is not None:
+        return Response(text, media_type="application/json")
+    if review.job is None or review.job.stage is Stage.DONE:
+        review = reviews.make(review)
+    assert review.job is not None
+    return _job_response(review.job)
+
+
+@router.post("/reviews", operation_id="review_again", status_code=HTTPStatus.ACCEPTED, response_model=JobPart)
+def review_again(body: NewReview, request: Request, reviews: ReviewsDependency, watched: WatchedDependency) -> Response:
+    """Have a run reviewed anew, as after a change of rules."""
+    review = reviews.make(_find_run(body.run, reviews))
+    assert review.job is not None
+    record(watched, actor_of(request), f"had run {body.run} reviewed again")
+    return _job_response(review.job)
+
+
+@router.get(
+    "/comparisons",
+    operation_id="comparison",
+    summary=f"Runs compared with the first, plimsoll.comparison/1; {_WAIT}",
+    response_model=Document,
+    responses=_UNDERWAY,
+)
+def compare_runs(query: Annotated[CompareQuery, Query()], reviews: ReviewsDependency) -> Response:
+    """Return the comparison of runs, or how far it is."""
+    names = [*dict.fromkeys(query.run)]
+    if len(names) < 2:
+        hint = "name two or more, the baseline first"
+        raise ApiError(HTTPStatus.BAD_REQUEST, "only one run is named", "run", hint)
+    try:
+        comparison = reviews.comparison_document([_find_run(name, reviews) for name in names])
+    except TooMany:
+        error = "many comparisons are being made"
+        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, error, "run", "ask again later", retry_after_s=60) from None
+    if isinstance(comparison, str):
+        return Response(comparison, media_type="application/json")
+    return _job_response(comparison)
+
+
+def _job_response(job: Job) -> Response:
+    """Return how far a job is. Raises ApiError if it failed."""
+    if job.stage is Stage.FAILED:
+        error = job.error or "it failed"
+        raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, error, "run", "the log of plimsoll up says why")
+    text = JobPart.model_validate(job).model_dump_json()
+    return Response(text, HTTPStatus.ACCEPTED, {"Retry-After": "2"}, media_type="application/json")
+
+
+def _run_part(review: RunReview) -> RunPart:
+    run = review.run
+    fields = {name: getattr(run, name) for name in RunPart.model_fields.keys() - {"review", "page"}}
+    return RunPart(**fields, review=_review_part(review), page=run_path(run.name))
+
+
+def _review_part(review: RunReview) -> ReviewPart | None:
+    kept = review.kept
+    if kept is None:
+        return None
+    return ReviewPart(
+        made_at=iso(kept.made.at),
+        outdated=review.outdated,
+        verdict=kept.verdict,
+        severity=kept.severity,
+        answer=kept.answer,
+        cause=kept.cause,
+        crossed=[*map(CrossedPart.model_validate, kept.crossed)],
+    )
