@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+import cramjam
 from starlette.requests import ClientDisconnect, Request
 
 from plimsoll.serve.limits import Limits
@@ -32,8 +33,8 @@ class Full(Exception):
     """The bodies of other requests, or of others of its sender, take all the room there is."""
 
 
-class NotGzip(Exception):
-    """A body is no valid gzip; the text is the reason, worded as InfluxDB's."""
+class Damaged(Exception):
+    """A body is not packed as it says; the text is the reason, for gzip worded as InfluxDB's."""
 
 
 async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenerator[bytes]:
@@ -93,13 +94,13 @@ class Bodies:
         return self._held[sender] + size <= limits.address_held and self._held.total() + size <= limits.held
 
 
-def unpack(body: bytes | bytearray, longest: int) -> bytes:
-    """The content of gzip, of one part or some. NotGzip if it is not valid, TooLarge if it is too long.
+def gunzip(body: bytes | bytearray, longest: int) -> bytes:
+    """The content of gzip, of one part or some. Damaged if it is not valid, TooLarge if it is too long.
 
     TooLarge also for what nobody packs: too many parts, or far more content than its packed size explains.
     """
     if not body:
-        raise NotGzip("EOF")
+        raise Damaged("EOF")
     longest = min(longest, max(_RATIO * len(body), _STEP))
     unpacked: list[bytes] = []
     length = members = 0
@@ -113,7 +114,7 @@ def unpack(body: bytes | bytearray, longest: int) -> bytes:
                 try:
                     part = unpacker.decompress(piece, min(_STEP, longest - length + 1))
                 except zlib.error as error:
-                    raise NotGzip(_reason(error)) from None
+                    raise Damaged(_reason(error)) from None
                 length += len(part)
                 if length > longest or members > _MOST_MEMBERS:
                     raise TooLarge
@@ -122,7 +123,7 @@ def unpack(body: bytes | bytearray, longest: int) -> bytes:
                 if unpacker.eof:
                     piece, unpacker = unpacker.unused_data, None
     if unpacker is not None:
-        raise NotGzip("unexpected EOF")
+        raise Damaged("unexpected EOF")
     return b"".join(unpacked)
 
 
@@ -131,3 +132,13 @@ def _reason(error: zlib.error) -> str:
     if "data check" in text or "length check" in text:
         return "gzip: invalid checksum"
     return "gzip: invalid header" if "header check" in text else "gzip: invalid data"
+
+
+def unpack_snappy(packed: bytes, longest: int) -> bytes:
+    """Return the content of a block of snappy. Damaged if it is not valid, TooLarge if it is too long."""
+    try:
+        if cramjam.snappy.decompress_raw_len(packed) > longest:
+            raise TooLarge
+        return bytes(cramjam.snappy.decompress_raw(packed))
+    except cramjam.DecompressionError as error:
+        raise Damaged(str(error)) from None

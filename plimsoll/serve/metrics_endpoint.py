@@ -3,33 +3,33 @@
 import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from typing import TypeAlias
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.receive.exporters import otlp, remote_write
-from plimsoll.receive.exporters.otlp import NotOtlp
-from plimsoll.receive.exporters.protobuf import NotProtobuf
-from plimsoll.receive.exporters.snappy import NotSnappy, TooLong
-from plimsoll.receive.exporters.snappy import unpack as unpack_snappy
-from plimsoll.receive.exporters.taken import Taken, TooManySamples
+from plimsoll.receive.exporters.accepted_metrics import AcceptedMetrics, NotMetrics, TooManySamples
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parsed
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.serve.answers import later, refusal
-from plimsoll.serve.bodies import NotGzip, TooLarge, unpack
+from plimsoll.serve.bodies import Damaged, TooLarge, gunzip, unpack_snappy
 from plimsoll.serve.intake import Intake, NotTaken
 from plimsoll.store.protocol import WriteResult
 
 _PROTOBUF, _JSON = "application/x-protobuf", "application/json"
-_MOST_UNPACKED = 32 << 20  # Python reads some MB a second; writers send less than 1 MB at a time
+_MOST_UNPACKED = 16 << 20  # which takes up to 35 times its size of memory; writers send less than 8 MB at a time
 _MOST_JSON = 8 << 20  # which takes thirty times its size of memory
 _NO_HOST = (
     "no host: nothing says which host samples are of; add the label host (or instance), or the resource attribute "
     "host.name (the processor resourcedetection)"
 )
 _NO_ROOM = "too many series; raise limits.series in up.toml if they are yours"
+
+
+Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]  # of a body whose content may have so many bytes
 
 
 class MetricsEndpoint:
@@ -52,10 +52,10 @@ class MetricsEndpoint:
             why = f"send {_PROTOBUF} of {remote_write.V1} or {remote_write.V2}, packed with snappy"
             return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
 
-        def read(body: bytearray, longest: int) -> Taken:
+        def read(body: bytearray, longest: int) -> AcceptedMetrics:
             message = unpack_snappy(bytes(body), longest)
             now = self._intake.clock()
-            return remote_write.read(message, self._translator, second=protocol == remote_write.V2, now=now)
+            return remote_write.read(message, self._translator, version=protocol, now=now)
 
         try:
             taken, why = await self._take(request, read)
@@ -79,37 +79,33 @@ class MetricsEndpoint:
             return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
         is_json = kind == _JSON
 
-        def read(body: bytearray, longest: int) -> Taken:
+        def read(body: bytearray, longest: int) -> AcceptedMetrics:
             longest = min(longest, _MOST_JSON) if is_json else longest
             if encoding != "gzip" and len(body) > longest:
                 raise TooLarge
-            message = unpack(body, longest) if encoding == "gzip" else bytes(body)
+            message = gunzip(body, longest) if encoding == "gzip" else bytes(body)
             return otlp.read(message, self._translator, is_json=is_json, now=self._intake.clock())
 
         try:
             taken, why = await self._take(request, read)
         except NotTaken as error:
             headers = {"Retry-After": str(error.again_s)} if error.again_s else {}
-            body = json.dumps({"message": error.why}).encode() if is_json else _text(2, error.why)
+            body = json.dumps({"message": error.why}).encode() if is_json else otlp.error_status(error.why)
             return Response(body, error.status, headers, kind)
         rejected = taken.refused + taken.nameless
-        if is_json:
-            partial = {"partialSuccess": {"rejectedDataPoints": str(rejected), "errorMessage": why}} if why else {}
-            return Response(json.dumps(partial), media_type=kind)
-        partial = _message(1, b"\x08" + _varint(rejected) + _text(2, why)) if why else b""
-        return Response(partial, media_type=kind)
+        return Response(otlp.response(rejected, why, is_json=is_json), media_type=kind)
 
-    async def _take(self, request: Request, read: Callable[[bytearray, int], Taken]) -> tuple[Taken, str]:
+    async def _take(
+        self, request: Request, read: Callable[[bytearray, int], AcceptedMetrics]
+    ) -> tuple[AcceptedMetrics, str]:
         """What was taken, and why not all of it was stored; empty if it was. NotTaken if nothing was."""
-        found: list[Taken] = []
+        found: list[AcceptedMetrics] = []
 
         def lines(body: bytearray, longest: int) -> bytes:
             try:
                 taken = read(body, min(longest, _MOST_UNPACKED))
-            except (NotSnappy, NotProtobuf, NotOtlp, NotGzip) as error:
+            except (NotMetrics, Damaged) as error:
                 raise NotTaken(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}") from None
-            except TooLong:
-                raise TooLarge from None
             except TooManySamples:
                 raise NotTaken(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too many samples; send smaller batches") from None
             found.append(taken)
@@ -120,7 +116,7 @@ class MetricsEndpoint:
         return found[0], _why(found[0], parsed, result)
 
 
-def _why(taken: Taken, parsed: Parsed, result: WriteResult) -> str:
+def _why(taken: AcceptedMetrics, parsed: Parsed, result: WriteResult) -> str:
     faults = [*parsed.malformed.first, *parsed.refused.first]
     if faults:
         return faults[0][2]
@@ -129,20 +125,3 @@ def _why(taken: Taken, parsed: Parsed, result: WriteResult) -> str:
     if taken.nameless:
         return _NO_HOST
     return result.why if result.refused else ""
-
-
-def _text(number: int, text: str) -> bytes:
-    return _message(number, text.encode())
-
-
-def _message(number: int, content: bytes) -> bytes:
-    """A field of a message of Protocol Buffers."""
-    return bytes([number << 3 | 2]) + _varint(len(content)) + content
-
-
-def _varint(value: int) -> bytes:
-    found = bytearray()
-    while value >= 0x80:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*found, value])

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from plimsoll.receive.line_protocol.parse import PRECISIONS, V1_PRECISIONS, Parsed
 from plimsoll.serve.answers import INFLUXDB, later, refusal
-from plimsoll.serve.bodies import Bodies, Full, NotGzip, TooLarge, TooSlow, unpack
+from plimsoll.serve.bodies import Bodies, Damaged, Full, TooLarge, TooSlow, gunzip
 from plimsoll.serve.intake import Intake, NotTaken
 from plimsoll.store.protocol import WriteResult
 
@@ -82,8 +82,8 @@ class WriteEndpoint:
         def lines(body: bytearray, longest: int) -> bytes:
             if encoding in _GZIP:
                 try:
-                    return unpack(body, longest)
-                except NotGzip as error:
+                    return gunzip(body, longest)
+                except Damaged as error:
                     raise NotTaken(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}") from None
             if len(body) > longest:
                 raise TooLarge

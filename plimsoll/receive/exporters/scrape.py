@@ -14,9 +14,9 @@ from urllib3.exceptions import HTTPError
 from plimsoll.model.http_connections import last_cause
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, duration_text
+from plimsoll.receive.exporters.accepted_metrics import AcceptedMetrics, NotMetrics, TooManySamples
 from plimsoll.receive.exporters.names import without_port
-from plimsoll.receive.exporters.taken import Taken, TooManySamples
-from plimsoll.receive.exporters.text_format import NotMetrics, Sample, samples
+from plimsoll.receive.exporters.text_format import Sample, samples
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser, TooMany
 from plimsoll.receive.writing import Busy, NotWritten, Writing
@@ -219,7 +219,7 @@ class Scraper:
         return bytes(found)
 
 
-def read(text: bytes, target: Target, translator: Translator, at: int) -> Taken:
+def read(text: bytes, target: Target, translator: Translator, at: int) -> AcceptedMetrics:
     """The samples that a target gave at a time (UTC ns). NotMetrics or TooManySamples."""
     found = [*samples(text)]
     host = target.host or ""
@@ -228,7 +228,7 @@ def read(text: bytes, target: Target, translator: Translator, at: int) -> Taken:
             (one.labels[target.host_label] for one in found if _has(one.labels_text, target.host_label)),
             without_port(urlsplit(target.url).netloc),
         )
-    taken = Taken(translator, at)
+    taken = AcceptedMetrics(translator, at)
     for one in found:
         if one.name not in taken.known:
             taken.leave_out(one.name, 1)

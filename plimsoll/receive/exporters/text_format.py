@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from plimsoll.receive.exporters.accepted_metrics import NotMetrics
+
 _SAMPLE = re.compile(
     rb"([a-zA-Z_:][a-zA-Z0-9_:]*)"
     rb'(?:[ \t]*\{((?:[^"{}]|"(?:[^"\\]|\\.)*+")*+)\})?'
@@ -16,10 +18,6 @@ _LABEL = re.compile(rb'[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\
 _ESCAPED = re.compile(r'\\([\\"n])')
 _MS = 1_000_000
 _LONGEST_SHOWN = 60
-
-
-class NotMetrics(Exception):
-    """The text is not in the format; the text of this is the reason, with the line."""
 
 
 class Sample(NamedTuple):

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from plimsoll.model.times import SECOND
-from plimsoll.receive.exporters.kept import Kept, Part, of_group
+from plimsoll.receive.exporters.counter_state import CounterState, Part, of_group
 from plimsoll.receive.exporters.names import MetricNames
 from plimsoll.rules.exporters.schema import Group
 from plimsoll.rules.schema.signal import Signal
@@ -38,7 +38,7 @@ class Place(NamedTuple):
     """Where the samples of a metric with its labels go: fields as they are, with a factor, and what is put together."""
 
     plain: tuple[tuple[bytes, float], ...]
-    kept: tuple[tuple[Kept, str, Part], ...]
+    kept: tuple[tuple[CounterState, str, Part], ...]
 
 
 class Translator:
@@ -51,7 +51,7 @@ class Translator:
         self.lock = Lock()
         self._names = MetricNames(signals)
         self._most = most_kept
-        self._kept: dict[Hashable, Kept] = {}
+        self._kept: dict[Hashable, CounterState] = {}
         self._held = 0
         self._places: dict[Hashable, Place | None] = {}
         self._bytes = 0
@@ -88,7 +88,7 @@ class Translator:
         """Line protocol of samples, each with its time (UTC ns). Values that are not finite are left out."""
         self._forget(now)
         written: list[bytes] = []
-        by_time: dict[int, list[tuple[Kept, str, Part, float]]] = {}
+        by_time: dict[int, list[tuple[CounterState, str, Part, float]]] = {}
         for place, time, value in samples:
             if not math.isfinite(value):
                 continue
@@ -98,10 +98,10 @@ class Translator:
             if place.kept:
                 by_time.setdefault(time, []).extend((*one, value) for one in place.kept)
         # One time after the other, and nothing is forgotten before the last: however many there are, each is computed.
-        touched: dict[int, Kept] = {}
-        following: dict[tuple[int, int], Kept] = {}
+        touched: dict[int, CounterState] = {}
+        following: dict[tuple[int, int], CounterState] = {}
         for time, found in sorted(by_time.items()):
-            of_time: dict[int, Kept] = {}
+            of_time: dict[int, CounterState] = {}
             for kept, metric, part, value in found:
                 may_grow = self._held < self._most
                 self._held += kept.add(time, metric, part, value, now=now, may_grow=may_grow)
@@ -120,7 +120,7 @@ class Translator:
             self._drop(kept, now)
         return b"\n".join(written)
 
-    def _drop(self, kept: Kept, now: int) -> None:
+    def _drop(self, kept: CounterState, now: int) -> None:
         """Forget what a group needs no more, and what there is no room for."""
         lost = kept.drop(now, may_wait=True)
         self._count(kept)
@@ -142,7 +142,7 @@ class Translator:
                 kept.host,
             )
 
-    def _count(self, kept: Kept) -> None:
+    def _count(self, kept: CounterState) -> None:
         waiting = kept.waiting
         self._waiting += waiting - kept.counted
         kept.counted = waiting
@@ -151,7 +151,7 @@ class Translator:
         if not host or any(len(one) > _LONGEST_LABEL for one in (host, *labels.values())):
             return None
         plain: list[tuple[bytes, float]] = []
-        kept: list[tuple[Kept, str, Part]] = []
+        kept: list[tuple[CounterState, str, Part]] = []
         for use in self._names.uses(name):
             if not use.is_of(labels):
                 continue
@@ -169,14 +169,14 @@ class Translator:
             plain.append((series_and_field(series).encode(), 1.0))
         return Place(tuple(plain), tuple(kept)) if plain or kept else None
 
-    def _keep(self, group: Group, host: str, labels: dict[str, str]) -> Kept:
+    def _keep(self, group: Group, host: str, labels: dict[str, str]) -> CounterState:
         key = (id(group), host, *labels.values())
         found = self._kept.get(key)
         if found is None:
             if self._held >= self._most:
                 raise TooManyKept
             self._held += of_group(host, labels)
-            found = self._kept[key] = Kept(group, host, labels)
+            found = self._kept[key] = CounterState(group, host, labels)
         return found
 
     def _forget(self, now: int) -> None:

@@ -39,7 +39,7 @@ class _At:
     count: int = 0
 
 
-class Kept:
+class CounterState:
     """The last samples of the metrics of a group: of one instance, or of all that a total is for."""
 
     def __init__(self, group: Group, host: str, labels: dict[str, str]) -> None:

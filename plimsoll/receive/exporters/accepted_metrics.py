@@ -1,4 +1,4 @@
-"""What is taken from one message of metrics."""
+"""The metrics that are accepted of one message."""
 
 import time
 from collections.abc import Callable, Hashable, Sequence
@@ -11,11 +11,15 @@ _MOST_NAMES, _LONGEST_NAME = 1_000, 100  # of metrics that are left out
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
 
+class NotMetrics(Exception):
+    """The data is not in the format that it is said to have; the text is the reason."""
+
+
 class TooManySamples(Exception):
     """A message has more samples than are taken at once."""
 
 
-class Taken:
+class AcceptedMetrics:
     """The samples of a message as line protocol, and how many it had.
 
     `histograms` were left out, `refused` samples as there is no room for what they need to be put together, `nameless`
