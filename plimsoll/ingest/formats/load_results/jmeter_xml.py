@@ -1,6 +1,8 @@
 """JMeter's results as XML (JTL): an element for each sample, with those it is made up of inside it."""
 
+import codecs
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -19,6 +21,14 @@ from plimsoll.model.times import SECOND
 NAME = "JMeter-XML"
 _BEGINS = re.compile(rb"\s*(?:<\?xml[^>]*\?>)?\s*<testResults\b")
 _BLOCK = 1 << 20
+_ENCODING = re.compile(rb"""\s*<\?xml[^>]*\sencoding=["']([\w.-]+)["']""")
+# What XML 1.0 has no place for (https://www.w3.org/TR/xml/#charsets), and JMeter writes where a label or a message of
+# a server holds it: characters, bytes that are no text (decoded as surrogates), and references to such characters.
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]|&#(?:x[0-9a-fA-F]+|[0-9]+);")
+_OPEN_REFERENCE = re.compile(r"&#?\w{0,12}\Z")
+_AT_END = frozenset(  # where a file ends too early, nothing but an element begun is lost
+    (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN, expat.errors.XML_ERROR_PARTIAL_CHAR)
+)
 _SAMPLES = ("httpSample", "sample")
 _MS = SECOND // 1000
 _LATEST_MS = 5 * 10**12
@@ -49,10 +59,19 @@ def read(text: Text, how: Reading) -> Log:
             raise Unusable(
                 f"{text.path}:{error.lineno}: is no whole XML ({expat.ErrorString(error.code)}); copy the file again"
             ) from None
+        why = expat.ErrorString(error.code)
+        if why in _AT_END:
+            remarks.add(Kind.SKIPPED, f"the XML ends or is damaged here ({why}): read up to there", line=error.lineno)
+        else:
+            lost = f"{100 * samples.unread:.2g} % of the file"
+            remarks.add(
+                Kind.UNREAD, f"the XML is damaged here ({why}): what follows, {lost}, is not read", line=error.lineno
+            )
+    if samples.replaced:
         remarks.add(
-            Kind.SKIPPED,
-            f"the XML ends or is damaged here ({expat.ErrorString(error.code)}): read up to there",
-            line=error.lineno,
+            Kind.REPAIRED,
+            f"{counted(samples.replaced, 'character')} that XML does not allow: read over",
+            count=samples.replaced,
         )
     for count, what in ((samples.damaged, "without a time or a duration"), (samples.made_up, "made up of others")):
         if count:
@@ -77,7 +96,8 @@ class _Samples:
 
     def __init__(self) -> None:
         self.found: list[_Sample] = []
-        self.damaged = self.made_up = 0
+        self.damaged = self.made_up = self.replaced = 0
+        self.unread = 0.0  # the share of the document behind an error
         self._open: list[bool] = []
 
     def parse(self, text: Text) -> None:
@@ -86,13 +106,40 @@ class _Samples:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.EntityDeclHandler = _refuse_entity
-        data = text.data
+        fed = 0
         try:
-            for at in range(0, len(data), _BLOCK):
-                parser.Parse(data[at : at + _BLOCK])
-            parser.Parse(b"", True)
+            for piece in self._pieces(text):
+                fed += len(piece.encode())
+                parser.Parse(piece)
+            parser.Parse("", True)
         except _Entity:
             raise Unusable(f"{text.path}: declares entities, which JMeter does not write; it is not read") from None
+        except expat.ExpatError:
+            whole = max(fed, len(text.data))
+            self.unread = max(whole - parser.ErrorByteIndex, 0) / whole
+            raise
+
+    def _pieces(self, text: Text) -> Iterator[str]:
+        """Yield the text of a document piece by piece, with U+FFFD for what XML has no place for."""
+        encoding = _ENCODING.match(text.data[:256])
+        decoder = _decoder(text.encoding or (encoding[1].decode() if encoding else "utf-8"))
+        rest = ""
+        for at in range(0, len(text.data), _BLOCK):
+            piece = rest + decoder.decode(text.data[at : at + _BLOCK], at + _BLOCK >= len(text.data))
+            begun = _OPEN_REFERENCE.search(piece) if at + _BLOCK < len(text.data) else None
+            rest = piece[begun.start() :] if begun else ""
+            yield _NO_XML.sub(self._replace, piece[: begun.start()] if begun else piece)
+
+    def _replace(self, match: re.Match[str]) -> str:
+        """Return U+FFFD for what XML has no place for, and a reference to an allowed character as it is."""
+        reference = match[0]
+        if reference.startswith("&"):
+            digits = reference[2:-1]
+            code = int(digits[1:], 16) if digits.startswith("x") else int(digits[:12])
+            if code in (9, 10, 13) or (0x20 <= code <= 0x10FFFF and not _NO_XML.match(chr(code))):
+                return reference
+        self.replaced += 1
+        return "\ufffd"
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name not in _SAMPLES:
@@ -121,6 +168,14 @@ class _Samples:
             return
         failed = attributes.get("s", "true") != "true"
         self.found.append(_Sample(start * _MS, (start + took) * _MS, label, failed, at_work))
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+    """Return a decoder that keeps bytes which are no text as surrogates; of UTF-8 where the encoding is not known."""
+    try:
+        return codecs.getincrementaldecoder(encoding)("surrogateescape")
+    except LookupError:
+        return codecs.getincrementaldecoder("utf-8")("surrogateescape")
 
 
 class _Entity(Exception):

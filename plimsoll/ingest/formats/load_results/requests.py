@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
+from plimsoll.ingest.shared.losses import MOST_LEFT_OUT
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.log import Log, Times, Values
@@ -218,7 +219,7 @@ def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> 
     lost = len(frame) - len(found)
     if lost:
         remarks.add(
-            Kind.SKIPPED,
+            Kind.UNREAD if lost > max(MOST_LEFT_OUT * len(frame), 1) else Kind.SKIPPED,
             f"{counted(lost, 'row')} without a time, a duration, an operation or a result left out",
             count=lost,
         )
