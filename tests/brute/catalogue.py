@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -99,37 +99,12 @@ class Rule:
     """A rule of a pack; `conditions` begins with its own."""
 
     id: str
-    pack: str
-    severity: str
     conditions: tuple[Condition, ...]
     when_phase_unknown: tuple[Condition, ...]
     for_: int
     recover: Limit | None
     phase: str | None
-    drive: str | None
     often: float
-    where: dict[str, Limit] = field(default_factory=dict)
-    where_unknown: str = "not-judged"
-    where_outside: str = "skip"
-    unit: str = ""
-    superseded_by: tuple[str, ...] = ()
-    stands_in_for: tuple[str, ...] = ()
-
-    @property
-    def main(self) -> Condition:
-        """The condition whose values are reported."""
-        return self.conditions[0]
-
-
-@dataclass(frozen=True)
-class Pack:
-    """The rules of a kind of system; `objects` and `measurements` are None where it is for every host."""
-
-    name: str
-    rules: tuple[Rule, ...]
-    objects: tuple[str, ...] | None
-    measurements: tuple[str, ...] | None
-    signals: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def duration(text: str | float) -> int:
@@ -157,31 +132,19 @@ def share(text: str | float) -> float:
     return float(text.replace("%", "")) / 100
 
 
-def packs(folder: Path = PACKS) -> list[Pack]:
-    """Every pack of a folder."""
-    return [pack(path) for path in sorted(folder.glob("*.yaml"))]
-
-
 @cache
-def pack(path: Path) -> Pack:
-    """The pack of a file."""
+def read_pack(path: Path) -> tuple[dict[str, Rule], dict[str, Any]]:
+    """Return the rules of a pack's file by id, and all signals with those of the pack."""
     data: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
-    applies = data.get("applies_to")
-    own = data.get("signals", {})
-    units = {name: signal["unit"] for name, signal in (signals() | own).items()}
-    return Pack(
-        data["pack"],
-        tuple(_rule(data["pack"], one, units) for one in data["rules"]),
-        tuple(applies.get("objects", ())) if applies else None,
-        tuple(applies.get("measurements", ())) if applies else None,
-        own,
-    )
+    catalogue = signals() | data.get("signals", {})
+    units = {name: signal["unit"] for name, signal in catalogue.items()}
+    return {rule["id"]: _rule(rule, units) for rule in data["rules"]}, catalogue
 
 
 @cache
-def signals(folder: Path = SIGNALS) -> dict[str, dict[str, Any]]:
+def signals() -> dict[str, dict[str, Any]]:
     """Every signal, as the files have it."""
-    parts = [yaml.load(path.read_bytes(), yaml.CSafeLoader)["signals"] for path in sorted(folder.glob("*.yaml"))]
+    parts = [yaml.load(path.read_bytes(), yaml.CSafeLoader)["signals"] for path in sorted(SIGNALS.glob("*.yaml"))]
     return {name: signal for part in parts for name, signal in part.items()}
 
 
@@ -195,24 +158,15 @@ def can_be(signal: dict[str, Any], reduce: str) -> tuple[float, float]:
     return low, math.nextafter(1.1 * signal.get("highest", math.inf), math.inf)
 
 
-def _rule(pack: str, data: dict[str, Any], units: dict[str, str]) -> Rule:
+def _rule(data: dict[str, Any], units: dict[str, str]) -> Rule:
     return Rule(
         id=data["id"],
-        pack=pack,
-        severity=data["severity"],
         conditions=tuple(_condition(one, units) for one in (data, *data.get("and", ()))),
         when_phase_unknown=tuple(_condition(one, units) for one in data.get("when_phase_unknown", ())),
         for_=duration(data.get("for", 0)),
         recover=limit(data["recover"], units[data["signal"]]) if "recover" in data else None,
         phase=data.get("phase"),
-        drive=data.get("drive"),
         often=share(data.get("often", 0.1)),
-        where={fact: limit(text) for fact, text in data.get("where", {}).items()},
-        where_unknown=data.get("where_unknown", "not-judged"),
-        where_outside=data.get("where_outside", "skip"),
-        superseded_by=tuple(data.get("superseded_by", ())),
-        stands_in_for=tuple(data.get("stands_in_for", ())),
-        unit=units[data["signal"]],
     )
 
 

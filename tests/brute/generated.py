@@ -1,4 +1,4 @@
-"""Logs made from a seed, the same for the same seed, and a plimsoll.toml beside them.
+"""Logs made from a seed, the same for the same seed.
 
 Values are multiples of 1/8, so that sums and means are exact: whether a value is at a limit or beyond it must not hang
 on the order in which a program adds.
@@ -26,24 +26,12 @@ def _above(path: str, limit: float) -> Counter:
     return Counter(path, (0.1 * limit, 0.99 * limit), (limit, 1.4 * limit))
 
 
-def _nonzero(path: str) -> Counter:
-    return Counter(path, (0, 0), (1, 4))
-
-
-_PEER = r"LC:SIP - 01 - Peers(Clients)"
-_MESSAGES = r"LC:SIP - 04 - Responses"
-
-
-def _processors(rng: random.Random) -> list[str]:
-    if rng.random() < 0.7:
-        return [f"Processor({one})" for one in [*range(rng.randint(1, 3)), "_Total"]]
-    every = ["0,0", "0,1", "0,_Total", "1,0", "1,1", "1,_Total"][: rng.choice([3, 6])]
-    return [f"Processor Information({one})" for one in [*every, "_Total"]]
-
-
 KINDS: dict[str, Callable[[random.Random], list[Counter]]] = {
     "system": lambda rng: [
-        *(Counter(rf"{name}\% Processor Time", (5, 79), (80, 100)) for name in _processors(rng)),
+        *(
+            Counter(rf"Processor({name})\% Processor Time", (5, 79), (80, 100))
+            for name in (*range(rng.randint(1, 3)), "_Total")
+        ),
         _above(r"System\Context Switches/sec", 15000),
         Counter(r"Memory\Available Bytes", (4_194_305, 9_000_000), (1_000_000, 4_194_304)),
     ],
@@ -74,52 +62,15 @@ KINDS: dict[str, Callable[[random.Random], list[Counter]]] = {
         Counter(r"Network Interface(Intel[R] I350 (Copper) _2)\Packets Received Errors", (0, 0), (0, 2)),
         _above(r"Network Segment(seg)\% Network utilization", 53),
     ],
-    "files": lambda rng: [
-        *(
-            _above(rf"Server Work Queues({one})\Queue Length", 3)
-            for one in [*range(rng.randint(1, 3)), *rng.choice([[], ["Blocking Queue"]])]
-        ),
-        _above(r"Server\Bytes Transmitted/sec", 20_000_000),
-        _above(r"Server\Bytes Received/sec", 10_000_000),
-        _above(r"Server\Bytes Total/sec", 30_000_000),
-        Counter(r"Server\Pool Paged Failures", (0, 1), (2, 3)),
-        Counter(r"Server\Pool Nonpaged Failures", (0, 1), (2, 3)),
-        _above(r"Memory\Pages/sec", 500),
-        _above(r"Memory\Pool Nonpaged Bytes", 125_829_120),
-        _above(r"Memory\Pool Paged Bytes", 163_577_856),
-        Counter(r"Cache\Copy Read Hits %", (80, 100), (50, 79)),
-    ],
     "database": lambda rng: [
-        Counter(
-            rf"{rng.choice(['SQLServer', 'MSSQL$PROD'])}:Buffer Manager\Page life expectancy", (3601, 9000), (300, 3600)
-        ),
+        Counter(r"SQLServer:Buffer Manager\Page life expectancy", (3601, 9000), (300, 3600)),
         _above(r"SQLServer:General Statistics\User Connections", 300),
-    ],
-    "messaging": lambda rng: [
-        _above(r"LC:USrv - 00 - DBStore\USrv - 002 - Queue Latency (msec)", 100),
-        _above(r"LC:USrv - 00 - DBStore\USrv - 004 - Sproc Latency (msec)", 100),
-        _above(r"LC:SIP - 07 - Load Management\SIP - 000 - Average Holding Time For Incoming Messages", 6),
-        _nonzero(rf"{_MESSAGES}\SIP - 051 - Local 503 Responses/sec"),
-        _nonzero(rf"{_MESSAGES}\SIP - 053 - Local 504 Responses/sec"),
-        _nonzero(rf"{_PEER}\SIP - 017 - Sends Outstanding"),
-        _nonzero(rf"{_PEER}\Flow Controlled Connections"),
-    ],
-    "directory": lambda rng: [
-        _above(r"NTDS\LDAP Successful Binds/sec", 100),
-        _above(r"NTDS\LDAP Searches/sec", 180),
-        _above(r"NTDS\LDAP Add Operations/sec", 216.75),
-        _above(r"NTDS\LDAP Modify Operations/sec", 516.375),
-        _above(r"NTDS\LDAP Delete Operations/sec", 493.625),
-        _above(r"NTDS\LDAP Outbound Bytes/sec", 540_000),
     ],
 }
 
 
-def write(folder: Path, seed: int, settings: str = ""):
-    """Write the logs of a seed and their settings. Two seeds of five are of hosts on which little is wrong.
-
-    `settings` is plimsoll.toml where that is not to be made up.
-    """
+def write(folder: Path, seed: int):
+    """Write the logs of a seed. Two seeds of five are of hosts on which little is wrong."""
     rng = random.Random(seed)
     quiet = seed % 5 < 2
     interval = [1, 2, 5, 10, 15, 30, 60][seed % 7]
@@ -151,10 +102,6 @@ def write(folder: Path, seed: int, settings: str = ""):
         cut = rng.randrange(3, len(moments) - 3) if len(moments) > 100 and rng.random() < 0.2 else 0
         for part, (start, end) in enumerate([(0, cut), (cut, len(moments))] if cut else [(0, len(moments))]):
             _write_log(folder / f"log{number}-{part}.csv", moments[start:end], bias, columns, start)
-    if settings:
-        (folder / "plimsoll.toml").write_text(settings, encoding="utf-8")
-    elif seed % 4:
-        (folder / "plimsoll.toml").write_text(_toml(rng, hosts, moments), encoding="utf-8")
 
 
 def _rows(rng: random.Random, count: int, interval: int, jitter: int) -> list[int]:
@@ -235,44 +182,3 @@ def _write_log(path: Path, moments: list[int], bias: int, columns: list[tuple[st
         stamp = f"{local:%m/%d/%Y %H:%M:%S}.{local.microsecond // 1000:03}"
         lines.append(",".join([f'"{stamp}"', *(f'"{cells[row]}"' for _, cells in columns)]))
     path.write_text("\r\n".join(lines) + "\r\n", encoding="utf-8", newline="")
-
-
-def _toml(rng: random.Random, hosts: list[str], moments: list[int]) -> str:
-    lines: list[str] = ["[run]", 'name = "generated"']
-    length = moments[-1]
-    middle, end = round(length * rng.uniform(0.1, 0.6)), round(length * rng.uniform(0.7, 1))
-    # A phase must lie in the recording, which may be of one row.
-    known = rng.choice(["none", "steady", "both", "two"]) if length > 120_000 else "none"
-    if known in ("both", "two"):
-        lines += _phase("ramp-up", 0, middle - 1000)
-    if known != "none":
-        lines += _phase("steady", middle, end)
-    if known == "two" and end + 30_000 < length:
-        lines += _phase("steady", end + 25_000, length)
-    for host in hosts:
-        if rng.random() < 0.8:
-            lines += [f"[hosts.{rng.choice([host, host.lower()])}]", f"processors = {rng.choice([4, 8, 16])}"]
-            lines += [f"memory_mb = {rng.choice([256, 8192])}"] if rng.random() < 0.7 else []
-            lines += [f"spindles = {rng.choice([1, 3])}"] if rng.random() < 0.3 else []
-            if f"[hosts.{host}]" in lines:
-                lines += [f'[hosts.{host}.instances."1 D:"]', "spindles = 4"]
-                lines += [f'[hosts.{host}.instances."2 e:"]', 'drive = "database"', f"spindles = {rng.choice([1, 2])}"]
-    used = {line for line in lines if line.startswith("[hosts.")}
-    if rng.random() < 0.7:
-        lines += [
-            "[rules.cpu-busy]",
-            'reason = "r"',
-            *rng.choice([['healthy = "< 60"'], ['for = "2m"', 'over = "3m"']]),
-        ]
-    if rng.random() < 0.4:
-        lines += ["[rules.memory-available]", 'reason = "r"', "off = true"]
-    if rng.random() < 0.5 and f"[hosts.{hosts[0]}]" in used:
-        lines += [f"[hosts.{hosts[0]}.rules.context-switches]", 'reason = "r"', 'per = "processors"']
-    if rng.random() < 0.5 and f"[hosts.{hosts[0]}]" in used:
-        lines += [f"[hosts.{hosts[0]}.rules.cpu-busy]", 'reason = "r"', 'over = "2m"']
-    return "\n".join(lines) + "\n"
-
-
-def _phase(name: str, start: int, end: int) -> list[str]:
-    stamps = [(START + timedelta(milliseconds=at)).isoformat(timespec="milliseconds") for at in (start, end)]
-    return ["[[run.phases]]", f'name = "{name}"', f"from = {stamps[0]}", f"to = {stamps[1]}"]
