@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from plimsoll.model.times import duration_text
 from plimsoll.notify.alerts_document import AlertsDocument
-from plimsoll.report.comparison.json_schema import ComparisonDocument
+from plimsoll.report.comparison.json_document import ComparisonDocument
 from plimsoll.report.json_schema import ReviewDocument
 from plimsoll.report.rule_page import explain, signal_text, threshold_text
 from plimsoll.rules.load import load_packs, load_signals
@@ -59,7 +59,7 @@ _COMPARISON = """\
 What `plimsoll compare --json FILE` writes. Times are ISO 8601 in UTC; values are in the unit given with them. Within a
 version, fields and outcomes may be added, but are never changed or removed.
 
-<!-- Generated from plimsoll/report/comparison/json_schema.py by docs/build.py. -->
+<!-- Generated from plimsoll/report/comparison/json_document.py by docs/build.py. -->
 """
 _SIGNALS = """\
 # Signals

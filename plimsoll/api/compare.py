@@ -16,8 +16,7 @@ from plimsoll.model.styled import plain
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
 from plimsoll.report.comparison import terminal
-from plimsoll.report.comparison.json_document import document
-from plimsoll.report.comparison.json_schema import ComparisonDocument
+from plimsoll.report.comparison.json_document import ComparisonDocument, document
 
 
 @dataclass(frozen=True)

@@ -209,7 +209,14 @@ class Comparison:
                 held=self.held(one.signal, one.first, first.mean.mean),
             )
             loads = *(load for _, _, load in earlier), self.load_in(phase)
-            found.append(replace(made, loads=tuple(next(iter(load.signals), None) for load in loads)))
+            found.append(
+                replace(
+                    made,
+                    loads=tuple(next(iter(load.signals), None) for load in loads),
+                    phase=phase.name,
+                    crossed_in=self.thresholds.crossed_in((one.name, *one.first.key)),
+                )
+            )
         return found
 
     def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], Level]:

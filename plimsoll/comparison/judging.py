@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
-from plimsoll.analysis.bootstrap import Difference, Estimate
+from plimsoll.analysis.bootstrap import Difference, Estimate, Interval
 from plimsoll.analysis.independent_blocks import LEAST
 from plimsoll.analysis.prediction import predicted, runs_to_decide
-from plimsoll.analysis.significance import RankTest, holm, rank_test
+from plimsoll.analysis.quantiles import Quantile, difference
+from plimsoll.analysis.significance import RankTest, holm, rank_test, shift
 from plimsoll.comparison.levels import Level
 from plimsoll.comparison.load_effect import SAME, Band
 from plimsoll.comparison.run_to_run import weight
@@ -68,6 +70,8 @@ class Compared:
         expected: What the load lets expect.
         loads: The comparison of the load with that of each baseline; None where none was recorded.
         crossed: The rank of its documented limit among those crossed in one of the runs only; None if none is.
+        crossed_in: The only run that crossed a documented limit of it; None if none or both did.
+        phase: The name of the phase.
         where: The place in words, if it is not that of the subjects.
         chance: The chance of a false alarm within the runs, raised for the number of signals that are compared.
         between_chance: The same of `between`.
@@ -86,6 +90,8 @@ class Compared:
     expected: Band = SAME
     loads: "tuple[Compared | None, ...]" = ()
     crossed: int | None = None
+    crossed_in: Literal["baseline", "other"] | None = None
+    phase: str = ""
     where: str = ""
     held: float | None = None
     chance: float = 1.0
@@ -158,6 +164,26 @@ class Compared:
     def compatible(self) -> float:
         """The largest difference that is compatible with the samples."""
         return max(map(abs, self.difference.interval()))
+
+    @property
+    def interval(self) -> Interval:
+        """The 95 % interval of the difference of the means."""
+        return self.difference.interval()
+
+    @cached_property
+    def peaks(self) -> Quantile:
+        """The difference of the 95th percentiles, with its interval."""
+        return difference(self.first.p95, self.second.p95)
+
+    @property
+    def comparable_peaks(self) -> bool:
+        """Whether both were sampled at the same interval: a longer one flattens peaks."""
+        return self.first.samples.interval == self.second.samples.interval
+
+    @property
+    def shift(self) -> float | None:
+        """The difference by the ranks; None without them."""
+        return shift(self.first.blocks, self.second.blocks) if self.ranks else None
 
     @property
     def is_worse(self) -> bool:

@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.analysis import quantiles
 from plimsoll.analysis.bootstrap import Estimate, estimate
 from plimsoll.analysis.independent_blocks import equal_means, independent_means
+from plimsoll.analysis.quantiles import Quantile, quantile
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
@@ -59,9 +59,15 @@ class Level:
         """Means of equal parts of the phase: how it drifts."""
         return equal_means(self.values, _DRIFT)
 
-    def quantile(self, share: float) -> quantiles.Quantile:
-        """A quantile and its interval."""
-        return quantiles.quantile(self.values, share, self.weights)
+    @cached_property
+    def p5(self) -> Quantile:
+        """The 5th percentile and its interval."""
+        return quantile(self.values, 0.05, self.weights)
+
+    @cached_property
+    def p95(self) -> Quantile:
+        """The 95th percentile and its interval."""
+        return quantile(self.values, 0.95, self.weights)
 
     @property
     def lowest(self) -> float:

@@ -1,7 +1,7 @@
 """Whether two runs were under the same load: before anything else, as every other difference may come from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -90,7 +90,8 @@ def _compared(
             continue
         treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
         subjects = one.subjects[0], other.subjects[0]
-        found.append(Compared.of(name, one.signal, subjects, (levels[0], levels[1]), treatment, where=_where(one)))
+        made = Compared.of(name, one.signal, subjects, (levels[0], levels[1]), treatment, where=_where(one))
+        found.append(replace(made, phase=phase.name))
     return found
 
 

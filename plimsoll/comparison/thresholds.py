@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Literal
 
 from plimsoll.comparison.hosts import Hosts
-from plimsoll.comparison.judging import Compared
 from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.review.review import Review
 
@@ -35,9 +34,8 @@ class Thresholds:
         found = sorted((*self.only_second, *self.only_first), key=lambda one: one.pack.applies_to is None)
         return {self._place(one): at for at, one in reversed(list(enumerate(found)))}
 
-    def crossed_in(self, one: Compared) -> Literal["baseline", "other"] | None:
-        """The only run that crossed a limit of a compared signal; None if none or both did."""
-        key = one.name, *one.subject.key
+    def crossed_in(self, key: Key) -> Literal["baseline", "other"] | None:
+        """Return the only run that crossed a limit of a signal and subject; None if none or both did."""
         if key not in self.order:
             return None
         return "other" if any(self._place(found) == key for found in self.only_second) else "baseline"

@@ -1,216 +1,347 @@
-"""Fills the JSON document of a comparison."""
+"""The JSON of a comparison: schema plimsoll.comparison/1. docs/compare-json.md is made from the descriptions here.
 
-from collections.abc import Iterable, Sequence
+Each field is read from the attribute of the result that has its name, or from the one that its alias names. Times are
+ISO 8601 in UTC. Fields, and outcomes, are added within a version, never changed or removed.
+"""
 
-from plimsoll.analysis.quantiles import difference
-from plimsoll.analysis.significance import shift
-from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.counters import Counters
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
+
+from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.doubts import doubts
-from plimsoll.comparison.judging import Compared, Outcome
-from plimsoll.comparison.levels import Level
-from plimsoll.comparison.pairs import Lone
-from plimsoll.comparison.phases import CommonPhase
+from plimsoll.comparison.judging import Outcome
 from plimsoll.comparison.run_table import run_table
-from plimsoll.comparison.shapes import Reshaped
 from plimsoll.comparison.story import answer, story
+from plimsoll.model.run import Phase
 from plimsoll.model.times import iso
-from plimsoll.report.comparison.json_schema import (
-    BeyondPart,
-    ComparisonDocument,
-    ComparisonPart,
-    CounterPart,
-    CountersPart,
-    CrossedPart,
-    HostPart,
-    IntervalPart,
-    LevelPart,
-    LoadPart,
-    PhasePart,
-    RecordedPart,
-    RenamedPart,
-    RowPart,
-    RunPart,
-    SetPart,
-    SignalPart,
-    ThresholdsPart,
-)
 from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence
 
+SCHEMA = "plimsoll.comparison/1"
+OutcomeName = Literal[
+    "regression", "improvement", "change", "explained-by-load", "within-spread", "within-tolerance", "same", "unclear"
+]
+
+
+def _at(path: str, description: str | None = None) -> Any:
+    """A field of the value at a path of attributes: `signal.title`."""
+    return Field(validation_alias=AliasPath(*path.split(".")), description=description)
+
+
+def _start(phase: Phase | None) -> str | None:
+    return iso(phase.start) if phase else None
+
+
+def _end(phase: Phase | None) -> str | None:
+    return iso(phase.end) if phase else None
+
+
+IsKnown = Annotated[bool, BeforeValidator(lambda value: value is not None)]
+RankChance = Annotated[float | None, BeforeValidator(lambda ranks: ranks and ranks.chance)]
+Count = Annotated[int, BeforeValidator(len)]
+Start = Annotated[str | None, BeforeValidator(_start)]
+End = Annotated[str | None, BeforeValidator(_end)]
+Time = Annotated[str | None, BeforeValidator(lambda time: None if time is None else iso(time))]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, populate_by_name=True, from_attributes=True)
+
+
+class IntervalPart(_Part):
+    """A 95 % confidence interval."""
+
+    low: float
+    high: float
+
+
+class RunPart(_Part):
+    """A run that was compared."""
+
+    name: str = Field(description="As it is called in all outputs.")
+    source: str = Field(description="As it was named on the command line.")
+    labels: dict[str, str] = _at("review.run.labels")
+    simulated: bool = _at("review.run.simulated")
+    start: Time = _at("review.start")
+    end: Time = _at("review.end")
+    hosts: list[str] = _at("review.hosts")
+    verdict: Literal["healthy", "not-healthy", "unknown"] = _at("review.verdict", "That of its review.")
+
+
+class PhasePart(_Part):
+    """A phase both runs have; start and end are null for the whole run."""
+
+    name: str
+    baseline_start: Start = _at("first")
+    baseline_end: End = _at("first")
+    start: Start = _at("second")
+    end: End = _at("second")
+
+
+class LevelPart(_Part):
+    """A signal in one run."""
+
+    mean: float = _at("mean.mean")
+    error: float = _at("mean.error", "Standard error of the mean, by the stationary bootstrap.")
+    samples: int = _at("mean.samples")
+    effective_samples: float = _at(
+        "mean.effective", "How many independent samples would know the mean as well: neighbours tell much the same."
+    )
+    p5: float = _at("p5.value")
+    p95: float = _at("p95.value")
+    min: float = _at("lowest")
+    max: float = _at("highest")
+
+
+class SignalPart(_Part):
+    """A signal of one host and instance in both runs, in one phase."""
+
+    signal: str = _at("name")
+    title: str = _at("signal.title")
+    unit: str = _at("signal.unit")
+    host: str = _at("subject.host")
+    instance: str | None = _at("subject.instance")
+    other_host: str = _at("other.host", "The host in the other run; mostly the same.")
+    phase: str
+    outcome: OutcomeName = Field(
+        description="regression: worse by more than the tolerance, and both methods agree. improvement, change "
+        "(neither direction is bad): likewise, and by more than the load explains and runs of one build differ by. "
+        "explained-by-load, within-spread: by no more than that. within-tolerance: it differs, but by less than "
+        "matters. same: no difference larger than the tolerance is compatible with the samples. unclear: too few "
+        "samples to tell."
+    )
+    critical: bool = _at("treatment.critical", "Whether a regression of it makes the run worse.")
+    worse: Literal["higher", "lower", "either"] = _at("treatment.worse")
+    tolerance: float = _at("tolerated", "Smaller differences do not matter; in the unit of the signal.")
+    baseline: LevelPart = _at("first")
+    other: LevelPart = _at("second")
+    difference: float = _at("difference.value", "Of the means: the other run less the baseline.")
+    interval: IntervalPart = Field(description="Of the difference.")
+    change: float | None = Field(description="The difference as a share of the baseline; null if that means nothing.")
+    compatible: float = Field(description="The largest difference that is compatible with the samples.")
+    chance: float = Field(
+        description="The chance that a difference is called so although there is none, raised for all signals that "
+        "are compared (Holm)."
+    )
+    shift: float | None = Field(
+        description="The second method's difference: the median of that between independent parts of the runs (Hodges "
+        "and Lehmann). Null where a signal drifts too slowly for independent parts."
+    )
+    shift_chance: RankChance = _at("ranks", "Its chance, by ranks (Mann and Whitney); null likewise.")
+    p95_difference: float = _at("peaks.value")
+    p95_interval: IntervalPart = _at("peaks.interval")
+    comparable_peaks: bool = Field(
+        description="Whether both runs were sampled at the same interval: a longer one flattens peaks."
+    )
+    limit_crossed_in: Literal["baseline", "other"] | None = _at(
+        "crossed_in", "The only run that crossed a documented limit of it; null if none or both did."
+    )
+
+
+class LoadPart(_Part):
+    """Whether both runs were under the same load, in the phase to judge by."""
+
+    same: bool | None = _at("is_same", "Null if it is not known.")
+    throughput_lost: IsKnown = Field(description="Fewer operations although as many connections were held.")
+    tolerance: float = Field(description="Loads that differ by a smaller share are the same.")
+    signals: list[SignalPart] = Field(description="Summed over hosts; the one that tells most first.")
+
+
+class CrossedPart(_Part):
+    """A documented limit that was crossed."""
+
+    rule: str
+    signal: str
+    severity: Literal["info", "warning", "critical"]
+    host: str
+    instance: str | None
+    sentence: str
+
+
+def _crossed(finding: Finding) -> CrossedPart:
+    rule, subject = finding.rule, finding.subject
+    return CrossedPart(
+        rule=rule.id,
+        signal=rule.signal,
+        severity=rule.severity,
+        host=subject.host if subject else "",
+        instance=subject.instance if subject else None,
+        sentence=breach_sentence(finding),
+    )
+
+
+Crossed = Annotated[CrossedPart, BeforeValidator(_crossed)]
+
+
+class ThresholdsPart(_Part):
+    """Limits (warning and critical) that were crossed in one run and not in the other."""
+
+    only_baseline: list[Crossed] = _at("only_first")
+    only_other: list[Crossed] = _at("only_second")
+    both: Annotated[list[Crossed], BeforeValidator(lambda pairs: [second for _, second in pairs])]
+    unjudged: list[Crossed] = Field(description="Crossed in one run, and not judged in the other.")
+
+
+class BeyondPart(_Part):
+    """What the mean of a signal hides, and the baseline did not have."""
+
+    what: Literal["stalls", "failures", "peaks", "noise"] = Field(
+        description="stalls: hardly any work for 20 s or longer, at least twice. failures: 20 % of the requests or "
+        "more failed for a minute or longer on end. peaks: more of the time above 1.5 times the 99th percentile of the "
+        "baseline. noise: samples are further from their neighbours."
+    )
+    signal: str = _at("compared.name")
+    title: str = _at("compared.signal.title")
+    unit: str = _at("compared.signal.unit")
+    host: str = _at("compared.subject.host")
+    instance: str | None = _at("compared.subject.instance")
+    baseline: float = _at(
+        "before",
+        "The share of samples stalled, the longest time on end in which requests failed (s), "
+        "the 99th percentile, or the median deviation.",
+    )
+    other: float = _at("after")
+
+
+class CounterPart(_Part):
+    """A counter that no signal knows, and that changed by more than a quarter, or whose peaks are higher by half."""
+
+    counter: str = _at("name")
+    host: str = _at("series.host")
+    baseline: float = _at("before", "The mean; of a counter that only grows, the mean increase.")
+    other: float = _at("after")
+    grows: bool
+    peaks: bool = Field(description="Whether the values are 99th percentiles, and the means are alike.")
+    costs: bool = Field(description="Whether it rose by half, a queue to twice, and its name says that this is worse.")
+
+
+class CountersPart(_Part):
+    """The counters that no signal knows, in the phase to judge by."""
+
+    compared: int
+    constant: int = Field(description="Constant in both runs.")
+    too_few: int = Field(description="With too few samples.")
+    only_baseline: Count = _at("only_first")
+    only_other: Count = _at("only_second")
+    changed: list[CounterPart]
+
+
+class RecordedPart(_Part):
+    """A signal that only one run has, of a host that both have."""
+
+    signal: str = _at("name")
+    title: str = _at("signal.title")
+    host: str
+    instances: list[str]
+
+
+class HostPart(_Part):
+    """A host of the baseline, and the one that belongs to it."""
+
+    baseline: str = _at("first")
+    other: str = _at("second")
+
+
+class RowPart(_Part):
+    """A run in the run table."""
+
+    run: str = _at("side.name")
+    labels: dict[str, str] = _at("side.review.run.labels")
+    cells: dict[str, str] = Field(description="By column; what was not recorded is left out.")
+
+
+class SetPart(_Part):
+    """A label, or the facts of a host, that the runs do not share."""
+
+    what: str
+    baseline: str = _at("first")
+    other: str = _at("second")
+
+
+class RenamedPart(_Part):
+    """A name of the baseline, and what may be the same in the other run."""
+
+    baseline: str = _at("first")
+    other: str = _at("second")
+    host: str | None = Field(description="The host of an instance, in the other run; null for a host.")
+
+
+class ComparisonPart(_Part):
+    """One run held against the baseline."""
+
+    run: RunPart
+    baselines: list[str] = Field(description="The names of all runs of the baseline; the last is the one shown.")
+    answer: Literal["worse", "not-worse", "unknown"] = Field(
+        description="worse: a critical signal regressed, throughput was lost, or a limit was crossed that the baseline "
+        "held, and that is no chance of these two runs. unknown: see doubts."
+    )
+    story: list[str] = Field(description="Three sentences: the load, what became worse, what did not change.")
+    doubts: list[str] = Field(description="Why it is not known to be no worse.")
+    phase: str = Field(description="The phase it is judged by.")
+    phases: list[PhasePart]
+    set_differently: list[SetPart] = Field(description="Labels and facts of hosts.")
+    load: LoadPart
+    counts: dict[str, int] = Field(description="Signals by outcome, in the phase it is judged by.")
+    regressions: list[SignalPart]
+    signals: list[SignalPart] = Field(description="All signals in all phases, the most important differences first.")
+    thresholds: ThresholdsPart
+    beyond_means: list[BeyondPart]
+    counters: CountersPart
+    not_compared: list[str] = Field(description="Signals that add up over time, so that their means say nothing.")
+    only_baseline: list[RecordedPart] = Field(description="Signals that only the baseline recorded.")
+    only_other: list[RecordedPart]
+    hosts: list[HostPart]
+    hosts_only_baseline: list[str]
+    hosts_only_other: list[str]
+    perhaps_renamed: list[RenamedPart] = Field(description="What looks the same under another name, not compared.")
+
+
+class ComparisonDocument(_Part):
+    """`plimsoll compare --json`."""
+
+    schema_: Literal["plimsoll.comparison/1"] = Field(default=SCHEMA, alias="schema")
+    baseline: RunPart
+    comparisons: list[ComparisonPart] = Field(description="One for each of the other runs.")
+    table: list[RowPart] = Field(description="The run table: a row for each run, the baseline first.")
+
 
 def document(comparisons: Sequence[Comparison]) -> ComparisonDocument:
-    """The comparisons of runs with one baseline as schema plimsoll.comparison/1."""
-    return ComparisonDocument(
-        baseline=_run(comparisons[0].first),
-        comparisons=[_comparison(one) for one in comparisons],
-        table=[
-            RowPart(run=row.side.name, labels=row.side.review.run.labels, cells=dict(row.cells))
-            for row in run_table(comparisons)
-        ],
+    """Return the comparisons of runs with one baseline as schema plimsoll.comparison/1."""
+    return ComparisonDocument.model_validate(
+        {
+            "baseline": comparisons[0].first,
+            "comparisons": [_comparison(comparison) for comparison in comparisons],
+            "table": run_table(comparisons),
+        }
     )
 
 
-def _comparison(comparison: Comparison) -> ComparisonPart:
-    load, found = comparison.load, comparison.thresholds
-    phase = comparison.phase.name
-    return ComparisonPart(
-        run=_run(comparison.second),
-        baselines=[one.name for one in comparison.baselines],
-        answer=answer(comparison).value,
-        story=story(comparison),
-        doubts=doubts(comparison),
-        phase=phase,
-        phases=[_phase(one) for one in comparison.phases],
-        set_differently=[
-            SetPart(what=one.what, baseline=one.first, other=one.second) for one in comparison.set_differently
-        ],
-        load=LoadPart(
-            same=load.is_same,
-            throughput_lost=load.throughput_lost is not None,
-            tolerance=load.tolerance,
-            signals=[_signal(one, phase, None) for one in load.signals],
-        ),
-        counts={outcome.value: len(comparison.of(outcome)) for outcome in Outcome},
-        regressions=[_signal(one, phase, comparison) for one in comparison.regressions],
-        signals=[_signal(one, p.name, comparison) for p in comparison.phases for one in comparison.in_phase(p)],
-        thresholds=ThresholdsPart(
-            only_baseline=_crossed(found.only_first),
-            only_other=_crossed(found.only_second),
-            both=_crossed(one for _, one in found.both),
-            unjudged=_crossed(found.unjudged),
-        ),
-        beyond_means=[_beyond(one) for one in comparison.reshaped],
-        counters=_counters(comparison.others),
-        not_compared=[one.title for one in comparison.integrating],
-        only_baseline=[_recorded(one) for one in comparison.lone[0]],
-        only_other=[_recorded(one) for one in comparison.lone[1]],
-        hosts=[HostPart(baseline=first, other=second) for first, second in comparison.hosts.pairs],
-        hosts_only_baseline=list(comparison.hosts.alone[0]),
-        hosts_only_other=list(comparison.hosts.alone[1]),
-        perhaps_renamed=[
-            RenamedPart(baseline=one.first, other=one.second, host=one.host) for one in comparison.proposals
-        ],
-    )
-
-
-def _run(side: Side) -> RunPart:
-    review = side.review
-    return RunPart(
-        name=side.name,
-        source=side.source,
-        labels=review.run.labels,
-        simulated=review.run.simulated,
-        start=None if review.start is None else iso(review.start),
-        end=None if review.end is None else iso(review.end),
-        hosts=list(review.hosts),
-        verdict=review.verdict.value,
-    )
-
-
-def _phase(one: CommonPhase) -> PhasePart:
-    return PhasePart(
-        name=one.name,
-        baseline_start=iso(one.first.start) if one.first else None,
-        baseline_end=iso(one.first.end) if one.first else None,
-        start=iso(one.second.start) if one.second else None,
-        end=iso(one.second.end) if one.second else None,
-    )
-
-
-def _signal(one: Compared, phase: str, comparison: Comparison | None) -> SignalPart:
-    low, high = one.difference.interval()
-    peaks = difference(one.first.quantile(0.95), one.second.quantile(0.95))
-    return SignalPart(
-        signal=one.name,
-        title=one.signal.title,
-        unit=one.signal.unit,
-        host=one.subject.host,
-        instance=one.subject.instance,
-        other_host=one.other.host,
-        phase=phase,
-        outcome=one.outcome.value,
-        critical=one.treatment.critical,
-        worse=one.treatment.worse,
-        tolerance=one.tolerated,
-        baseline=_level(one.first),
-        other=_level(one.second),
-        difference=one.difference.value,
-        interval=IntervalPart(low=low, high=high),
-        change=one.change,
-        compatible=one.compatible,
-        chance=one.chance,
-        shift=shift(one.first.blocks, one.second.blocks) if one.ranks else None,
-        shift_chance=one.ranks.chance if one.ranks else None,
-        p95_difference=peaks.value,
-        p95_interval=IntervalPart(low=peaks.interval.low, high=peaks.interval.high),
-        comparable_peaks=one.first.samples.interval == one.second.samples.interval,
-        limit_crossed_in=comparison.thresholds.crossed_in(one) if comparison else None,
-    )
-
-
-def _level(level: Level) -> LevelPart:
-    return LevelPart(
-        mean=level.mean.mean,
-        error=level.mean.error,
-        samples=level.mean.samples,
-        effective_samples=level.mean.effective,
-        p5=level.quantile(0.05).value,
-        p95=level.quantile(0.95).value,
-        min=level.lowest,
-        max=level.highest,
-    )
-
-
-def _crossed(found: Iterable[Finding]) -> list[CrossedPart]:
-    return [
-        CrossedPart(
-            rule=one.rule.id,
-            signal=one.rule.signal,
-            severity=one.rule.severity,
-            host=one.subject.host if one.subject else "",
-            instance=one.subject.instance if one.subject else None,
-            sentence=breach_sentence(one),
-        )
-        for one in found
-    ]
-
-
-def _beyond(one: Reshaped) -> BeyondPart:
-    compared = one.compared
-    return BeyondPart(
-        what=one.what,
-        signal=compared.name,
-        title=compared.signal.title,
-        unit=compared.signal.unit,
-        host=compared.subject.host,
-        instance=compared.subject.instance,
-        baseline=one.before,
-        other=one.after,
-    )
-
-
-def _counters(found: Counters) -> CountersPart:
-    return CountersPart(
-        compared=found.compared,
-        constant=found.constant,
-        too_few=found.too_few,
-        only_baseline=len(found.only_first),
-        only_other=len(found.only_second),
-        changed=[
-            CounterPart(
-                counter=one.name,
-                host=one.series.host,
-                baseline=one.before,
-                other=one.after,
-                grows=one.grows,
-                peaks=one.peaks,
-                costs=one.costs,
-            )
-            for one in found.changed
-        ],
-    )
-
-
-def _recorded(one: Lone) -> RecordedPart:
-    return RecordedPart(signal=one.name, title=one.signal.title, host=one.host, instances=list(one.instances))
+def _comparison(comparison: Comparison) -> dict[str, object]:
+    only_baseline, only_other = comparison.lone
+    hosts_only_baseline, hosts_only_other = comparison.hosts.alone
+    return {
+        "run": comparison.second,
+        "baselines": [side.name for side in comparison.baselines],
+        "answer": answer(comparison),
+        "story": story(comparison),
+        "doubts": doubts(comparison),
+        "phase": comparison.phase.name,
+        "phases": comparison.phases,
+        "set_differently": comparison.set_differently,
+        "load": comparison.load,
+        "counts": {outcome: len(comparison.of(outcome)) for outcome in Outcome},
+        "regressions": comparison.regressions,
+        "signals": [signal for phase in comparison.phases for signal in comparison.in_phase(phase)],
+        "thresholds": comparison.thresholds,
+        "beyond_means": comparison.reshaped,
+        "counters": comparison.others,
+        "not_compared": [signal.title for signal in comparison.integrating],
+        "only_baseline": only_baseline,
+        "only_other": only_other,
+        "hosts": [HostPart(baseline=first, other=second) for first, second in comparison.hosts.pairs],
+        "hosts_only_baseline": hosts_only_baseline,
+        "hosts_only_other": hosts_only_other,
+        "perhaps_renamed": comparison.proposals,
+    }
