@@ -1,19 +1,19 @@
 """The JSON of a comparison: schema plimsoll.comparison/1. docs/compare-json.md is made from the descriptions here.
 
-Each field is read from the attribute of the result that has its name, or from the one that its alias names. Times are
-ISO 8601 in UTC. Fields, and outcomes, are added within a version, never changed or removed.
+Times are ISO 8601 in UTC. Fields, and outcomes, are added within a version, never changed or removed.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.judging import Outcome
 from plimsoll.comparison.run_table import run_table
 from plimsoll.comparison.story import answer, story
+from plimsoll.model.json_part import JsonPart, OptionalInstant, attribute
 from plimsoll.model.run import Phase
 from plimsoll.model.times import iso
 from plimsoll.review.findings import Finding
@@ -23,11 +23,6 @@ SCHEMA = "plimsoll.comparison/1"
 OutcomeName = Literal[
     "regression", "improvement", "change", "explained-by-load", "within-spread", "within-tolerance", "same", "unclear"
 ]
-
-
-def _at(path: str, description: str | None = None) -> Any:
-    """A field of the value at a path of attributes: `signal.title`."""
-    return Field(validation_alias=AliasPath(*path.split(".")), description=description)
 
 
 def _start(phase: Phase | None) -> str | None:
@@ -43,67 +38,62 @@ RankChance = Annotated[float | None, BeforeValidator(lambda ranks: ranks and ran
 Count = Annotated[int, BeforeValidator(len)]
 Start = Annotated[str | None, BeforeValidator(_start)]
 End = Annotated[str | None, BeforeValidator(_end)]
-Time = Annotated[str | None, BeforeValidator(lambda time: None if time is None else iso(time))]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, populate_by_name=True, from_attributes=True)
-
-
-class IntervalPart(_Part):
+class IntervalPart(JsonPart):
     """A 95 % confidence interval."""
 
     low: float
     high: float
 
 
-class RunPart(_Part):
+class RunPart(JsonPart):
     """A run that was compared."""
 
     name: str = Field(description="As it is called in all outputs.")
     source: str = Field(description="As it was named on the command line.")
-    labels: dict[str, str] = _at("review.run.labels")
-    simulated: bool = _at("review.run.simulated")
-    start: Time = _at("review.start")
-    end: Time = _at("review.end")
-    hosts: list[str] = _at("review.hosts")
-    verdict: Literal["healthy", "not-healthy", "unknown"] = _at("review.verdict", "That of its review.")
+    labels: dict[str, str] = attribute("review.run.labels")
+    simulated: bool = attribute("review.run.simulated")
+    start: OptionalInstant = attribute("review.start")
+    end: OptionalInstant = attribute("review.end")
+    hosts: list[str] = attribute("review.hosts")
+    verdict: Literal["healthy", "not-healthy", "unknown"] = attribute("review.verdict", "That of its review.")
 
 
-class PhasePart(_Part):
+class PhasePart(JsonPart):
     """A phase both runs have; start and end are null for the whole run."""
 
     name: str
-    baseline_start: Start = _at("first")
-    baseline_end: End = _at("first")
-    start: Start = _at("second")
-    end: End = _at("second")
+    baseline_start: Start = attribute("first")
+    baseline_end: End = attribute("first")
+    start: Start = attribute("second")
+    end: End = attribute("second")
 
 
-class LevelPart(_Part):
+class LevelPart(JsonPart):
     """A signal in one run."""
 
-    mean: float = _at("mean.mean")
-    error: float = _at("mean.error", "Standard error of the mean, by the stationary bootstrap.")
-    samples: int = _at("mean.samples")
-    effective_samples: float = _at(
+    mean: float = attribute("mean.mean")
+    error: float = attribute("mean.error", "Standard error of the mean, by the stationary bootstrap.")
+    samples: int = attribute("mean.samples")
+    effective_samples: float = attribute(
         "mean.effective", "How many independent samples would know the mean as well: neighbours tell much the same."
     )
-    p5: float = _at("p5.value")
-    p95: float = _at("p95.value")
-    min: float = _at("lowest")
-    max: float = _at("highest")
+    p5: float = attribute("p5.value")
+    p95: float = attribute("p95.value")
+    min: float = attribute("lowest")
+    max: float = attribute("highest")
 
 
-class SignalPart(_Part):
+class SignalPart(JsonPart):
     """A signal of one host and instance in both runs, in one phase."""
 
-    signal: str = _at("name")
-    title: str = _at("signal.title")
-    unit: str = _at("signal.unit")
-    host: str = _at("subject.host")
-    instance: str | None = _at("subject.instance")
-    other_host: str = _at("other.host", "The host in the other run; mostly the same.")
+    signal: str = attribute("name")
+    title: str = attribute("signal.title")
+    unit: str = attribute("signal.unit")
+    host: str = attribute("subject.host")
+    instance: str | None = attribute("subject.instance")
+    other_host: str = attribute("other.host", "The host in the other run; mostly the same.")
     phase: str
     outcome: OutcomeName = Field(
         description="regression: worse by more than the tolerance, and both methods agree. improvement, change "
@@ -112,12 +102,12 @@ class SignalPart(_Part):
         "matters. same: no difference larger than the tolerance is compatible with the samples. unclear: too few "
         "samples to tell."
     )
-    critical: bool = _at("treatment.critical", "Whether a regression of it makes the run worse.")
-    worse: Literal["higher", "lower", "either"] = _at("treatment.worse")
-    tolerance: float = _at("tolerated", "Smaller differences do not matter; in the unit of the signal.")
-    baseline: LevelPart = _at("first")
-    other: LevelPart = _at("second")
-    difference: float = _at("difference.value", "Of the means: the other run less the baseline.")
+    critical: bool = attribute("treatment.critical", "Whether a regression of it makes the run worse.")
+    worse: Literal["higher", "lower", "either"] = attribute("treatment.worse")
+    tolerance: float = attribute("tolerated", "Smaller differences do not matter; in the unit of the signal.")
+    baseline: LevelPart = attribute("first")
+    other: LevelPart = attribute("second")
+    difference: float = attribute("difference.value", "Of the means: the other run less the baseline.")
     interval: IntervalPart = Field(description="Of the difference.")
     change: float | None = Field(description="The difference as a share of the baseline; null if that means nothing.")
     compatible: float = Field(description="The largest difference that is compatible with the samples.")
@@ -129,27 +119,27 @@ class SignalPart(_Part):
         description="The second method's difference: the median of that between independent parts of the runs (Hodges "
         "and Lehmann). Null where a signal drifts too slowly for independent parts."
     )
-    shift_chance: RankChance = _at("ranks", "Its chance, by ranks (Mann and Whitney); null likewise.")
-    p95_difference: float = _at("peaks.value")
-    p95_interval: IntervalPart = _at("peaks.interval")
+    shift_chance: RankChance = attribute("ranks", "Its chance, by ranks (Mann and Whitney); null likewise.")
+    p95_difference: float = attribute("peaks.value")
+    p95_interval: IntervalPart = attribute("peaks.interval")
     comparable_peaks: bool = Field(
         description="Whether both runs were sampled at the same interval: a longer one flattens peaks."
     )
-    limit_crossed_in: Literal["baseline", "other"] | None = _at(
+    limit_crossed_in: Literal["baseline", "other"] | None = attribute(
         "crossed_in", "The only run that crossed a documented limit of it; null if none or both did."
     )
 
 
-class LoadPart(_Part):
+class LoadPart(JsonPart):
     """Whether both runs were under the same load, in the phase to judge by."""
 
-    same: bool | None = _at("is_same", "Null if it is not known.")
+    same: bool | None = attribute("is_same", "Null if it is not known.")
     throughput_lost: IsKnown = Field(description="Fewer operations although as many connections were held.")
     tolerance: float = Field(description="Loads that differ by a smaller share are the same.")
     signals: list[SignalPart] = Field(description="Summed over hosts; the one that tells most first.")
 
 
-class CrossedPart(_Part):
+class CrossedPart(JsonPart):
     """A documented limit that was crossed."""
 
     rule: str
@@ -175,16 +165,16 @@ def _crossed(finding: Finding) -> CrossedPart:
 Crossed = Annotated[CrossedPart, BeforeValidator(_crossed)]
 
 
-class ThresholdsPart(_Part):
+class ThresholdsPart(JsonPart):
     """Limits (warning and critical) that were crossed in one run and not in the other."""
 
-    only_baseline: list[Crossed] = _at("only_first")
-    only_other: list[Crossed] = _at("only_second")
+    only_baseline: list[Crossed] = attribute("only_first")
+    only_other: list[Crossed] = attribute("only_second")
     both: Annotated[list[Crossed], BeforeValidator(lambda pairs: [second for _, second in pairs])]
     unjudged: list[Crossed] = Field(description="Crossed in one run, and not judged in the other.")
 
 
-class BeyondPart(_Part):
+class BeyondPart(JsonPart):
     """What the mean of a signal hides, and the baseline did not have."""
 
     what: Literal["stalls", "failures", "peaks", "noise"] = Field(
@@ -192,83 +182,83 @@ class BeyondPart(_Part):
         "more failed for a minute or longer on end. peaks: more of the time above 1.5 times the 99th percentile of the "
         "baseline. noise: samples are further from their neighbours."
     )
-    signal: str = _at("compared.name")
-    title: str = _at("compared.signal.title")
-    unit: str = _at("compared.signal.unit")
-    host: str = _at("compared.subject.host")
-    instance: str | None = _at("compared.subject.instance")
-    baseline: float = _at(
+    signal: str = attribute("compared.name")
+    title: str = attribute("compared.signal.title")
+    unit: str = attribute("compared.signal.unit")
+    host: str = attribute("compared.subject.host")
+    instance: str | None = attribute("compared.subject.instance")
+    baseline: float = attribute(
         "before",
         "The share of samples stalled, the longest time on end in which requests failed (s), "
         "the 99th percentile, or the median deviation.",
     )
-    other: float = _at("after")
+    other: float = attribute("after")
 
 
-class CounterPart(_Part):
+class CounterPart(JsonPart):
     """A counter that no signal knows, and that changed by more than a quarter, or whose peaks are higher by half."""
 
-    counter: str = _at("name")
-    host: str = _at("series.host")
-    baseline: float = _at("before", "The mean; of a counter that only grows, the mean increase.")
-    other: float = _at("after")
+    counter: str = attribute("name")
+    host: str = attribute("series.host")
+    baseline: float = attribute("before", "The mean; of a counter that only grows, the mean increase.")
+    other: float = attribute("after")
     grows: bool
     peaks: bool = Field(description="Whether the values are 99th percentiles, and the means are alike.")
     costs: bool = Field(description="Whether it rose by half, a queue to twice, and its name says that this is worse.")
 
 
-class CountersPart(_Part):
+class CountersPart(JsonPart):
     """The counters that no signal knows, in the phase to judge by."""
 
     compared: int
     constant: int = Field(description="Constant in both runs.")
     too_few: int = Field(description="With too few samples.")
-    only_baseline: Count = _at("only_first")
-    only_other: Count = _at("only_second")
+    only_baseline: Count = attribute("only_first")
+    only_other: Count = attribute("only_second")
     changed: list[CounterPart]
 
 
-class RecordedPart(_Part):
+class RecordedPart(JsonPart):
     """A signal that only one run has, of a host that both have."""
 
-    signal: str = _at("name")
-    title: str = _at("signal.title")
+    signal: str = attribute("name")
+    title: str = attribute("signal.title")
     host: str
     instances: list[str]
 
 
-class HostPart(_Part):
+class HostPart(JsonPart):
     """A host of the baseline, and the one that belongs to it."""
 
-    baseline: str = _at("first")
-    other: str = _at("second")
+    baseline: str
+    other: str
 
 
-class RowPart(_Part):
+class RowPart(JsonPart):
     """A run in the run table."""
 
-    run: str = _at("side.name")
-    labels: dict[str, str] = _at("side.review.run.labels")
+    run: str = attribute("side.name")
+    labels: dict[str, str] = attribute("side.review.run.labels")
     cells: dict[str, str] = Field(description="By column; what was not recorded is left out.")
 
 
-class SetPart(_Part):
+class SetPart(JsonPart):
     """A label, or the facts of a host, that the runs do not share."""
 
     what: str
-    baseline: str = _at("first")
-    other: str = _at("second")
+    baseline: str = attribute("first")
+    other: str = attribute("second")
 
 
-class RenamedPart(_Part):
+class RenamedPart(JsonPart):
     """A name of the baseline, and what may be the same in the other run."""
 
-    baseline: str = _at("first")
-    other: str = _at("second")
+    baseline: str = attribute("first")
+    other: str = attribute("second")
     host: str | None = Field(description="The host of an instance, in the other run; null for a host.")
 
 
-class ComparisonPart(_Part):
+class ComparisonPart(JsonPart):
     """One run held against the baseline."""
 
     run: RunPart
@@ -298,7 +288,7 @@ class ComparisonPart(_Part):
     perhaps_renamed: list[RenamedPart] = Field(description="What looks the same under another name, not compared.")
 
 
-class ComparisonDocument(_Part):
+class ComparisonDocument(JsonPart):
     """`plimsoll compare --json`."""
 
     schema_: Literal["plimsoll.comparison/1"] = Field(default=SCHEMA, alias="schema")
@@ -340,7 +330,7 @@ def _comparison(comparison: Comparison) -> dict[str, object]:
         "not_compared": [signal.title for signal in comparison.integrating],
         "only_baseline": only_baseline,
         "only_other": only_other,
-        "hosts": [HostPart(baseline=first, other=second) for first, second in comparison.hosts.pairs],
+        "hosts": [{"baseline": first, "other": second} for first, second in comparison.hosts.pairs],
         "hosts_only_baseline": hosts_only_baseline,
         "hosts_only_other": hosts_only_other,
         "perhaps_renamed": comparison.proposals,
