@@ -5,9 +5,10 @@ Fields are added within a version, never changed or removed.
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import asdict
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from plimsoll.alerting.alert import Alert, Ended, Kind
 from plimsoll.alerting.host_inventory import Host
@@ -17,6 +18,12 @@ from plimsoll.model.times import SECOND, Zone, iso
 from plimsoll.notify.notification_log import TargetState
 
 SCHEMA = "plimsoll.alerts/1"
+
+
+_Instant = Annotated[str, BeforeValidator(lambda moment: iso(moment) if isinstance(moment, int) else moment)]
+_Number = Annotated[
+    float | None, BeforeValidator(lambda value: None if isinstance(value, float) and math.isnan(value) else value)
+]
 
 
 class _Part(BaseModel):
@@ -42,18 +49,18 @@ class AlertPart(_Part):
     healthy: str = Field(description='The limit as operator and number, such as "< 80"; empty if there is none.')
     limit: str = Field(description="The limit for people.")
     reduced: str = Field(description="How samples become a value: 1 min mean.")
-    since: str | None = Field(description="From when the condition was true.")
-    fired_at: str
-    ended_at: str | None = Field(description="null: it is firing.")
+    since: _Instant | None = Field(description="From when the condition was true.")
+    fired_at: _Instant
+    ended_at: _Instant | None = Field(description="null: it is firing.")
     ended_how: Ended | None
-    value: float | None = Field(description="When it fired; null: none.")
-    worst: float | None
-    last: float | None
+    value: _Number = Field(description="When it fired; null: none.")
+    worst: _Number
+    last: _Number
     stale: bool = Field(description="Firing, and without data now.")
     late: bool = Field(description="It is known from samples that came late.")
     firings: int = Field(description="Of a rule that is flapping: how often it fired.")
     silenced: bool = Field(description="Firing, and a silence holds.")
-    acked_at: str | None
+    acked_at: _Instant | None
     acked_by: str | None
     ack_note: str | None
     summary: str
@@ -70,8 +77,8 @@ class SilencePart(_Part):
     rule: str = Field(description="A pattern, as are host and instance; * is any text.")
     host: str
     instance: str
-    start: str
-    until: str
+    start: _Instant
+    until: _Instant
     reason: str
     who: str
 
@@ -81,10 +88,10 @@ class TargetPart(_Part):
 
     name: str
     address: str = Field(description="Without its secrets.")
-    sent_at: str | None = Field(description="When a message last arrived.")
-    failing_since: str | None = Field(description="From when messages could not be sent; null: they arrive.")
+    sent_at: _Instant | None = Field(description="When a message last arrived.")
+    failing_since: _Instant | None = Field(description="From when messages could not be sent; null: they arrive.")
     attempts: int = Field(description="How many have failed since.")
-    next_try: str | None
+    next_try: _Instant | None
     error: str
 
 
@@ -92,10 +99,10 @@ class HostPart(_Part):
     """A host that has sent, or that up.toml lists."""
 
     host: str
-    newest: str | None = Field(description="The time of its newest sample.")
+    newest: _Instant | None = Field(description="The time of its newest sample.")
     interval_s: float | None
     expected: bool = Field(description="Whether its silence is an alert.")
-    retired_at: str | None
+    retired_at: _Instant | None
 
 
 class AlertsDocument(_Part):
@@ -116,91 +123,38 @@ def document(
     zone: Zone,
     now: int,
 ) -> AlertsDocument:
-    """Alerts, silences, targets and hosts as a document."""
+    """Return alerts, silences, targets and hosts as a document."""
     return AlertsDocument(
-        alerts=[alert_part(one, silences, zone, now) for one in alerts],
-        silences=[silence_part(one) for one in silences],
-        targets=[
-            TargetPart(
-                name=one.name,
-                address=one.address,
-                sent_at=_iso(one.sent_at),
-                failing_since=_iso(one.failing_since),
-                attempts=one.attempts,
-                next_try=_iso(one.next_try),
-                error=one.error,
-            )
-            for one in targets
-        ],
+        alerts=[alert_part(alert, silences, zone, now) for alert in alerts],
+        silences=[silence_part(silence) for silence in silences],
+        targets=[TargetPart.model_validate(asdict(target)) for target in targets],
         hosts=[
-            HostPart(
-                host=one.name,
-                newest=_iso(one.newest),
-                interval_s=one.interval / SECOND if one.interval else None,
-                expected=one.is_expected,
-                retired_at=_iso(one.retired_at),
+            HostPart.model_validate(
+                {
+                    **asdict(host),
+                    "host": host.name,
+                    "interval_s": host.interval / SECOND if host.interval else None,
+                    "expected": host.is_expected,
+                }
             )
-            for one in hosts
+            for host in hosts
         ],
     )
 
 
-def silence_part(one: Silence) -> SilencePart:
-    """A silence as a document has it."""
-    return SilencePart(
-        id=one.id,
-        rule=one.rule,
-        host=one.host,
-        instance=one.instance,
-        start=iso(one.start),
-        until=iso(one.until),
-        reason=one.reason,
-        who=one.who,
+def silence_part(silence: Silence) -> SilencePart:
+    """Return a silence as a document has it."""
+    return SilencePart.model_validate(asdict(silence))
+
+
+def alert_part(alert: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:
+    """Return an alert as a document has it; `silences` are those that hold."""
+    return AlertPart.model_validate(
+        {
+            **asdict(alert.details),
+            **alert._asdict(),
+            "text": still_sentence(alert, zone, now) if alert.firing else ended_sentence(alert, zone),
+            "silenced": alert.firing
+            and any(silence.matches(alert.rule, alert.host, alert.instance) for silence in silences),
+        }
     )
-
-
-def alert_part(one: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:
-    """An alert as a document has it; `silences` are those that hold."""
-    details = one.details
-    return AlertPart(
-        id=one.id,
-        kind=one.kind,
-        text=still_sentence(one, zone, now) if one.firing else ended_sentence(one, zone),
-        rule=one.rule,
-        severity=one.severity,
-        signal=one.signal,
-        title=details.title,
-        unit=details.unit,
-        host=one.host,
-        instance=one.instance,
-        healthy=one.healthy,
-        limit=details.limit,
-        reduced=details.reduced,
-        since=_iso(one.since),
-        fired_at=iso(one.fired_at),
-        ended_at=_iso(one.ended_at),
-        ended_how=one.ended_how,
-        value=_number(one.value),
-        worst=_number(one.worst),
-        last=_number(one.last),
-        stale=one.stale,
-        late=one.late,
-        firings=one.firings,
-        silenced=one.firing and any(silence.matches(one.rule, one.host, one.instance) for silence in silences),
-        acked_at=_iso(one.acked_at),
-        acked_by=one.acked_by,
-        ack_note=one.ack_note,
-        summary=details.summary,
-        note=details.note,
-        sources=details.sources,
-        look_at=details.look_at,
-        processes=details.processes,
-    )
-
-
-def _iso(moment: int | None) -> str | None:
-    return None if moment is None else iso(moment)
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value

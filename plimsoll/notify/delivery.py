@@ -18,7 +18,7 @@ from plimsoll.model.errors import Unusable, printable
 from plimsoll.notify.events import Event, Value, alert_fields
 from plimsoll.notify.messages import Message
 from plimsoll.notify.redaction import hide, hide_in_logs, redacted
-from plimsoll.notify.settings.settings import UpSettings
+from plimsoll.notify.settings import NotifySettings
 from plimsoll.notify.webhooks import SCHEMES, Alertmanager, close_opsgenie
 
 _TIMEOUT_S = 60
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 Send: TypeAlias = Callable[[Message], str | None]
 
 
-def senders(settings: UpSettings, file_name: str) -> dict[str, Send]:
+def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
     """A sender for each target of up.toml. Unusable, naming the setting, if apprise cannot use an address."""
     hide_in_logs(settings.addresses)
     return {

@@ -14,8 +14,8 @@ from plimsoll.alerting.alert import Alert, IncidentKey, Key
 from plimsoll.alerting.silences import Silence
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
-from plimsoll.notify.quiet_hours import QuietHours
 from plimsoll.notify.routing import Routing
+from plimsoll.notify.settings import QuietHours
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 

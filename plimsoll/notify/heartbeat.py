@@ -13,8 +13,8 @@ from urllib3.exceptions import HTTPError
 
 from plimsoll.model.http_connections import last_cause
 from plimsoll.model.times import SECOND
-from plimsoll.notify.http_pools import pools
 from plimsoll.notify.redaction import hide, redacted
+from plimsoll.notify.webhooks import open_pool
 
 EVERY = 60 * SECOND
 _TIMEOUT_S = 10
@@ -56,7 +56,7 @@ class Heartbeat:
 
     def _request(self) -> str | None:
         try:
-            with pools(self._address) as pool:
+            with open_pool(self._address) as pool:
                 answer = pool.request("GET", self._address, timeout=_TIMEOUT_S, redirect=False)
         except (OSError, ValueError, HTTPError) as error:
             return self._why(last_cause(error))

@@ -19,8 +19,7 @@ from plimsoll.notify.messages import Message, Style, message
 from plimsoll.notify.notification_log import LONGEST_WAIT, NotificationLog, TargetState, forget_others, states
 from plimsoll.notify.redaction import redacted
 from plimsoll.notify.routing import Routing, routing
-from plimsoll.notify.settings.file import FILE_NAME
-from plimsoll.notify.settings.settings import UpSettings
+from plimsoll.notify.settings import FILE_NAME, NotifySettings
 
 LATEST_STEP = 90 * SECOND
 STUCK_AFTER = 15 * MINUTE
@@ -134,7 +133,7 @@ class Notifier:
     def __init__(
         self,
         file: AlertsFile,
-        settings: UpSettings,
+        settings: NotifySettings,
         senders: Mapping[str, Send],
         *,
         now: int,
@@ -216,8 +215,8 @@ class Notifier:
             event.clear()
 
 
-def _policy(name: str, settings: UpSettings, site: Site | None) -> Policy:
+def _policy(name: str, settings: NotifySettings, site: Site | None) -> Policy:
     one = settings.notify[name]
     ways = Routing() if site is None else routing(one.hosts, one.packs, one.labels, site)
     ways.check(f"{FILE_NAME}: notify.{name}")
-    return Policy(frozenset(one.severities), settings.quiet_hours_of(name), ways, one.after)
+    return Policy(frozenset(one.severities), settings.quiet_hours(name), ways, one.after)

@@ -14,8 +14,7 @@ from plimsoll.model.times import SECOND, duration_text
 from plimsoll.notify.delivery import Send, sender
 from plimsoll.notify.messages import Message
 from plimsoll.notify.redaction import redacted
-from plimsoll.notify.settings.file import FILE_NAME
-from plimsoll.notify.settings.settings import UpSettings
+from plimsoll.notify.settings import FILE_NAME, NotifySettings
 
 EVERY = 60 * SECOND  # our own limit: quick enough for who tries settings, too slow to flood anybody
 MESSAGE = Message("Plimsoll: a test", "This is a test message of Plimsoll. Nothing is wrong.", "info")
@@ -48,19 +47,19 @@ class TargetTester:
 
     def __init__(
         self,
-        settings: UpSettings | None = None,
+        settings: NotifySettings | None = None,
         file_name: str = FILE_NAME,
         sender: Callable[[str, str], Send] = sender,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
-        self.use(settings or UpSettings())
+        self.use(settings or NotifySettings())
         self._file_name = file_name
         self._sender = sender
         self._clock = clock
         self._tried: dict[str, DeliveryTest] = {}
         self._lock = Lock()
 
-    def use(self, settings: UpSettings) -> None:
+    def use(self, settings: NotifySettings) -> None:
         """Take the targets of other settings from now on. How often a name was tried counts still."""
         self._wants = {name: one.wants for name, one in settings.notify.items()}
         self._addresses = {name: one.url.get_secret_value() for name, one in settings.notify.items()}

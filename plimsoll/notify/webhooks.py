@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 from urllib3.exceptions import HTTPError
@@ -12,7 +13,6 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.http_connections import last_cause
 from plimsoll.model.times import iso
 from plimsoll.notify.events import Event
-from plimsoll.notify.http_pools import pools
 from plimsoll.notify.messages import Message
 from plimsoll.notify.redaction import redacted
 
@@ -67,10 +67,19 @@ def close_opsgenie(address: str, api_key: str, event: Event) -> str | None:
     return post(url, {"source": "Plimsoll", "note": event.text[:25_000]}, {"Authorization": f"GenieKey {api_key}"})
 
 
+def open_pool(address: str) -> urllib3.PoolManager:
+    """Open a pool for requests to an address: to it, or to the proxy that the environment or the system names."""
+    parts = urlsplit(address)
+    proxy = getproxies().get(parts.scheme)
+    if proxy and not proxy_bypass(parts.netloc):
+        return urllib3.ProxyManager(proxy if "://" in proxy else f"http://{proxy}", retries=False)
+    return urllib3.PoolManager(retries=False)
+
+
 def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]) -> str | None:
     """POST JSON; why that was not possible, or None. Redirects are not followed."""
     try:
-        with pools(address) as pool:
+        with open_pool(address) as pool:
             answer = pool.request(
                 "POST",
                 address,

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.notify.settings import file as up_settings
-from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.serve.guard.access import OWN
+from plimsoll.up import settings as up_settings
+from plimsoll.up.settings import UpSettings
 
 PATH = f"{OWN}reload"
 # What the server, the store and the pages were made with.

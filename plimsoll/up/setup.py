@@ -10,10 +10,10 @@ from plimsoll.alerting.loop import DELAY
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unusable
-from plimsoll.notify.settings import file as up_settings
-from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate
+from plimsoll.up import settings as up_settings
+from plimsoll.up.settings import UpSettings
 from plimsoll.up.sources import Source
 from plimsoll.up.watched import Watched
 

@@ -24,9 +24,6 @@ from plimsoll.native.running import OnlyOne
 from plimsoll.notify.delivery import Send, senders
 from plimsoll.notify.heartbeat import Heartbeat
 from plimsoll.notify.redaction import hide_in_logs
-from plimsoll.notify.settings import file as up_settings
-from plimsoll.notify.settings.people import ProxySettings
-from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.notify.targets import Notifier
 from plimsoll.notify.test_message import TargetTester
 from plimsoll.receive.exporters.scrape import Scraper
@@ -45,7 +42,9 @@ from plimsoll.store.embedded import embedded
 from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.store import VictoriaStore
 from plimsoll.up import overview, reloading
+from plimsoll.up import settings as up_settings
 from plimsoll.up.reloading import Reloaded
+from plimsoll.up.settings import ProxySettings, UpSettings
 from plimsoll.up.setup import Setup
 from plimsoll.up.sources import Sources
 from plimsoll.up.watchdog import Watchdog

@@ -10,8 +10,8 @@ from plimsoll.model.times import SECOND, Zone
 from plimsoll.notify.grouping import MOST_AN_HOUR, Policy
 from plimsoll.notify.messages import Style
 from plimsoll.notify.notification_log import NotificationLog
-from plimsoll.notify.quiet_hours import QuietHours
 from plimsoll.notify.routing import Routing
+from plimsoll.notify.settings import QuietHours
 from plimsoll.notify.targets import Target
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State, Status

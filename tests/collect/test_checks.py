@@ -21,9 +21,9 @@ from plimsoll.collect.checks.settings import CheckSettings
 from plimsoll.collect.collector import Collector
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND
-from plimsoll.notify.settings import file as up_settings
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.signal_finder import Finder
+from plimsoll.up import settings as up_settings
 
 AT = 1_800_000_000 * SECOND
 

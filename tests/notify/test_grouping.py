@@ -2,7 +2,6 @@
 
 import random
 from contextlib import suppress
-from datetime import time
 
 import pytest
 
@@ -18,14 +17,20 @@ from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.notify.grouping import FREE, HOST_EVERY
-from plimsoll.notify.quiet_hours import QuietHours, Window
 from plimsoll.notify.routing import routing
+from plimsoll.notify.settings import QuietHours, QuietSettings, QuietWindow
 from plimsoll.rules.load import load
 from plimsoll.rules.subjects import Subject
 from tests.alerting.world import CPU, HOUR, MINUTE, T0, Phone
 from tests.each import each
 
 UTC = Zone.parse("UTC")
+
+
+def window(days, begin, end):
+    return QuietWindow.model_validate({"days": days, "from": begin, "to": end})
+
+
 WARNING = "windows-privileged-time"
 BUSY = "cpu-busy"
 FREE_SPACE = "windows-disk-free"
@@ -224,7 +229,7 @@ def test_there_are_not_more_silences_than_each_alert_can_be_compared_with(world,
 
 def test_quiet_hours_let_critical_alerts_pass_and_sum_up_the_rest(world):
     # T0 is a Tuesday, 22:13 UTC, in this zone a quarter past midnight.
-    quiet = QuietHours(Zone.parse("+02:00"), [Window(frozenset({"tue"}), time(23), time(6))])
+    quiet = QuietHours(Zone.parse("+02:00"), QuietSettings(hours=(window(["tue"], "23:00", "06:00"),)))
     phone = Phone(world, quiet)
     phone.step((WARNING, "WEB01"), (WARNING, "WEB02"), (CPU, "WEB03"), times=30, every=MINUTE)
     assert phone.titles == ["CRITICAL: WEB03 is short of processors (Processor time 95 %)"]

@@ -22,9 +22,8 @@ from plimsoll.notify.delivery import sender, senders
 from plimsoll.notify.heartbeat import Heartbeat
 from plimsoll.notify.messages import Message
 from plimsoll.notify.redaction import hide, redacted
-from plimsoll.notify.settings.file import FILE_NAME, load, parse
-from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.notify.targets import LATEST_STEP, STUCK_AFTER, Notifier
+from plimsoll.up.settings import FILE_NAME, UpSettings, load, parse
 from tests.alerting.world import CPU, MINUTE, World
 from tests.each import each
 

@@ -11,9 +11,9 @@ from plimsoll.alerting.audit_log import Actor
 from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.model.times import SECOND
-from plimsoll.notify.settings.file import parse
 from plimsoll.notify.test_message import TargetTester
 from plimsoll.rules.states import State
+from plimsoll.up.settings import parse
 from tests.each import each
 from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE, NOTE, PRIVILEGED
 from tests.pages.browsing import NARROW, WIDE, opened

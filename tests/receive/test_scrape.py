@@ -12,12 +12,12 @@ import pytest
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND
-from plimsoll.notify.settings.file import parse
 from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.receive.writing import Writing
 from plimsoll.rules.load import load
+from plimsoll.up.settings import parse
 from tests.serve.site import wait_until
 
 NOW = 1_790_000_000 * SECOND

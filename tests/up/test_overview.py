@@ -12,10 +12,10 @@ from plimsoll.alerting.self_monitoring import CONNECTIONS, DAYS_DAMAGED, Problem
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.notify.targets import Notifier
 from plimsoll.receive.writing import MOST_NAMES, WritingState
 from plimsoll.up.overview import health, troubles
+from plimsoll.up.settings import UpSettings
 from tests.alerting.test_loop import EVERY, MINUTE, World, run_behind
 
 

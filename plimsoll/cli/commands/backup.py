@@ -10,7 +10,7 @@ from plimsoll.hosts import overlay
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
 from plimsoll.native import data_folder
-from plimsoll.notify.settings.file import FILE_NAME
+from plimsoll.notify.settings import FILE_NAME
 from plimsoll.serve import users
 from plimsoll.store.duck.days import folder_of
 

@@ -27,9 +27,6 @@ from plimsoll.model.points import Points
 from plimsoll.model.remark import counted
 from plimsoll.native import data_folder
 from plimsoll.native.running import OnlyOne
-from plimsoll.notify.settings import file as up_settings
-from plimsoll.notify.settings.sections import StoreSettings
-from plimsoll.notify.settings.settings import UpSettings
 from plimsoll.pages.application import routes
 from plimsoll.rules.load import Catalogue, load
 from plimsoll.serve import credentials
@@ -42,7 +39,9 @@ from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 from plimsoll.up import log_lines
+from plimsoll.up import settings as up_settings
 from plimsoll.up.service import control_events
+from plimsoll.up.settings import StoreSettings, UpSettings
 from plimsoll.up.setup import Setup
 from plimsoll.up.sources import Source
 from plimsoll.up.up import Up

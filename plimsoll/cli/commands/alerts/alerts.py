@@ -27,8 +27,8 @@ from plimsoll.notify import alerts_document, test_message
 from plimsoll.notify.delivery import senders
 from plimsoll.notify.notification_log import notifications, states
 from plimsoll.notify.redaction import redacted
-from plimsoll.notify.settings import file as up_settings
 from plimsoll.rules.severity import COLOURS, MARKS
+from plimsoll.up import settings as up_settings
 
 _DAY = 86_400 * SECOND
 _LATE = 90 * SECOND

@@ -19,8 +19,8 @@ from plimsoll.model.remark import counted
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.native import data_folder
-from plimsoll.notify.settings import file as up_settings
 from plimsoll.rules.load import load
+from plimsoll.up import settings as up_settings
 
 _DAY = 86_400 * SECOND
 

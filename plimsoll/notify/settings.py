@@ -1,0 +1,139 @@
+"""The settings of up.toml that notifications need: whom to notify, of what, and when not."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import time, timedelta
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import Zone, duration_text, parse_duration
+from plimsoll.rules.schema.field_types import Severity
+
+FILE_NAME = "up.toml"
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def _parse_duration(value: object) -> object:
+    return parse_duration(value) if isinstance(value, str | int | float) else value
+
+
+def _parse_zone(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return Zone.parse(value)
+    except Unusable as error:
+        raise ValueError(str(error)) from None
+
+
+def _parse_clock(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", value):
+        return time.fromisoformat(value)
+    if isinstance(value, time):
+        return value
+    raise ValueError("is not a time of the day; write it like 22:00")
+
+
+Duration = Annotated[int, BeforeValidator(_parse_duration)]  # ns
+Name = Annotated[str, Field(min_length=1)]
+_Clock = Annotated[time, BeforeValidator(_parse_clock)]
+_Zone = Annotated[Zone, BeforeValidator(_parse_zone)]
+
+
+class Strict(BaseModel):
+    """A section of up.toml; an unknown setting is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, hide_input_in_errors=True)
+
+
+class QuietWindow(Strict):
+    """A part of certain days in which alerts are held back; a whole day by default.
+
+    It begins on each of `days`; if it ends before it begins, it ends on the next day.
+    """
+
+    days: tuple[Day, ...] = Field(default=DAYS, min_length=1)
+    begin: _Clock = Field(default=time(), alias="from")
+    end: _Clock = Field(default=time(), alias="to")
+
+    def covers(self, today: str, yesterday: str, clock: time) -> bool:
+        """Whether a time of today is in the window."""
+        if self.begin < self.end:
+            return today in self.days and self.begin <= clock < self.end
+        if self.begin == self.end:
+            return today in self.days
+        return (today in self.days and clock >= self.begin) or (yesterday in self.days and clock < self.end)
+
+
+class QuietSettings(Strict):
+    """Quiet hours, and what is notified in them."""
+
+    passes: Literal["critical", "nothing"] = "critical"
+    hours: tuple[QuietWindow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuietHours:
+    """Quiet hours by the clock of a zone."""
+
+    zone: Zone
+    settings: QuietSettings = field(default_factory=QuietSettings)
+
+    def hold(self, severity: Severity, at: int) -> bool:
+        """Whether an alert of this severity is held back at `at` (UTC ns)."""
+        passes = severity == "critical" and self.settings.passes == "critical"
+        moment = self.zone.local(at)
+        today, yesterday = (DAYS[day.weekday()] for day in (moment, moment - timedelta(days=1)))
+        return not passes and any(window.covers(today, yesterday, moment.time()) for window in self.settings.hours)
+
+
+class TargetSettings(Strict):
+    """Somebody to notify. `url` is an address as apprise has them.
+
+    `after` (ns): only of what nobody has acknowledged for so long. `quiet`: the target's own quiet hours.
+    """
+
+    url: SecretStr
+    severities: tuple[Severity, ...] = Field(default=("critical", "warning"), min_length=1)
+    hosts: tuple[Name, ...] = ()
+    packs: tuple[Name, ...] = ()
+    labels: dict[str, Name] = Field(default={})
+    after: Duration = 0
+    quiet: QuietSettings | None = None
+
+    @property
+    def wants(self) -> str:
+        """Which alerts it is notified of, in words: `critical; hosts web*; after 15 min without an acknowledgement`."""
+        labels = [f"{name} = {value}" for name, value in self.labels.items()]
+        filters = [("hosts", self.hosts), ("packs", self.packs), ("labels", labels)]
+        parts = [", ".join(self.severities), *(f"{name} {', '.join(values)}" for name, values in filters if values)]
+        if self.after:
+            parts.append(f"after {duration_text(self.after)} without an acknowledgement")
+        return "; ".join(parts)
+
+
+class NotifySettings(Strict):
+    """The contents of up.toml, as far as notifications need them."""
+
+    zone: _Zone = Zone.parse("UTC")
+    notify: dict[str, TargetSettings] = Field(default={})
+    quiet: QuietSettings = QuietSettings()
+
+    @property
+    def secrets(self) -> Sequence[SecretStr]:
+        """All addresses and passwords, which nobody may see."""
+        return [target.url for target in self.notify.values()]
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The same as text."""
+        return tuple(secret.get_secret_value() for secret in self.secrets)
+
+    def quiet_hours(self, target: str) -> QuietHours:
+        """Return the quiet hours of a target: its own, or those of all targets."""
+        own = self.notify[target].quiet
+        return QuietHours(self.zone, self.quiet if own is None else own)

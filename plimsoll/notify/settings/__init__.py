@@ -1,1 +1,0 @@
-"""up.toml: the settings of `plimsoll up`."""
