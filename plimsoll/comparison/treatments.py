@@ -10,11 +10,10 @@ from pydantic import BaseModel, ConfigDict
 
 from plimsoll.comparison.run_to_run import Growth, Of, Shapes, kind_of
 from plimsoll.hosts.compare_settings import Amount, CompareSettings, SignalSettings, Tolerance
-from plimsoll.model.errors import Unusable, first_of
+from plimsoll.model.errors import Unusable, first_of, suggest
 from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.rules.schema.units import convert_limit
 
 _WHOLE = 100.0  # %

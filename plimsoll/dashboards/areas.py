@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.schema.field_types import Identifier, SignalName, Strict
-from plimsoll.rules.schema.read_yaml import read
-from plimsoll.rules.schema.strict_yaml import validate
 
 WIDTH = 24
 

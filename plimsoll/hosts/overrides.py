@@ -10,6 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from plimsoll.model.errors import suggest
 from plimsoll.model.host_key import host_key
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, duration_text
@@ -18,7 +19,6 @@ from plimsoll.rules.schema.field_types import Duration, Fact, Limit, Share, Stri
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.rules.schema.units import convert_limit, is_named, unit_of, written
 from plimsoll.rules.wording import limit_text
 

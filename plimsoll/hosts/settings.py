@@ -16,16 +16,15 @@ from plimsoll.hosts.compare_settings import CompareSettings
 from plimsoll.hosts.facts import Drives, GivenFacts
 from plimsoll.hosts.objective import ObjectiveSettings
 from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
-from plimsoll.hosts.toml_file import decoded, parsed
 from plimsoll.model import user_files
-from plimsoll.model.errors import Unusable, first_of, printable
+from plimsoll.model.errors import Unusable, first_of, printable, suggest
 from plimsoll.model.host_key import host_key
 from plimsoll.model.run import Phase, Planned, Run
+from plimsoll.model.strict_toml import decoded, parsed
 from plimsoll.model.time_arguments import lies_outside
 from plimsoll.model.times import Zone, instant
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.rules.subjects import Subject
 
 FILE_NAME = "plimsoll.toml"

@@ -1,7 +1,8 @@
 """Errors whose text is meant for the user."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from unicodedata import category
 
 _MOST_MISTAKES = 100
@@ -42,6 +43,12 @@ def first_of(mistakes: Iterable[str]) -> Iterator[str]:
             yield "more mistakes follow; correct these first"
             return
         yield mistake
+
+
+def suggest(name: str, known: Sequence[str]) -> str:
+    """` (did you mean "x"?)` for the nearest known name, or nothing where none is near."""
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    return f' (did you mean "{near[0]}"?)' if near else ""
 
 
 class Unusable(Exception):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.model.errors import suggest
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -16,7 +17,6 @@ from plimsoll.rules.host_filter import applies, hosts_text
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.schema.pack import Case, Rule
 from plimsoll.rules.schema.signal import Signal, Source
-from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.states import Truth
 from plimsoll.rules.subjects import Subject, is_total

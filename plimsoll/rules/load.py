@@ -10,13 +10,13 @@ from pathlib import Path
 import pydantic
 
 from plimsoll.model import user_files, user_folders
-from plimsoll.model.errors import Unusable
+from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.kept import kept, state_of
 from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.strict_yaml import Document, Mistakes, Place, read, validate
 from plimsoll.rules.schema.checks import UniqueNames, check_rule, check_signals
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Signals
-from plimsoll.rules.schema.strict_yaml import Document, Mistakes, Place, suggest, validate
 from plimsoll.rules.schema.units import convert_limits
 
 YAML = (".yaml", ".yml")
@@ -139,7 +139,7 @@ class _Loader:
             self._add(document, pack)
             return pack
         try:
-            document = _read(file, text, _HOW)
+            document = read(file, text, _HOW)
             pack = validate(document, Pack)
         except Mistakes as error:
             self._mistakes += error.lines
@@ -177,7 +177,7 @@ class _Loader:
 
 def _parsed_signals() -> _Signals:
     """The shipped signals, and the place where each is defined."""
-    documents = [_read(*named) for named in _yaml_files("signals").values()]
+    documents = [read(*named) for named in _yaml_files("signals").values()]
     parts = [validate(document, Signals).signals for document in documents]
     signals = {name: signal for part in parts for name, signal in part.items()}
     once = UniqueNames("signal")
@@ -189,12 +189,6 @@ def _parsed_signals() -> _Signals:
     if mistakes:
         raise Mistakes(mistakes)
     return signals, once.places
-
-
-def _read(file: str, text: bytes, hint: str = "") -> Document:
-    from plimsoll.rules.schema.read_yaml import read  # noqa: PLC0415  what is shipped is kept as it was read
-
-    return read(file, text, hint)
 
 
 def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:

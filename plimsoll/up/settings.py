@@ -19,10 +19,10 @@ from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_v
 
 from plimsoll.alerting.host_inventory import SILENT_AFTER
 from plimsoll.collect.checks.settings import CheckSettings
-from plimsoll.hosts.toml_file import decoded, parsed
 from plimsoll.model import user_files
-from plimsoll.model.errors import Unusable
+from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.parameters import Parameter
+from plimsoll.model.strict_toml import decoded, parsed
 from plimsoll.model.times import SECOND
 from plimsoll.native.private import check_private
 from plimsoll.notify.settings import (
@@ -38,7 +38,6 @@ from plimsoll.notify.settings import (
 from plimsoll.receive.exporters.scrape import Target
 from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.grid import EVERY
-from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.store.duck.store import DAYS as DAYS_KEPT
 from plimsoll.store.duck.store import RAW_DAYS, SIZE_LIMIT
 from plimsoll.store.victoriametrics.address import names_victoriametrics

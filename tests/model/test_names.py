@@ -155,7 +155,7 @@ SHOWN = "docs/formats.md shows what a file of names holds"
             ':1:21: counters: Memory: "Cache Bytes" is an English name itself: it cannot stand for "Pages/sec"',
         ),
         ("objects: [", f":2:1: not valid YAML: did not find expected node content; {SHOWN}"),
-        ("objects: {a: \x1b}", f": not valid YAML: control characters are not allowed at byte 14; {SHOWN}"),
+        ("objects: {a: \x1b}", f":1:1: not valid YAML: it is not text in UTF-8; save it as that; {SHOWN}"),
         ("", f": holds no names of objects or counters; {SHOWN}"),
         ("objects:\ncounters:\n", f": holds no names of objects or counters; {SHOWN}"),
     ],

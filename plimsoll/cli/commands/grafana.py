@@ -18,13 +18,13 @@ from plimsoll.hosts.settings import Settings, load
 from plimsoll.hosts.site import Site, site_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
+from plimsoll.model.strict_yaml import Mistakes
 from plimsoll.model.times import SECOND, duration_text, parse_duration
 from plimsoll.native.programs import INFLUXQL
 from plimsoll.rules.collectors.counters import signals_of
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.load import load as load_rules
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.schema.strict_yaml import Mistakes
 
 RULES = Path("rules", "grafana")
 DASHBOARDS = Path("dashboards", "grafana")

@@ -14,12 +14,12 @@ from plimsoll.export.prometheus.names import names as exporter_names
 from plimsoll.export.prometheus.rules import Options
 from plimsoll.hosts.settings import Settings, load
 from plimsoll.hosts.site import site_of
-from plimsoll.model.errors import Unusable
+from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.remark import counted
+from plimsoll.model.strict_yaml import Mistakes
 from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.native.programs import PROMTOOL
 from plimsoll.rules.load import load as load_rules
-from plimsoll.rules.schema.strict_yaml import Mistakes, suggest
 
 _RULES = "*.rules.yaml"
 _TELEGRAF = "telegraf"

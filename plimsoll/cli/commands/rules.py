@@ -5,7 +5,7 @@ from pathlib import Path
 
 from plimsoll.cli.console import print_line, print_lines
 from plimsoll.cli.outputs import STDOUT, write_json
-from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.errors import Unusable, printable, suggest
 from plimsoll.model.remark import counted
 from plimsoll.model.times import duration_text
 from plimsoll.report.markdown_text import as_text
@@ -13,7 +13,6 @@ from plimsoll.report.rule_page import explain, threshold_text
 from plimsoll.rules.cases import run_case
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.document import document
-from plimsoll.rules.schema.strict_yaml import suggest
 
 _COLUMNS = ("rule", "severity", "signal", "healthy", "for", "sources")
 

@@ -3,9 +3,8 @@
 from functools import cache
 from importlib.resources import files
 
+from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.schema.field_types import Severity, Strict
-from plimsoll.rules.schema.read_yaml import read
-from plimsoll.rules.schema.strict_yaml import validate
 
 
 class Unit(Strict):

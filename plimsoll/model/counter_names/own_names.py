@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import yaml
 
-from plimsoll.model import bounded_yaml, user_files
+from plimsoll.model import user_files
 from plimsoll.model.counter_names.name_files import KnownObject, Language, folded, objects
 from plimsoll.model.errors import Unusable, first_of
 from plimsoll.model.perfmon import generic_object
+from plimsoll.model.strict_yaml import compose, mark_place
 
 _FIELDS = ("language", "objects", "counters", "unchanged")
 _MERGE = "tag:yaml.org,2002:merge"
@@ -21,28 +22,12 @@ _EXAMPLE = "docs/formats.md shows what a file of names holds"
 def own_language(path: Path) -> Language:
     """The language in a user's file. Unusable, with a line for each mistake and its place, if the file has any."""
     reading = _Reading(path)
-    language = reading.language(_root(path))
+    language = reading.language(compose(str(path), user_files.read(path), f"; {_EXAMPLE}"))
     if reading.wrong:
         raise Unusable(*first_of(reading.wrong))
     if not language.objects and not any(language.counters.values()):
         raise Unusable(f"{path}: holds no names of objects or counters; {_EXAMPLE}")
     return language
-
-
-def _root(path: Path) -> yaml.Node | None:
-    try:
-        return bounded_yaml.compose(user_files.read(path))
-    except bounded_yaml.Excess as error:
-        raise Unusable(f"{path}{_place(error.problem_mark)}: {error.problem}") from None
-    except yaml.MarkedYAMLError as error:
-        where = f"{path}{_place(error.problem_mark)}" if error.problem_mark else str(path)
-        raise Unusable(f"{where}: not valid YAML: {error.problem or error.context}; {_EXAMPLE}") from None
-    except yaml.reader.ReaderError as error:
-        raise Unusable(f"{path}: not valid YAML: {error.reason} at byte {error.position + 1}; {_EXAMPLE}") from None
-
-
-def _place(mark: Any) -> str:
-    return f":{mark.line + 1}:{mark.column + 1}"
 
 
 def _kind(node: yaml.Node) -> str:
@@ -168,4 +153,4 @@ class _Reading:
         return False
 
     def _mistake(self, node: yaml.Node, text: str) -> None:
-        self.wrong.append(f"{self._path}{_place(node.start_mark)}: {text}")
+        self.wrong.append(f"{self._path}{mark_place(node.start_mark)}: {text}")

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.alerting import alert_search
+from plimsoll.model.errors import suggest
 from plimsoll.model.times import duration_text
 from plimsoll.pages.rules import limits, rule_page
 from plimsoll.pages.rules.limits import LimitForm
@@ -18,7 +19,6 @@ from plimsoll.pages.shared.forms import Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.rule_page import threshold_text
 from plimsoll.rules.schema.pack import Pack, Rule
-from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.up.watched import Watched
 
 _LONGEST = 100

@@ -7,11 +7,10 @@ from functools import cache
 
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.schema.field_types import EACH, Strict
 from plimsoll.rules.schema.pack import Pack
-from plimsoll.rules.schema.read_yaml import read
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.schema.strict_yaml import validate
 
 
 @dataclass(frozen=True, slots=True)

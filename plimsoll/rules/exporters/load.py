@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.exporters.schema import Exporter
-from plimsoll.rules.schema.read_yaml import read
-from plimsoll.rules.schema.strict_yaml import validate
 
 
 @cache

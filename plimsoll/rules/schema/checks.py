@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from plimsoll.model.errors import suggest
 from plimsoll.model.parameters import Parameter
+from plimsoll.model.strict_yaml import Document, Place
 from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.schema.strict_yaml import Document, Place, suggest
 
 _INSTEAD = {
     "pack": f"give this one another name, or judge by one of the two with {Parameter.ONLY}",

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
 
 from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.strict_yaml import IDENTIFIER, SIGNAL_NAME
 from plimsoll.model.times import parse_duration
 from plimsoll.rules.schema import case_notation
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.rules.schema.strict_yaml import IDENTIFIER, SIGNAL_NAME
 
 Severity = Literal["info", "warning", "critical"]
 Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]

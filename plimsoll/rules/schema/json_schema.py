@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.strict_yaml import SIGNAL_NAME
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.schema.signal import Signals
-from plimsoll.rules.schema.strict_yaml import SIGNAL_NAME
 
 PACK, SIGNALS = "pack.schema.json", "signals.schema.json"
 MODELS: Mapping[str, type[BaseModel]] = {PACK: Pack, SIGNALS: Signals}

@@ -8,11 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
 
+from plimsoll.model.errors import suggest
+from plimsoll.model.strict_yaml import Place
 from plimsoll.model.value_text import MULTIPLES, exact, quantity
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.schema.strict_yaml import Place, suggest
 
 Kind = Mapping[str, Fraction]
 

@@ -15,8 +15,8 @@ from plimsoll.export.grafana.check import dashboards as check_json
 from plimsoll.export.grafana.check.contact import contact_mistakes, policy_mistakes
 from plimsoll.export.grafana.check.fields import uid_mistake
 from plimsoll.export.grafana.check.rules import Panels, group_mistakes, rule_mistakes
-from plimsoll.rules.schema.read_yaml import read
-from plimsoll.rules.schema.strict_yaml import Document, Mistakes, Place, suggest
+from plimsoll.model.errors import suggest
+from plimsoll.model.strict_yaml import Document, Mistakes, Place, read
 
 # Returns an error message for each query, or None if it is valid.
 Parser = Callable[[Sequence[str]], Sequence[str | None]]

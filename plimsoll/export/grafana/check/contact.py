@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from plimsoll.export.grafana.alerts.file import ContactPoint, Policy, Receiver, Route
 from plimsoll.export.grafana.check.fields import Found, bad_duration, dollar, duration_s, twice, uid_mistake, unknown
-from plimsoll.rules.schema.strict_yaml import Place, suggest
+from plimsoll.model.errors import suggest
+from plimsoll.model.strict_yaml import Place
 
 # The settings of a contact point of each type, and the one that it requires. Grafana ignores others.
 _SETTINGS = {

@@ -15,7 +15,7 @@ from plimsoll.export.grafana.check.panel_queries import panels, questions
 from plimsoll.export.grafana.check.targets import INFLUX, PROMETHEUS, target_mistakes, unknown_variables
 from plimsoll.export.grafana.links import DATASOURCE_UID
 from plimsoll.export.grafana.sdk import JSONEncoder, dashboard, register_default_plugins
-from plimsoll.rules.schema.strict_yaml import suggest
+from plimsoll.model.errors import suggest
 
 SCHEMA_VERSION = 42
 _UID = re.compile(r"[A-Za-z0-9_-]{1,40}")

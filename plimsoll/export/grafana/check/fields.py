@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from plimsoll.rules.schema.strict_yaml import Place, suggest
+from plimsoll.model.errors import suggest
+from plimsoll.model.strict_yaml import Place
 
 Found: TypeAlias = Iterator[tuple[Place, str]]
 

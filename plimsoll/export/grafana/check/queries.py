@@ -15,7 +15,8 @@ from plimsoll.export.grafana.alerts.file import (
 from plimsoll.export.grafana.check.expressions import names, parse
 from plimsoll.export.grafana.check.fields import Found, twice
 from plimsoll.export.grafana.links import DATASOURCE_UID
-from plimsoll.rules.schema.strict_yaml import Place, suggest
+from plimsoll.model.errors import suggest
+from plimsoll.model.strict_yaml import Place
 
 _MACROS = ("timeFilter", "__interval", "interval", "__interval_ms")
 _VARIABLE = re.compile(r"\$(\w+)|\$\{(\w+)")

@@ -18,7 +18,8 @@ from plimsoll.export.grafana.check.fields import (
     unknown,
 )
 from plimsoll.export.grafana.check.queries import data_mistakes
-from plimsoll.rules.schema.strict_yaml import Place, suggest
+from plimsoll.model.errors import suggest
+from plimsoll.model.strict_yaml import Place
 
 Panels: TypeAlias = Mapping[str, set[int]]  # panel ids by dashboard uid
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from plimsoll.export.grafana.links import DATASOURCE_UID
-from plimsoll.rules.schema.strict_yaml import suggest
+from plimsoll.model.errors import suggest
 
 VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)|(\w+))")  # an escaped $ is part of a name: `MSSQL\$X`
 _MACROS = ("timeFilter", "interval")

@@ -7,12 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from plimsoll.model.errors import Unusable
+from plimsoll.model.errors import Unusable, suggest
+from plimsoll.model.strict_yaml import read, validate
 from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.model.user_files import read as read_file
 from plimsoll.rules.schema.field_types import Strict
-from plimsoll.rules.schema.read_yaml import read
-from plimsoll.rules.schema.strict_yaml import suggest, validate
 
 FOLDER = Path(__file__).parent
 _STEPS = 50  # of a range in which a curve is checked

@@ -1,0 +1,97 @@
+"""Reads a settings file in TOML into a model, strictly and within limits; says what is wrong by file and setting.
+
+A small file cannot take much time or memory.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from plimsoll.model.errors import Unusable, first_of
+
+_Model = TypeVar("_Model", bound=BaseModel)
+MOST_LEVELS = 50
+MOST_PARTS = 50
+MOST_DIGITS = 300
+
+# Texts and comments are skipped; a text that does not end reaches to the end of its line or of the file.
+_TOKENS = re.compile(
+    r'"""(?:\\.?|"{0,2}[^"\\])*+(?:"{3,5}|"{0,2}\Z)'
+    r"|'''(?:'{0,2}[^'])*+(?:'{3,5}|'{0,2}\Z)"
+    r'|"(?:\\.?|[^"\\\n])*+"?'
+    r"|'[^'\n]*+'?"
+    r"|#[^\n]*+"
+    r"|(?P<word>[\w+-]++)"
+    r"|(?P<open>[\[{])|(?P<close>[\]}])|(?P<dot>\.)|(?P<end>[\n=,])",
+    re.DOTALL,
+)
+
+
+class Excess(Exception):
+    """The text is beyond a limit. The message says which, `line` where."""
+
+    def __init__(self, said: str, text: str, at: int) -> None:
+        super().__init__(said)
+        self.line = text.count("\n", 0, at) + 1
+
+
+def decoded(data: bytes, path: Path) -> str:
+    """The text of a file. Unusable if it is not UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Unusable(f"{path}:{line}: not valid TOML: it is not text in UTF-8; save it as that") from None
+
+
+def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], str | None]) -> _Model:
+    """The model of the text of `path`. Unusable, naming the setting and never its value, if it is invalid.
+
+    `unusual` words a mistake that pydantic found where its own words do not help: what follows the name of the setting.
+    """
+    try:
+        _check(text)
+        content = tomllib.loads(text)
+    except Excess as error:
+        raise Unusable(f"{path}:{error.line}: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise Unusable(f"{path}: not valid TOML: {error}") from None
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise Unusable(*first_of(_explained(path, one, unusual) for one in error.errors())) from None
+
+
+def _explained(path: Path, detail: Any, unusual: Callable[[Any], str | None]) -> str:
+    place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in detail["loc"])
+    if words := unusual(detail):
+        return f"{path}: {place}{words}"
+    message = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else detail["msg"]
+    return f"{path}: {place}: {message[:1].lower()}{message[1:]}"
+
+
+def _check(text: str) -> None:
+    """Excess if the text is nested deeply or has a long number or dotted name."""
+    levels = dots = 0
+    for token in _TOKENS.finditer(text):
+        kind = token.lastgroup
+        if kind == "open":
+            levels, dots = levels + 1, 0
+        elif kind == "close":
+            levels, dots = max(levels - 1, 0), 0
+        elif kind == "dot":
+            dots += 1
+        elif kind == "end":
+            dots = 0
+        elif kind == "word" and len(token[0]) > MOST_DIGITS:
+            raise Excess(
+                f"a number or name of more than {MOST_DIGITS} characters; write it shorter", text, token.start()
+            )
+        if levels > MOST_LEVELS:
+            raise Excess(f"nested too deeply: more than {MOST_LEVELS} levels", text, token.start())
+        if dots >= MOST_PARTS:
+            raise Excess(f"a name of more than {MOST_PARTS} parts; write it shorter", text, token.start())

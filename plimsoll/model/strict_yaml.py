@@ -1,0 +1,284 @@
+"""Reads YAML files strictly and within limits: every mistake is reported with file, line, column and the nearest name.
+
+A small file cannot take much time or memory.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from yaml.composer import Composer
+from yaml.constructor import SafeConstructor
+
+from plimsoll.model.errors import Unusable, first_of, suggest
+from plimsoll.model.remark import short
+
+Model = TypeVar("Model", bound=BaseModel)
+Place = tuple[str | int, ...]
+
+# The names of rules and packs, and those of signals.
+IDENTIFIER = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+SIGNAL_NAME = r"^[a-z0-9_]+(\.[a-z0-9_]+)+$"
+_MOST_SHOWN = 80
+_LIKE = {IDENTIFIER: "; write it like cpu-busy", SIGNAL_NAME: "; write it like disk.read_latency"}
+MOST_LEVELS = 50
+MOST_VALUES = 50_000
+MOST_DIGITS = 300
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+# Messages of libyaml for common slips, and what to do about them.
+_HINTS = {
+    "unknown escape character": r"in double quotes \ begins an escape: put what has one in single quotes",
+    "tab character": "indent with spaces",
+    "cannot start any token": "put the text in single quotes; indent with spaces, not with tabs",
+}
+
+
+class Mistakes(Unusable):
+    """All mistakes in one or more files, one line each."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.lines = tuple(first_of(lines))
+        super().__init__(*self.lines)
+
+
+@dataclass(frozen=True)
+class Document:
+    """The data of one YAML file, and the line and column of each part."""
+
+    file: str
+    data: Any
+    marks: dict[Place, tuple[int, int]]
+
+    def where(self, place: Place) -> str:
+        """`file:line:column` of a part, or of the nearest part that contains it."""
+        while place and place not in self.marks:
+            place = place[:-1]
+        line, column = self.marks.get(place, (1, 1))
+        return f"{self.file}:{line}:{column}"
+
+    def only(self, places: Sequence[Place]) -> "Document":
+        """What is needed to say where these parts are, and whose they are."""
+        rules = [{"id": rule.get("id")} for rule in self.data.get("rules", ())]
+        return Document(self.file, {"rules": rules}, {place: self.marks[place] for place in places})
+
+    def mistake(self, place: Place, text: str) -> str:
+        """A message about one part of the file, with the rule or signal it belongs to."""
+        owner = self._owner(place)
+        return f"{self.where(place)}: {owner}{text}"
+
+    def _owner(self, place: Place) -> str:
+        if len(place) >= 2 and place[0] == "rules" and isinstance(place[1], int):
+            rule = self.data["rules"][place[1]]
+            name = rule.get("id") if isinstance(rule, dict) else None
+            return f"rule {name}: " if name else f"rule {place[1] + 1}: "
+        if len(place) >= 2 and place[0] == "signals":
+            return f"signal {place[1]}: "
+        return ""
+
+
+def read(file: str, text: str | bytes, hint: str = "", most_values: int = MOST_VALUES) -> Document:
+    """Parse one YAML file. Raises Mistakes if it is not YAML, is beyond a limit or has a key twice.
+
+    `hint` is added to the message if the file is not a mapping or not text at all.
+    """
+    marks: dict[Place, tuple[int, int]] = {}
+    wrong: list[str] = []
+    root = compose(file, text, hint, most_values)
+    data = _build(file, root, (), marks, wrong) if root else None
+    if wrong:
+        raise Mistakes(wrong)
+    if not isinstance(data, dict):
+        raise Mistakes([f"{file}:1:1: expected names and values, found {kind_of(data)}{hint}"])
+    return Document(file, data, marks)
+
+
+def _build(file: str, node: yaml.Node, place: Place, marks: dict[Place, tuple[int, int]], wrong: list[str]) -> Any:
+    marks.setdefault(place, (node.start_mark.line + 1, node.start_mark.column + 1))
+    if isinstance(node, yaml.MappingNode):
+        data = {}
+        for key_node, value_node in node.value:
+            where = f"{file}{mark_place(key_node.start_mark)}"
+            if not isinstance(key_node, yaml.ScalarNode):
+                wrong.append(f"{where}: expected a name, found {kind_of(key_node.value)}")
+                continue
+            key = _scalar(key_node)
+            if key in data:
+                wrong.append(f'{where}: "{shown(key)}" stands here a second time')
+            marks[(*place, key)] = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+            data[key] = _build(file, value_node, (*place, key), marks, wrong)
+        return data
+    if isinstance(node, yaml.SequenceNode):
+        return [_build(file, item, (*place, at), marks, wrong) for at, item in enumerate(node.value)]
+    return _scalar(node)
+
+
+def mark_place(mark: Any) -> str:
+    """`:line:column` of a mark; of the file's beginning where a mistake has none."""
+    return f":{mark.line + 1}:{mark.column + 1}" if mark else ":1:1"
+
+
+def _scalar(node: yaml.Node) -> Any:
+    try:
+        return SafeConstructor().construct_object(node, deep=True)
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, OverflowError):  # `!!int x` and others
+        return node.value
+
+
+def validate(document: Document, model: type[Model]) -> Model:
+    """The file as a model. Raises Mistakes with all of them if it does not match."""
+    try:
+        return model.model_validate(document.data)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        # pydantic also reports a list as too short if all its items are wrong.
+        outer = {detail["loc"][:length] for detail in details for length in range(len(detail["loc"]))}
+        real = (detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in outer)
+        raise Mistakes(_explain(document, model, detail) for detail in real) from None
+
+
+def _explain(document: Document, model: type[BaseModel], detail: Any) -> str:
+    place: Place = tuple(part for part in detail["loc"])
+    name = str(place[-1]) if place else ""
+    match detail["type"]:
+        case "extra_forbidden":
+            return document.mistake(place, f'unknown field "{name}"' + suggest(name, _fields(model, place[:-1])))
+        case "missing":
+            return document.mistake(place, f'"{name}" is missing')
+        case "literal_error":
+            expected = detail["ctx"]["expected"]
+            given = shown(detail["input"])
+            options = [option.strip(" '") for option in expected.replace(" or ", ", ").split(",")]
+            return document.mistake(
+                place, f'{name}: "{given}" is not one of {", ".join(options)}{suggest(given, options)}'
+            )
+        case "too_short":
+            return document.mistake(place, f"{name}: at least one is needed")
+        case "string_pattern_mismatch":
+            name = "a name" if name == "[key]" else name
+            like = _LIKE.get(detail["ctx"]["pattern"], "")
+            return document.mistake(place, f"{name}: {_lowered(detail['msg'])}, found {kind_of(detail['input'])}{like}")
+        case "value_error":
+            return document.mistake(place, str(detail["ctx"]["error"]))
+        case _:
+            found = kind_of(detail["input"])
+            return document.mistake(place, f"{name}: {_lowered(detail['msg'])}, found {found}")
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _fields(model: type[BaseModel], place: Place) -> list[str]:
+    """The valid field names at a place: those of the model there."""
+    current: Any = model
+    for part in place:
+        if isinstance(part, int):
+            continue
+        field = next((f for n, f in _aliased(current).items() if n == part), None)
+        current = _model_in(field.annotation) if field else current
+        if current is None:
+            return []
+    return list(_aliased(current))
+
+
+def _aliased(model: type[BaseModel]) -> dict[str, Any]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in getattr(annotation, "__args__", ()):
+        if found := _model_in(argument):
+            return found
+    return None
+
+
+def kind_of(value: Any) -> str:
+    """What a value of a file is, in words."""
+    match value:
+        case None:
+            return "nothing"
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list"
+        case _:
+            return f'"{shown(value)}"'
+
+
+def shown(value: Any) -> str:
+    """A value of a file, cut short where it is long."""
+    return short(str(value), _MOST_SHOWN)
+
+
+class _Excess(yaml.MarkedYAMLError):
+    """The text is beyond a limit: `problem` says which, `problem_mark` where."""
+
+
+def compose(file: str, text: str | bytes, hint: str = "", most_values: int = MOST_VALUES) -> yaml.Node | None:
+    """Return the root node of a YAML file. Raises Mistakes if it is not YAML or beyond a limit."""
+    try:
+        loader = _Loader(text, most_values)
+        try:
+            return loader.get_single_node()
+        finally:
+            loader.dispose()
+    except _Excess as error:
+        raise Mistakes([f"{file}{mark_place(error.problem_mark)}: {error.problem}"]) from None
+    except yaml.MarkedYAMLError as error:
+        problem = error.problem or error.context or ""
+        todo = next((f"; {todo}" for message, todo in _HINTS.items() if message in problem), hint)
+        raise Mistakes([f"{file}{mark_place(error.problem_mark)}: not valid YAML: {problem}{todo}"]) from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise Mistakes([f"{file}:1:1: not valid YAML: it is not text in UTF-8; save it as that{hint}"]) from None
+
+
+class _Loader(Composer, yaml.CSafeLoader):
+    """Composes nodes from the parser's events, and stops at the first one beyond a limit.
+
+    Python's Composer is used with C's parser: the composer of C cannot be stopped, and crashes on deep nesting.
+    """
+
+    def __init__(self, text: str | bytes, most_values: int) -> None:
+        yaml.CSafeLoader.__init__(self, text)
+        Composer.__init__(self)
+        self._most_values = most_values
+        self._values = 0
+        self._levels: list[int] = []  # of each node that is being composed: the levels found below it
+        self._sizes: dict[str, tuple[int, int]] = {}  # of each anchor: its values and levels
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """The next node. An alias counts as often as it is used, with all that it stands for."""
+        event: Any = self.peek_event()
+        anchor = getattr(event, "anchor", None)
+        if isinstance(event, yaml.AliasEvent):
+            values, levels = self._sizes.get(event.anchor, (1, 1))
+            if event.anchor in self.anchors and event.anchor not in self._sizes:
+                raise _Excess(None, None, f"a part of it holds itself, by the alias *{event.anchor}", event.start_mark)
+            self._count(event, values, levels)
+            return super().compose_node(parent, index)
+        self._count(event, 1, 1)
+        before = self._values
+        self._levels.append(0)
+        node = super().compose_node(parent, index)
+        levels = self._levels.pop() + 1
+        if self._levels:
+            self._levels[-1] = max(self._levels[-1], levels)
+        if anchor is not None:
+            self._sizes[anchor] = (self._values - before + 1, levels)
+        if isinstance(node, yaml.ScalarNode) and node.tag in _NUMBERS and len(node.value) > MOST_DIGITS:
+            raise _Excess(None, None, f"a number of more than {MOST_DIGITS} digits; write it shorter", event.start_mark)
+        return node
+
+    def _count(self, event: Any, values: int, levels: int) -> None:
+        self._values += values
+        if len(self._levels) + levels > MOST_LEVELS:
+            raise _Excess(None, None, f"nested too deeply: more than {MOST_LEVELS} levels", event.start_mark)
+        if self._values > self._most_values:
+            said = f"more than {self._most_values:,} values, counting an alias as all it stands for; split the file"
+            raise _Excess(None, None, said, event.start_mark)
+        if isinstance(event, yaml.AliasEvent) and self._levels:
+            self._levels[-1] = max(self._levels[-1], levels)
