@@ -31,11 +31,11 @@ from plimsoll.api.open_store import measurements_of, victoria_store
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
-from plimsoll.native.programs import VICTORIA_METRICS
 from plimsoll.rules.load import load
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.address import Address
+from tests.servers.programs import VICTORIA_METRICS
 
 EVERY = 10 * SECOND
 _BEFORE = 1830 * SECOND

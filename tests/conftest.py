@@ -24,10 +24,11 @@ from hypothesis import settings as hypothesis_settings
 
 from plimsoll.__main__ import COLLECTING
 from plimsoll.cli import cli
-from plimsoll.native import influx_api, programs, settings
 from plimsoll.serve import passwords
 from plimsoll.store.influx import store as influx
+from plimsoll.store.influx import tokens
 from tests.grafana_components import drawing
+from tests.servers import programs
 from tests.shared_influxdb import shared_influxdb
 from tests.telegraf import wine
 
@@ -65,13 +66,13 @@ class Outcome(NamedTuple):
 # What takes longest, the longest first: begun among the last, these would be waited for when all else is done.
 _LONGEST = (
     *("test_up.py", "test_pipeline_packs.py", "test_dashboard_queries.py", "test_uploads.py", "test_runs.py"),
-    *("test_alerts_command.py", "test_hosts_at_large.py", "test_live_stack.py", "test_stack.py", "test_contract.py"),
+    *("test_alerts_command.py", "test_hosts_at_large.py", "test_live_stack.py", "test_contract.py"),
     *("test_load.py", "test_run_life.py", "test_drawn.py", "test_alerts.py", "test_export.py", "test_duck.py"),
     *("test_health.py", "test_live.py", "test_dashboards.py", "test_pipeline_generated.py", "test_loop.py"),
     *("test_duck_salvage.py", "test_report_in_browser.py", "test_python.py", "test_http_api.py"),
     *("test_scale.py", "test_duck_damage.py", "test_writers.py", "test_agreement.py"),
     *("test_ldap_probe.py", "test_openldap.py", "test_collector.py", "test_access.py"),
-    *("test_impostor.py", "test_service.py", "test_start.py", "test_wheel.py", "test_zip_application.py"),
+    *("test_service.py", "test_start.py", "test_wheel.py", "test_zip_application.py"),
 )
 _TURN = {name: turn for turn, name in enumerate(_LONGEST)}
 
@@ -166,10 +167,10 @@ def lacking(what, how):
 
 
 def built(name):
-    """The path of a program of native/, which the test cannot do without."""
+    """The path of a program of tests/servers, which the test cannot do without."""
     program = programs.PROGRAMS[name]
     if not program.built:
-        lacking(f"{program.title} {program.version}", f"python3 -m plimsoll.native.build {name}")
+        lacking(f"{program.title} {program.version}", f"python3 -m tests.servers.build {name}")
     return program.path
 
 
@@ -203,28 +204,28 @@ class Bucket:
 
     def fresh(self, *, retention_s=0):
         """A new, empty bucket beside this one, with tokens of its own."""
-        api = influx_api.Api(self.url, self.admin_token)
+        api = tokens.Api(self.url, self.admin_token)
         name = f"test-{_WORKER}-{next(self._numbers)}"  # those of other workers are beside it
         bucket = api.add_bucket(api.bucket(self.bucket), name, retention_s)
-        tokens = {who: api.add_token(bucket, *rights) for who, rights in influx_api.RIGHTS.items()}
-        return self._of(self.url, self.org, name, self.admin_token, tokens)
+        created = {who: api.add_token(bucket, *rights) for who, rights in tokens.RIGHTS.items()}
+        return self._of(self.url, self.org, name, self.admin_token, created)
 
     @classmethod
-    def _of(cls, url, org, bucket, admin_token, tokens):
+    def _of(cls, url, org, bucket, admin_token, created):
         return cls(
             url,
             org,
             bucket,
-            tokens[settings.TOKEN_INGEST],
-            tokens[settings.TOKEN_TELEGRAF],
-            tokens[settings.TOKEN_GRAFANA],
+            created[tokens.TOKEN_INGEST],
+            created[tokens.TOKEN_TELEGRAF],
+            created[tokens.TOKEN_GRAFANA],
             admin_token,
         )
 
     @classmethod
     def first(cls, made):
         """The bucket that an InfluxDB is set up with."""
-        return cls._of(made[settings.URL], made[settings.ORG], made[settings.BUCKET], made[settings.ADMIN_TOKEN], made)
+        return cls._of(made[tokens.URL], made[tokens.ORG], made[tokens.BUCKET], made[tokens.ADMIN_TOKEN], made)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from plimsoll.native.influx import InfluxDB
+from tests.servers.influx import InfluxDB
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def shared_influxdb(folder: Path) -> Generator[dict[str, str]]:
         fcntl.flock(turn, fcntl.LOCK_EX)
         fcntl.flock(users, fcntl.LOCK_SH)
         server = InfluxDB(folder)
-        made = server.start() if server.background.running() else server.start(port=0)
+        made = server.running() or server.start()
         fcntl.flock(turn, fcntl.LOCK_UN)
         try:
             yield made

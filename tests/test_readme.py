@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import built, free_port
+from tests.conftest import free_port
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,17 +45,14 @@ def run(line: str, folder: Path) -> "subprocess.CompletedProcess[str]":
 
 @pytest.fixture(scope="module")
 def after_the_demo(tmp_path_factory):
-    """The folder the page's commands are run in, with a stack of its own beside it."""
+    """The folder the page's commands are run in."""
     folder = tmp_path_factory.mktemp("readme")
     with pytest.MonkeyPatch.context() as patch:
-        for variable in ("XDG_STATE_HOME", "LOCALAPPDATA"):
-            patch.setenv(variable, str(folder / "state"))
         for variable in ("INFLUX_URL", "INFLUX_TOKEN"):
             patch.delenv(variable, raising=False)
         demo = run("plimsoll demo", folder)
         assert demo.returncode == 0, demo.stderr
         yield folder
-        run("plimsoll stack stop", folder)
 
 
 def test_every_line_is_a_command_this_test_knows():
@@ -104,14 +101,9 @@ def called(plimsoll, after_the_demo, monkeypatch):
 def test_plimsoll_command_works(called, started, after_the_demo, line):
     expected = re.search(r"# exit status (\d)", line)
     words = shlex.split(line, comments=True)
-    if words[1] == "stack":
-        built("influxd")
-        built("telegraf")
     if words[1:] == ["up"]:
         started(line)
         return
-    if words[1:] == ["stack", "start"]:
-        line += f" --port {free_port()}"  # its own may be taken here
     done = called(line)
     end = time.monotonic() + 300  # Telegraf collects every ten seconds
     while words[2:] == ["live:"] and done.status and time.monotonic() < end:

@@ -13,9 +13,6 @@ PACKAGE = Path(plimsoll.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 # These call other programs.
 CALLERS = {
-    "native/stack.py",
-    "native/influx.py",
-    "native/build.py",
     "collect/checks/running.py",
     "up/service/installation.py",
 }

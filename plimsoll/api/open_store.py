@@ -7,16 +7,17 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from plimsoll.api import data_folder
 from plimsoll.api.store_address import store_address
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.native import data_folder, running
 from plimsoll.store.duck.store import FILE, DuckStore
 from plimsoll.store.folders.store import RunFolders, folder_of_runs
 from plimsoll.store.influx.address import Address
 from plimsoll.store.protocol import Store
 from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
+from plimsoll.up import running
 
 if TYPE_CHECKING:
     from plimsoll.rules.schema.signal import Signal
@@ -134,7 +135,6 @@ def _embedded(folder: Path, *, make: bool) -> "DuckStore | RemoteStore":
     elif not (folder / FILE).exists():
         raise Unusable(
             f"no store: {folder} has none yet; plimsoll ingest or plimsoll up makes it; or name an InfluxDB "
-            f"with {Parameter.STORE} http://HOST:8086 and its token in INFLUX_TOKEN, or start one with "
-            "plimsoll stack start"
+            f"with {Parameter.STORE} http://HOST:8086 and its token in INFLUX_TOKEN"
         )
     return DuckStore.open(folder / FILE)

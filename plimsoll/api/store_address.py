@@ -1,24 +1,21 @@
 """Finds the address of the store and the token for it.
 
-Both come from one place: the environment, the .env file of the current folder, or the settings of the native stack. A
-token is never sent to an address of another place, except that a token of the environment goes to an address that the
-same person typed. So a .env file in a folder of someone else's logs cannot direct a token to its own address.
+Both come from one place: the environment, or the .env file of the current folder. A token is never sent to
+an address of another place, except that a token of the environment goes to an address that the same person typed. So a
+.env file in a folder of someone else's logs cannot direct a token to its own address.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.native import folders
-from plimsoll.native import settings as names
-from plimsoll.native.influx import InfluxDB
 from plimsoll.store.influx.address import Address, bad_address
 
 ENV_FILE = Path(".env")  # docker compose reads it, too
+_URL = "INFLUX_URL"
 _TOKEN = "INFLUX_TOKEN"
 
 
@@ -32,21 +29,21 @@ class Place:
     @property
     def url(self) -> str:
         """The address it names; empty if it names none."""
-        return self.settings.get(names.URL, "")
+        return self.settings.get(_URL, "")
 
     @property
-    def token_name(self) -> str:
-        """The name of its token; empty if it has none."""
-        return next((name for name in (_TOKEN, names.TOKEN_INGEST) if self.settings.get(name)), "")
+    def token(self) -> str:
+        """Its token; empty if it has none."""
+        return self.settings.get(_TOKEN, "")
 
     def has_token_for(self, url: str) -> bool:
         """Whether it has a token and names this address, or the same without TLS."""
         # https for a server without TLS: use its token, so that the error is about TLS and not about a missing token.
-        return bool(self.token_name) and _without_query(self.url) in (url, url.replace("https:", "http:", 1))
+        return bool(self.token) and _without_query(self.url) in (url, url.replace("https:", "http:", 1))
 
 
 def store_address(typed: str | None, environment: Mapping[str, str]) -> Address | None:
-    """The address, organisation, bucket and token: from --store, else the environment, else .env, else the stack.
+    """The address, organisation, bucket and token: from --store, else the environment, else .env.
 
     None if none of them names a server. Unusable if there is no token for it.
     """
@@ -60,31 +57,30 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> Address 
         if place is None:
             return None
         whole, url = place.url, _without_query(place.url)
-    token = place.settings[place.token_name]
+    token = place.token
     if not token.isascii() or not token.isprintable():
         where = f" in {place.file}" if place.file else ""
-        raise Unusable(f"{url}: what {place.token_name}{where} holds is no token: it has a character no token has")
+        raise Unusable(f"{url}: what {_TOKEN}{where} holds is no token: it has a character no token has")
     asked = {name: values[-1] for name, values in parse_qs(urlsplit(whole).query).items()}
     known = {**place.settings, **environment}
     org, bucket = (asked.get(name) or known.get(f"INFLUX_{name.upper()}") or "plimsoll" for name in ("org", "bucket"))
-    return Address(url, org, bucket, token, token_file=place.file, check=_check_of_stack(url, token))
+    return Address(url, org, bucket, token, token_file=place.file)
 
 
 def _is_for(environ: Place, url: str) -> bool:
     """Whether the environment's token is for this address: it names the same address, or none."""
-    return bool(environ.token_name) and (not environ.url or environ.has_token_for(url))
+    return bool(environ.token) and (not environ.url or environ.has_token_for(url))
 
 
 def _file_for(url: str, environ: Place) -> Place:
     """The file that names this address and has a token."""
-    for read in (_env_file, _stack):
-        place = read()
-        if place.has_token_for(url):
-            return place
-    if environ.token_name:
+    place = _env_file()
+    if place.has_token_for(url):
+        return place
+    if environ.token:
         raise Unusable(
-            f"{url}: no token; {environ.token_name} in the environment is for {_without_query(environ.url)}, the "
-            f"{names.URL} there; set both for this address"
+            f"{url}: no token; {_TOKEN} in the environment is for {_without_query(environ.url)}, the {_URL} there; set "
+            "both for this address"
         )
     raise Unusable(
         f"{url}: no token; give one that may read and write in {_TOKEN} (docs/docker.md tells where the stack in "
@@ -96,15 +92,13 @@ def _first_file(environ: Place) -> Place | None:
     """The first file that names an address, which must have a token, too; None if none does."""
     place = _env_file()
     if not place.url:
-        place = _stack()
-    if not place.url:
         return None
-    if place.token_name:
+    if place.token:
         return place
     url = _without_query(place.url)
-    if environ.token_name:
+    if environ.token:
         raise Unusable(
-            f"{environ.token_name} in the environment is not sent to {url}, which only {place.file} names; if it "
+            f"{_TOKEN} in the environment is not sent to {url}, which only {place.file} names; if it "
             f"belongs there, add {Parameter.STORE} {url}, or write {_TOKEN}=... into that file"
         )
     raise Unusable(f"{place.file}: names {url} and no token; write {_TOKEN}=... into it (docs/docker.md tells how)")
@@ -112,23 +106,6 @@ def _first_file(environ: Place) -> Place | None:
 
 def _env_file() -> Place:
     return Place(_pairs(ENV_FILE) if ENV_FILE.is_file() else {}, ENV_FILE.absolute())
-
-
-def _stack() -> Place:
-    stack = InfluxDB(folders.stack())
-    return Place(stack.settings(), stack.env_file)
-
-
-def _check_of_stack(url: str, token: str) -> partial[None] | None:
-    """The check of the server for a token of the native stack; None for other tokens."""
-    stack = InfluxDB(folders.stack())
-    try:
-        settings = stack.settings()
-    except Unusable:
-        return None  # its tokens are not known here, so this is none of them
-    if token not in settings.values():
-        return None
-    return partial(stack.check_listens, url)
 
 
 def _without_query(whole: str) -> str:

@@ -22,7 +22,6 @@ from plimsoll.cli.options import (
     rules,
     runs,
     service,
-    stack,
     up,
     users,
 )
@@ -62,7 +61,6 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(rules.app, name="rules")
 app.add_typer(grafana.app, name="grafana")
 app.add_typer(prometheus.app, name="prometheus")
-app.add_typer(stack.app, name="stack")
 app.add_typer(alerts.app, name="alerts")
 app.add_typer(service.app, name="service")
 app.add_typer(users.app, name="users")

@@ -12,11 +12,6 @@ def cache() -> Path:
     return _users("XDG_CACHE_HOME", ".cache", "Library/Caches") / "plimsoll"
 
 
-def state() -> Path:
-    """The folder for server data: plimsoll/ in the user's state folder."""
-    return _users("XDG_STATE_HOME", ".local/state", "Library/Application Support") / "plimsoll"
-
-
 def _users(variable: str, linux: str, macos: str) -> Path:
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")

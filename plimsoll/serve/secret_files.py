@@ -11,7 +11,7 @@ from typing import Any
 
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
-from plimsoll.native.private import check_private
+from plimsoll.model.private_folder import check_private
 
 _log = logging.getLogger(__name__)
 

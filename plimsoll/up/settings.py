@@ -22,9 +22,9 @@ from plimsoll.collect.checks.settings import CheckSettings
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.parameters import Parameter
+from plimsoll.model.private_folder import check_private
 from plimsoll.model.strict_toml import decoded, parsed
 from plimsoll.model.times import SECOND
-from plimsoll.native.private import check_private
 from plimsoll.notify.settings import (
     FILE_NAME,
     Duration,

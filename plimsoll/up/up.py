@@ -20,7 +20,6 @@ from plimsoll.collect.processes import ProcessWatch
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
-from plimsoll.native.running import OnlyOne
 from plimsoll.notify.delivery import Send, senders
 from plimsoll.notify.heartbeat import Heartbeat
 from plimsoll.notify.redaction import hide_in_logs
@@ -44,6 +43,7 @@ from plimsoll.store.victoriametrics.store import VictoriaStore
 from plimsoll.up import overview, reloading
 from plimsoll.up import settings as up_settings
 from plimsoll.up.reloading import Reloaded
+from plimsoll.up.running import OnlyOne
 from plimsoll.up.settings import ProxySettings, UpSettings
 from plimsoll.up.setup import Setup
 from plimsoll.up.sources import Sources

@@ -6,9 +6,8 @@ from plimsoll.api import store_address as finding
 from plimsoll.api.open_store import open_store
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.native import folders
 
-THERE, STACK = "http://10.0.0.1:8086", "http://127.0.0.1:8086"
+THERE = "http://10.0.0.1:8086"
 
 
 def store_address(typed, environment):
@@ -21,29 +20,12 @@ def store_address(typed, environment):
 def nothing_known(monkeypatch, tmp_path):
     for name in ("INFLUX_URL", "INFLUX_TOKEN", "INFLUX_ORG", "INFLUX_BUCKET"):
         monkeypatch.delenv(name, raising=False)
-    for name in ("XDG_STATE_HOME", "LOCALAPPDATA", "HOME"):
-        monkeypatch.setenv(name, str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def stack():
-    """The settings of a native stack."""
-    folder = folders.stack()
-    folder.mkdir(parents=True)
-    names = ("INFLUX_ORG", "INFLUX_BUCKET", "INFLUX_USERNAME", "INFLUX_PASSWORD", "INFLUX_ADMIN_TOKEN")
-    lines = [f"{name}={name.lower()}" for name in (*names, "INFLUX_TOKEN_INGEST")]
-    (folder / "influxdb.env").write_text("\n".join(["INFLUX_URL=http://127.0.0.1:8086", *lines]) + "\n")
-
-
-def test_the_stack_that_runs_here_is_the_store(stack):
-    found = store_address(None, {})
-    assert (found.url, found.org, found.token) == ("http://127.0.0.1:8086", "influx_org", "influx_token_ingest")
-
-
-def test_an_env_file_that_is_not_ours_does_not_hide_the_stack(stack, tmp_path):
+def test_an_env_file_that_is_not_ours_names_no_store(tmp_path):
     (tmp_path / ".env").write_text("DATABASE_URL=x\n")
-    assert store_address(None, {}).url == "http://127.0.0.1:8086"
+    assert finding.store_address(None, {}) is None
 
 
 def test_an_env_file_of_ours_is_read_however_it_is_written(tmp_path):
@@ -52,23 +34,7 @@ def test_an_env_file_of_ours_is_read_however_it_is_written(tmp_path):
     assert (found.url, found.token) == ("http://10.0.0.1:8086", "t")
 
 
-def test_the_stacks_token_is_for_the_stack_alone(stack):
-    with pytest.raises(Unusable, match="no token"):
-        store_address("http://influx.example.org:8086", {})
-    for scheme in ("http", "https"):
-        assert store_address(f"{scheme}://127.0.0.1:8086/", {}).token == "influx_token_ingest"
-
-
-def test_a_stack_whose_settings_are_lost_is_in_nobodys_way(stack):
-    (folders.stack() / "influxd.bolt").touch()
-    (folders.stack() / "influxdb.env").unlink()
-    for url in (None, "http://127.0.0.1:8086"):
-        with pytest.raises(Unusable, match=r"influxdb\.env: is not there"):
-            store_address(url, {})
-    assert store_address("http://h:1", {"INFLUX_TOKEN": "t"}).url == "http://h:1"
-
-
-def test_the_token_of_a_stack_with_tls_is_not_sent_without(tmp_path):
+def test_the_token_of_a_server_with_tls_is_not_sent_without(tmp_path):
     (tmp_path / ".env").write_text("INFLUX_URL=https://10.0.0.1:8086\nINFLUX_TOKEN=t\n")
     with pytest.raises(Unusable, match="no token"):
         store_address("http://10.0.0.1:8086", {})
@@ -97,7 +63,7 @@ def env_file(tmp_path, *lines):
     return tmp_path / ".env"
 
 
-def test_an_env_file_does_not_direct_a_token_to_its_address(stack, tmp_path):
+def test_an_env_file_does_not_direct_a_token_to_its_address(tmp_path):
     """As in a folder of logs from someone else."""
     file = env_file(tmp_path, f"INFLUX_URL={THERE}")
     with pytest.raises(Unusable, match="is not sent") as refused:
@@ -110,37 +76,30 @@ def test_an_env_file_does_not_direct_a_token_to_its_address(stack, tmp_path):
     assert store_address(THERE, {"INFLUX_TOKEN": "mine"}).token == "mine"  # one person gave both
 
 
-def test_a_token_in_an_env_file_is_for_the_address_there(stack, tmp_path):
+def test_a_token_in_an_env_file_is_for_the_address_there(tmp_path):
     file = env_file(tmp_path, f"INFLUX_URL={THERE}", "INFLUX_TOKEN=its")
     for environment in ({}, {"INFLUX_TOKEN": "mine"}, {"INFLUX_URL": THERE}):
         found = store_address(None, environment)
         assert (found.url, found.token, found.token_file) == (THERE, "its", file)
-    assert store_address(STACK, {}).token == "influx_token_ingest"
-    assert store_address(None, {"INFLUX_URL": STACK, "INFLUX_TOKEN": "mine"}).token == "mine"
+    assert store_address(None, {"INFLUX_URL": "http://h:2", "INFLUX_TOKEN": "mine"}).token == "mine"
     for typed, environment in (("http://h:1", {}), (None, {"INFLUX_URL": "http://h:1"})):
         with pytest.raises(Unusable, match="no token"):
             store_address(typed, environment)
 
 
-def test_a_token_in_an_env_file_without_an_address_is_for_none(stack, tmp_path):
+def test_a_token_in_an_env_file_without_an_address_is_for_none(tmp_path):
     env_file(tmp_path, "INFLUX_TOKEN=its")
-    assert store_address(None, {}).token == "influx_token_ingest"
+    assert finding.store_address(None, {}) is None
     with pytest.raises(Unusable, match="no token"):
         store_address(None, {"INFLUX_URL": THERE})
 
 
-def test_an_exported_token_is_for_the_exported_address(stack):
+def test_an_exported_token_is_for_the_exported_address():
     environment = {"INFLUX_URL": THERE, "INFLUX_TOKEN": "mine"}
     assert store_address(None, environment).token == "mine"
     assert store_address(f"{THERE}/?bucket=b", environment).token == "mine"
-    assert store_address(STACK, environment).token == "influx_token_ingest"
     with pytest.raises(Unusable, match=f"for {THERE}"):
         store_address("http://h:1", environment)
-
-
-def test_an_exported_token_alone_is_not_for_the_stack(stack):
-    assert store_address(None, {"INFLUX_TOKEN": "mine"}).token == "influx_token_ingest"
-    assert store_address(STACK, {"INFLUX_TOKEN": "mine"}).token == "mine"
 
 
 def test_the_file_of_the_token_is_named(plimsoll, bucket, tmp_path):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from plimsoll.native.data_folder import default_folder
+from plimsoll.api.data_folder import default_folder
 from plimsoll.store.influx.address import Address
 from tests.sure_influx import SureServer
 

@@ -1,7 +1,4 @@
-"""What a comparison answers where runs of one build differ, as real ones do: by simulators that know nothing of it.
-
-The trials at large: `python -m bench.run_to_run`.
-"""
+"""What a comparison answers where runs of one build differ, as real ones do: by simulators that know nothing of it."""
 
 from dataclasses import replace
 from functools import cache

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from plimsoll.demo.runs import FACTS
 from plimsoll.model.times import SECOND
-from plimsoll.native.influx import InfluxDB
 from plimsoll.store.influx.server import Address, Server
 from plimsoll.store.influx.store import InfluxStore
 from tests.conftest import Bucket
 from tests.grafana_components import live
+from tests.servers.influx import InfluxDB
 from tests.stored_runs import store_run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

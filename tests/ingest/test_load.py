@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
-from plimsoll.native.influx import InfluxDB
 from plimsoll.store import lease
 from plimsoll.store.influx.server import Address, Server
 from plimsoll.store.influx.store import InfluxStore
 from plimsoll.store.lease import LeaseEnded, leased
 from plimsoll.store.run_states import Work
 from tests.conftest import built
+from tests.servers.influx import InfluxDB
 from tests.sure_influx import SureServer
 
 EVER = (0, 2**62)
@@ -317,7 +317,6 @@ def test_without_a_store_it_is_said_how_to_name_one(plimsoll, monkeypatch, tmp_p
     outcome = plimsoll("runs", "list")
     assert outcome.status == 2
     assert "--store" in outcome.err
-    assert "plimsoll stack start" in outcome.err
 
 
 def test_a_run_of_which_only_a_part_of_its_row_is_left_can_be_deleted_or_loaded_again(

@@ -16,7 +16,6 @@ from plimsoll.alerting.health import Health, Progress
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
-from plimsoll.native.running import OnlyOne
 from plimsoll.pages.application import routes
 from plimsoll.receive.writing import Writing
 from plimsoll.rules.load import load
@@ -27,6 +26,7 @@ from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Serving
 from plimsoll.store.protocol import Store
+from plimsoll.up.running import OnlyOne
 from plimsoll.up.watched import Watched
 
 LOOPBACK = Listen(port=0)

@@ -11,12 +11,12 @@ import pytest
 import urllib3
 import yaml
 
-from plimsoll.native.programs import VICTORIA_METRICS
 from plimsoll.store.victoriametrics.address import Address
 from plimsoll.store.victoriametrics.live import LiveSamples
 from plimsoll.store.victoriametrics.names import Measurements
 from plimsoll.store.victoriametrics.server import Server
 from tests.conftest import VictoriaMetrics, built, free_port
+from tests.servers.programs import VICTORIA_METRICS
 from tests.store.test_contract import EVER, cpu, points
 
 FOLDER = Path(__file__).parents[2] / "docs" / "scale"

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
-from plimsoll.native import folders
-from plimsoll.native.programs import TELEGRAF_WINDOWS
+from plimsoll.model.user_folders import cache
+from tests.servers.programs import TELEGRAF_WINDOWS
 
 _WINE_PLACES = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/lib/wine"])
 _COMPILER = "x86_64-w64-mingw32-gcc"
@@ -87,7 +87,7 @@ def _environment(prefix: Path) -> dict[str, str]:
 
 def _prefix(wine: str) -> Path:
     """A Windows for Wine to run in, in the cache; it is made once, which takes some seconds."""
-    prefix = folders.cache() / "native" / "wine"
+    prefix = cache() / "native" / "wine"
     if prefix.is_dir():
         return prefix
     prefix.parent.mkdir(parents=True, exist_ok=True)

@@ -18,10 +18,10 @@ import pytest
 from plimsoll.alerting.loop import AlertLoop
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.hosts.facts import GivenFacts
-from plimsoll.native.running import OnlyOne
 from plimsoll.rules.load import load
 from plimsoll.rules.subjects import Subject
 from plimsoll.serve.listen import Listen
+from plimsoll.up.running import OnlyOne
 from plimsoll.up.setup import Setup
 from plimsoll.up.up import Up
 from tests.conftest import free_port

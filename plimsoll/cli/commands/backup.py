@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
+from plimsoll.api import data_folder
 from plimsoll.api.open_store import open_embedded
 from plimsoll.cli.console import print_line
 from plimsoll.hosts import overlay
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
-from plimsoll.native import data_folder
 from plimsoll.notify.settings import FILE_NAME
 from plimsoll.serve import users
 from plimsoll.store.duck.days import folder_of

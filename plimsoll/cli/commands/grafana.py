@@ -1,7 +1,5 @@
 """`plimsoll grafana`."""
 
-import json
-import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +8,7 @@ from plimsoll.cli.console import print_error, print_line
 from plimsoll.cli.outputs import write_text
 from plimsoll.export.grafana.agents import Agent, is_recorded, recorded_by
 from plimsoll.export.grafana.alerts import alerts
-from plimsoll.export.grafana.check.check import Parser, mistakes
+from plimsoll.export.grafana.check.check import mistakes
 from plimsoll.export.grafana.dashboards import files as dashboard_files
 from plimsoll.export.grafana.dashboards.panels import panel_of
 from plimsoll.export.prometheus.dashboards import files as prometheus_files
@@ -20,7 +18,6 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.strict_yaml import Mistakes
 from plimsoll.model.times import SECOND, duration_text, parse_duration
-from plimsoll.native.programs import INFLUXQL
 from plimsoll.rules.collectors.counters import signals_of
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.load import load as load_rules
@@ -121,21 +118,9 @@ def check(paths: list[Path]) -> None:
                 files[str(one)] = one.read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 raise Unusable(f"{one}: cannot be read: {error}") from None
-    if wrong := mistakes(files, _parser()):
+    if wrong := mistakes(files):
         raise Mistakes(wrong)
     print_line(f"ok: {counted(len(files), 'file')}")
-
-
-def _parser() -> Parser | None:
-    """InfluxQL's own parser, if it has been built."""
-    if not INFLUXQL.path.is_file():
-        return None
-
-    def faults(queries: Sequence[str]) -> Sequence[str | None]:
-        done = subprocess.run([INFLUXQL.path], input=json.dumps(queries), capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
-
-    return faults
 
 
 def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """`plimsoll prometheus`."""
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +19,6 @@ from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.remark import counted
 from plimsoll.model.strict_yaml import Mistakes
 from plimsoll.model.times import SECOND, parse_duration
-from plimsoll.native.programs import PROMTOOL
 from plimsoll.rules.load import load as load_rules
 
 _RULES = "*.rules.yaml"
@@ -74,21 +74,19 @@ def check(paths: Sequence[Path], packs: Sequence[str]) -> None:
                 raise Unusable(
                     f"{one}: cannot be read: {error}; name rule files, or write them with plimsoll prometheus export"
                 ) from None
-    wrong = [*mistakes(files, load_rules(packs, ()).signals), *_syntax([*files])]
+    promtool = shutil.which("promtool")
+    wrong = mistakes(files, load_rules(packs, ()).signals)
+    if promtool:
+        wrong += _syntax_errors(promtool, [*files])
     if wrong:
         raise Mistakes(wrong)
-    print_line(
-        f"ok: {counted(len(files), 'file')}{'' if PROMTOOL.built else '; promtool is not built, syntax unchecked'}"
-    )
+    print_line(f"ok: {counted(len(files), 'file')}{'' if promtool else '; there is no promtool, syntax unchecked'}")
 
 
-def _syntax(files: Sequence[str]) -> list[str]:
-    """What promtool has against the files, if it has been built."""
-    if not PROMTOOL.built:
-        return []
-    done = subprocess.run(
-        [PROMTOOL.path, "check", "rules", "--lint=none", *files], capture_output=True, text=True, check=False
-    )
+def _syntax_errors(promtool: str, files: Sequence[str]) -> list[str]:
+    """Return what promtool has against the files."""
+    command = [promtool, "check", "rules", "--lint=none", *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return [line.strip() for line in done.stderr.splitlines() if line.strip()] if done.returncode else []
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 import urllib3
 from urllib3.exceptions import HTTPError
 
+from plimsoll.api import data_folder
 from plimsoll.cli.console import print_line
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.http_connections import check_connections, last_cause
-from plimsoll.native import data_folder, running
 from plimsoll.serve.credentials import owner_token
+from plimsoll.up import running
 from plimsoll.up.reloading import PATH
 
 _ANSWER_S = 60.0

@@ -3,12 +3,12 @@
 import time
 from pathlib import Path
 
+from plimsoll.api import data_folder
 from plimsoll.cli.console import print_line, print_notice
 from plimsoll.model.errors import Unusable
-from plimsoll.native import data_folder
-from plimsoll.native.running import OnlyOne
 from plimsoll.store.duck.salvage import salvage
 from plimsoll.store.duck.store import FILE
+from plimsoll.up.running import OnlyOne
 
 
 def run(data: Path | None) -> None:

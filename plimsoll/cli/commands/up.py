@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plimsoll.alerting.rule_targets import Site
+from plimsoll.api import data_folder
 from plimsoll.api.open_store import influx_store, measurements_of, victoria_store
 from plimsoll.api.store_address import store_address
 from plimsoll.cli.console import print_line, print_notice
@@ -25,8 +26,6 @@ from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unusable
 from plimsoll.model.points import Points
 from plimsoll.model.remark import counted
-from plimsoll.native import data_folder
-from plimsoll.native.running import OnlyOne
 from plimsoll.pages.application import routes
 from plimsoll.rules.load import Catalogue, load
 from plimsoll.serve import credentials
@@ -40,6 +39,7 @@ from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 from plimsoll.up import log_lines
 from plimsoll.up import settings as up_settings
+from plimsoll.up.running import OnlyOne
 from plimsoll.up.service import control_events
 from plimsoll.up.settings import StoreSettings, UpSettings
 from plimsoll.up.setup import Setup

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from plimsoll.alerting import audit_log
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
+from plimsoll.api import data_folder
 from plimsoll.cli.commands.alerts.alerts import opened
 from plimsoll.cli.console import print_line, print_notice
 from plimsoll.cli.outputs import write_json
@@ -15,7 +16,6 @@ from plimsoll.cli.person import at_terminal
 from plimsoll.model.errors import Unusable
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, iso
-from plimsoll.native import data_folder
 from plimsoll.serve import credentials, users
 from plimsoll.serve.people import Role
 

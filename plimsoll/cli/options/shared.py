@@ -64,7 +64,7 @@ StoreOption = Annotated[
         "computers share, or the address of an InfluxDB 2 "
         "(http://127.0.0.1:8086, with ?org= and &bucket= if needed), whose token is read from INFLUX_TOKEN, or of a "
         "VictoriaMetrics (victoriametrics://127.0.0.1:8428), whose token is read from VICTORIAMETRICS_TOKEN. Default: "
-        "INFLUX_URL, .env, what plimsoll stack started, or the user's data folder.",
+        "INFLUX_URL, .env, or the user's data folder.",
         metavar="FOLDER|FILE|ADDRESS",
         show_default=False,
         callback=not_empty,

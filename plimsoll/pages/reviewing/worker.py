@@ -36,7 +36,6 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import StoredRun
 from plimsoll.model.times import Zone
-from plimsoll.native import running
 from plimsoll.pages.reviewing.kept_means import KeptMeans
 from plimsoll.pages.reviewing.kept_reviews import KeptReviews, review_id
 from plimsoll.pages.reviewing.review_summary import kept_review
@@ -52,6 +51,7 @@ from plimsoll.rules.load import Catalogue
 from plimsoll.serve.credentials import owner_token
 from plimsoll.store.protocol import Store
 from plimsoll.store.remote import RemoteStore
+from plimsoll.up import running
 
 _NICE = 10
 _FIRST_TO_END = "1000"

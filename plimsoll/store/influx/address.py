@@ -1,6 +1,5 @@
 """The address of an InfluxDB bucket, with its token."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -13,8 +12,7 @@ from plimsoll.model.errors import Unusable
 class Address:
     """A bucket of an InfluxDB, and a token for it. Raises Unusable if the URL is invalid.
 
-    `token_file` is the file that the token is from; None for the environment. `check` is called on each connection
-    before anything is sent, and raises OSError if another server than the one that the token is for answers there.
+    `token_file` is the file that the token is from; None for the environment.
     """
 
     url: str
@@ -22,7 +20,6 @@ class Address:
     bucket: str
     token: str
     token_file: Path | None = field(default=None, kw_only=True)
-    check: Callable[[], None] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         try:

@@ -59,4 +59,4 @@ def unanswered_advice(error: Exception, address: Address) -> str:
     """What to do if a server does not answer."""
     if address.url.startswith("http:") and isinstance(wrapped_error(error), ConnectionResetError):
         return "if it speaks TLS there, write https://; else see its log"
-    return "is InfluxDB running there? plimsoll stack status tells of a native one"
+    return "is InfluxDB running there?"

@@ -17,7 +17,7 @@ from influxdb_client.rest import ApiException
 from urllib3.exceptions import HTTPError
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.http_connections import check_connections, last_cause
+from plimsoll.model.http_connections import last_cause
 from plimsoll.model.log import Times, Values
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.errors import refusal, server_message
@@ -66,8 +66,6 @@ class Server:
         )
         assert self._client.api_client is not None
         self._api = self._client.api_client
-        if address.check:
-            check_connections(self._api.rest_client.pool_manager, address.check)
         self._write = self._client.write_api(write_options=SYNCHRONOUS)
 
     def post(self, lines: bytes) -> tuple[int, str]:

@@ -1,6 +1,8 @@
-"""The dashboards with the stack as users start it: live data of this host, and loaded logs."""
+"""The dashboards with a real Telegraf and InfluxDB: live data of this host, and loaded logs."""
 
+import os
 import re
+import subprocess
 import time
 from collections import defaultdict
 from itertools import combinations, product
@@ -10,18 +12,19 @@ import pytest
 
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.export.grafana.check.panel_queries import panels, questions
+from plimsoll.model.shipped_files import shipped_files
 from plimsoll.model.times import SECOND
-from plimsoll.native import settings
-from plimsoll.native.stack import Stack
 from plimsoll.rules.fields import combined_rates
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.origins import FieldsOrigin, recorded_as
 from plimsoll.rules.signal_finder import Finder
+from plimsoll.store.influx import tokens
 from plimsoll.store.influx.server import Address, Server
 from plimsoll.store.influx.store import InfluxStore
-from tests.conftest import built, free_port
+from tests.conftest import built
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.conftest import Influx
+from tests.servers.influx import InfluxDB
 from tests.stored_runs import store_run
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -32,16 +35,20 @@ LIVE_SAMPLES = 4  # of this host, one every ten seconds: enough for rates, and f
 
 
 class Watched:
-    """A stack that has run for a while, with each log of examples/ loaded as a run."""
+    """A Telegraf and an InfluxDB that have run for a while, with each log of examples/ loaded as a run."""
 
     def __init__(self, folder):
         self.begun = time.time_ns()
-        self._stack = Stack(folder)
-        self._stack.start(port=free_port())
-        self._made = self._stack.influxdb.settings()
-        names = (settings.URL, settings.ORG, settings.BUCKET, settings.TOKEN_INGEST)
+        self._influxdb = InfluxDB(folder)
+        self._made = self._influxdb.start()
+        environment = {name: self._made[name] for name in (tokens.URL, tokens.ORG, tokens.BUCKET)}
+        environment |= {"INFLUX_TOKEN": self._made[tokens.TOKEN_TELEGRAF], "PATH": os.defpath}
+        command = [built("telegraf"), "--strict-env-handling", "--config", shipped_files("telegraf") / "linux.conf"]
+        with (folder / "telegraf.log").open("wb") as log:
+            self._telegraf = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        names = (tokens.URL, tokens.ORG, tokens.BUCKET, tokens.TOKEN_INGEST)
         self.store = InfluxStore(Server(Address(*(self._made[name] for name in names))))
-        self._grafana = Influx(*(self._made[name] for name in (*names[:3], settings.TOKEN_GRAFANA)))
+        self._grafana = Influx(*(self._made[name] for name in (*names[:3], tokens.TOKEN_GRAFANA)))
 
     def load(self, name):
         store_run(self.store, EXAMPLES / name, name, merge=True)
@@ -64,7 +71,9 @@ class Watched:
         return min(self.store.counts(found, self.begun, now), default=0)
 
     def stop(self):
-        self._stack.stop()
+        self._telegraf.terminate()
+        self._telegraf.wait()
+        self._influxdb.stop()
 
     def ask(self, queries):
         """Return for each query the tags of each series in the answer that has a value."""

@@ -13,6 +13,7 @@ from plimsoll.alerting.causes import cause
 from plimsoll.alerting.firing import firing
 from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.wording import ended_sentence, made_sentence, still_sentence
+from plimsoll.api import data_folder
 from plimsoll.cli.console import print_error, print_line, print_lines
 from plimsoll.cli.outputs import STDOUT, write_json
 from plimsoll.cli.person import at_terminal
@@ -22,7 +23,6 @@ from plimsoll.model.styled import Line
 from plimsoll.model.time_arguments import TimeRange, parse_time
 from plimsoll.model.times import SECOND, Zone, parse_duration
 from plimsoll.model.value_text import quantity
-from plimsoll.native import data_folder
 from plimsoll.notify import alerts_document, test_message
 from plimsoll.notify.delivery import senders
 from plimsoll.notify.notification_log import notifications, states

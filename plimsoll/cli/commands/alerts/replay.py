@@ -10,6 +10,7 @@ from plimsoll.alerting.alert_intervals import AlertInterval
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.replay import replay as replayed
 from plimsoll.alerting.rule_targets import Site
+from plimsoll.api import data_folder
 from plimsoll.api.open_store import measurements_of
 from plimsoll.cli.console import print_line
 from plimsoll.cli.open_store import open_store
@@ -18,7 +19,6 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.native import data_folder
 from plimsoll.rules.load import load
 from plimsoll.up import settings as up_settings
 

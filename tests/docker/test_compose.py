@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import stat
 import subprocess
 import time
@@ -13,17 +14,21 @@ from pathlib import Path
 import pytest
 import yaml
 
-from plimsoll.native import folders, settings, tokens
-from plimsoll.native.influx import InfluxDB
-from plimsoll.native.influx_api import Api
-from plimsoll.native.programs import INFLUXDB, TELEGRAF
-from plimsoll.native.settings import for_docker
+from plimsoll.model.shipped_files import shipped_files
+from plimsoll.store.influx import tokens
+from tests.servers.influx import InfluxDB
+from tests.servers.programs import INFLUXDB, TELEGRAF
 
 ROOT = Path(__file__).parents[2]
 FILE = yaml.load((ROOT / "docker-compose.yml").read_text(), yaml.CSafeLoader)
 SERVICES, SECRETS = FILE["services"], FILE["secrets"]
-SECRET = {settings.PASSWORD, settings.ADMIN_TOKEN, settings.GRAFANA_PASSWORD}
+SECRET = {tokens.PASSWORD, tokens.ADMIN_TOKEN, "GRAFANA_PASSWORD"}
 VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)(:[-?])?([^}]*)\}")
+
+
+@pytest.fixture
+def docker_env():
+    return runpy.run_path(str(ROOT / "install" / "docker_env.py"))
 
 
 @pytest.fixture
@@ -63,16 +68,15 @@ def mounts(service):
         yield VARIABLE.sub(lambda found: found[3], source), target, "".join(mode)
 
 
-def test_the_file_is_valid_with_the_env_file_that_is_generated(docker_compose, plimsoll, tmp_path):
+def test_the_file_is_valid_with_the_env_file_that_is_generated(docker_compose, docker_env, tmp_path):
     env_file = tmp_path / ".env"
-    made = plimsoll("stack", "env", "--out", env_file)
-    assert made.status == 0
+    assert docker_env["main"](str(env_file)) == 0
     assert stat.S_IMODE(env_file.stat().st_mode) == 0o600
     done = docker_compose(env_file)
     assert done.returncode == 0, done.stderr
-    read = settings.read(env_file)
+    read = dict(line.split("=", 1) for line in env_file.read_text().splitlines() if line[0] != "#")
     services = yaml.load(done.stdout, yaml.CSafeLoader)["services"]
-    assert services["influxdb"]["environment"]["DOCKER_INFLUXDB_INIT_USERNAME"] == read[settings.USERNAME]
+    assert services["influxdb"]["environment"]["DOCKER_INFLUXDB_INIT_USERNAME"] == read[tokens.USERNAME]
     assert not any(read[name] in done.stdout for name in SECRET)
 
 
@@ -88,10 +92,10 @@ def test_secrets_are_files_in_the_services_that_need_them():
 
 def test_tokens_are_made_with_the_secrets_in_files(influxdb, tmp_path, monkeypatch, capsys):
     values = {
-        settings.URL: influxdb.url,
-        settings.ORG: influxdb.org,
-        settings.BUCKET: influxdb.bucket,
-        settings.USERNAME: "plimsoll",
+        tokens.URL: influxdb.url,
+        tokens.ORG: influxdb.org,
+        tokens.BUCKET: influxdb.bucket,
+        tokens.USERNAME: "plimsoll",
         "INFLUX_PASSWORD_FILE": "unused here",
         "INFLUX_ADMIN_TOKEN_FILE": influxdb.admin_token,
     }
@@ -111,28 +115,25 @@ def test_without_it_one_is_told_how_to_make_it(docker_compose, tmp_path):
     (tmp_path / ".env").touch()
     done = docker_compose(tmp_path / ".env")
     assert done.returncode != 0
-    assert "run plimsoll stack env" in done.stderr
+    assert "run python3 install/docker_env.py" in done.stderr
 
 
-def test_an_env_file_that_is_there_is_left_alone(plimsoll, tmp_path):
+def test_an_env_file_that_is_there_is_left_alone(docker_env, tmp_path):
     env_file = tmp_path / ".env"
-    assert plimsoll("stack", "env", "--out", env_file).status == 0
-    before = env_file.read_text()
-    done = plimsoll("stack", "env", "--out", env_file)
-    assert (done.status, env_file.read_text()) == (2, before)
-    assert "is there already" in done.err
+    env_file.write_text("mine\n")
+    assert (docker_env["main"](str(env_file)), env_file.read_text()) == (2, "mine\n")
 
 
-def test_no_two_installations_share_a_secret():
-    one, other = for_docker(), for_docker()
-    assert {name for name in one if one[name] != other[name]} == SECRET
-    assert all(re.fullmatch(r"[\w-]{32,}", one[name]) for name in SECRET)
+def test_no_two_installations_share_a_secret(docker_env):
+    first, second = docker_env["settings"](), docker_env["settings"]()
+    assert {name for name in first if first[name] != second[name]} == SECRET
+    assert all(re.fullmatch(r"[\w-]{32,}", first[name]) for name in SECRET)
 
 
-def test_every_variable_has_a_default_or_is_generated():
+def test_every_variable_has_a_default_or_is_generated(docker_env):
     used = {found[0]: found[1] for found in VARIABLE.findall((ROOT / "docker-compose.yml").read_text())}
-    generated = set(for_docker())
-    assert {name for name, kind in used.items() if kind == ":?"} == generated - {settings.URL} - SECRET
+    generated = set(docker_env["settings"]())
+    assert {name for name, kind in used.items() if kind == ":?"} == generated - {tokens.URL} - SECRET
     assert {name for name, kind in used.items() if kind == ":-"}.isdisjoint(generated)
     assert "" not in used.values()
 
@@ -173,7 +174,7 @@ def test_the_versions_are_those_that_are_tested_here():
 
 
 def test_each_token_reaches_the_one_who_needs_it_alone():
-    owners = {name: tokens.FOLDERS[name] for name in settings.TOKENS}
+    owners = tokens.FOLDERS
     assert {target for _, target, _ in mounts("tokens")} == {f"/run/plimsoll/{owner}" for owner in owners.values()}
     assert SERVICES["tokens"]["command"][-1] == "/run/plimsoll"
     for owner in owners.values():
@@ -193,19 +194,19 @@ def test_telegraf_gets_every_variable_its_configuration_needs():
 
 def test_tokens_are_made_once_and_anew_where_influxdb_does_not_know_them(influxdb, tmp_path):
     with InfluxDB(tmp_path / "influxdb") as made:
-        given = {name: made[name] for name in settings.REQUIRED}
+        given = {name: made[name] for name in tokens.REQUIRED}
         place = tmp_path / "volumes"
-        assert tokens.provide(given, place) == list(settings.TOKENS)
+        assert tokens.provide_tokens(given, place) == list(tokens.FOLDERS)
         files = {name: place / folder / "token" for name, folder in tokens.FOLDERS.items()}
         first = {name: file.read_text() for name, file in files.items()}
-        assert tokens.provide(given, place) == []
+        assert tokens.provide_tokens(given, place) == []
         assert {name: file.read_text() for name, file in files.items()} == first
-        files[settings.TOKEN_GRAFANA].chmod(0o644)
-        files[settings.TOKEN_GRAFANA].write_text("of another InfluxDB")
-        files[settings.TOKEN_INGEST].unlink()
-        assert tokens.provide(given, place) == [settings.TOKEN_GRAFANA, settings.TOKEN_INGEST]
-        assert files[settings.TOKEN_TELEGRAF].read_text() == first[settings.TOKEN_TELEGRAF]
-        known = Api(made[settings.URL], made[settings.ADMIN_TOKEN]).tokens()
+        files[tokens.TOKEN_GRAFANA].chmod(0o644)
+        files[tokens.TOKEN_GRAFANA].write_text("of another InfluxDB")
+        files[tokens.TOKEN_INGEST].unlink()
+        assert tokens.provide_tokens(given, place) == [tokens.TOKEN_GRAFANA, tokens.TOKEN_INGEST]
+        assert files[tokens.TOKEN_TELEGRAF].read_text() == first[tokens.TOKEN_TELEGRAF]
+        known = tokens.Api(made[tokens.URL], made[tokens.ADMIN_TOKEN]).tokens()
         assert {file.read_text().strip() for file in files.values()} <= known
 
 
@@ -216,7 +217,7 @@ def test_telegraf_starts_as_it_does_in_its_container(bucket, telegraf, tmp_path)
     for there, here in {
         "$$": "$",
         "/run/plimsoll/token": str(tmp_path / "token"),
-        "/etc/plimsoll/telegraf": str(folders.configurations()),
+        "/etc/plimsoll/telegraf": str(shipped_files("telegraf")),
         "exec telegraf": f"exec {telegraf}",
     }.items():
         assert there in script

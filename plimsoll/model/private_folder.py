@@ -13,7 +13,7 @@ _ROOT = 0
 _MOST_LINKS = 40  # Linux's limit
 
 
-def check_private(folder: Path, option: str = Parameter.FOLDER) -> None:
+def check_private(folder: Path, option: str = Parameter.STORE) -> None:
     """Raise Unusable if another user owns a folder, may write in it, or could exchange a folder on the way to it.
 
     The folder need not exist. Sticky folders such as /tmp are safe on the way, as nobody can exchange what others own.

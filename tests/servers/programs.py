@@ -1,4 +1,4 @@
-"""The programs that plimsoll.native.build can build, each from its own Go module, and their paths."""
+"""The programs that tests.servers.build can build, each from its own Go module, and their paths."""
 
 import hashlib
 import platform
@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.native import folders
+from plimsoll.model.user_folders import cache
 
 _MODULES = Path(__file__).parent
 _BUILT_FROM = (".go", ".mod", ".sum", ".txt")
@@ -45,13 +45,6 @@ class Program:
         return required[1]
 
     @property
-    def go_version(self) -> str:
-        """The oldest Go that builds it: 1.25.5."""
-        line = re.search(r"^go (\S+)$", (self.folder / "go.mod").read_text("utf-8"), re.MULTILINE)
-        assert line, f"{self.folder / 'go.mod'} does not say which Go it needs"
-        return line[1]
-
-    @property
     def arguments(self) -> list[str]:
         """The arguments of `go build`, without the output path."""
         tags = [*self.tags, *self._plugins()]
@@ -67,7 +60,7 @@ class Program:
         kind = f"{self.system or sys.platform}-{platform.machine().lower()}"
         name = f"{Path(self.file).stem}-{self.version}-{kind}-{inputs.hexdigest()[:12]}"
         suffix = ".exe" if self.system == "windows" or (not self.system and sys.platform == "win32") else ""
-        return folders.cache() / "native" / name / (self.file + suffix)
+        return cache() / "native" / name / (self.file + suffix)
 
     @property
     def built(self) -> bool:

@@ -6,8 +6,8 @@ import subprocess
 import pytest
 import urllib3
 
-from plimsoll.native.programs import PROGRAMS
 from tests.conftest import built
+from tests.servers.programs import PROGRAMS
 
 
 def test_a_bucket_is_empty_and_alone(influxdb, bucket):

@@ -14,7 +14,6 @@ import psutil
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.native.listener import listens
 
 if sys.platform == "win32":
     import msvcrt
@@ -53,7 +52,7 @@ class Running:
     def check_listens(self) -> None:
         """Raise ConnectionRefusedError if another program has its port, which must not be sent the owner's token."""
         parts = urlsplit(self.address)
-        if not (self.is_alive and listens(self.pid, parts.port or 0)):
+        if not (self.is_alive and _listens(self.pid, parts.port or 0)):
             raise ConnectionRefusedError(f"{self.address}: is not the plimsoll up that was started")
 
 
@@ -84,6 +83,15 @@ class OnlyOne:
         """Let others have the folder."""
         (self._folder / _FILE).unlink(missing_ok=True)
         self._lock.close()
+
+
+def _listens(pid: int, port: int) -> bool:
+    """Return whether a process of this user listens on a TCP port."""
+    try:
+        sockets = psutil.Process(pid).net_connections("tcp")
+    except psutil.Error:
+        return False
+    return any(socket.status == psutil.CONN_LISTEN and socket.laddr.port == port for socket in sockets)
 
 
 def find(folder: Path) -> Running | None:

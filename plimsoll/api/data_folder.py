@@ -9,7 +9,7 @@ from pathlib import Path
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.native.private import check_private
+from plimsoll.model.private_folder import check_private
 
 _NAME = "plimsoll"
 # One of these shows that a folder is a data folder.
@@ -58,7 +58,7 @@ def made(folder: Path) -> Path:
     """
     if not _is_ours(folder):
         raise Unusable(f"{folder}: holds other files; name an empty folder, or a new one, with {Parameter.STORE}")
-    check_private(folder, option=Parameter.STORE)
+    check_private(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from plimsoll.api import data_folder
 from plimsoll.model.errors import Unusable
-from plimsoll.native import data_folder
 
 
 @pytest.mark.parametrize("names", [(), ("up.lock",), ("lost+found", "up.lock"), ("alerts.db", "notes.txt")])

@@ -1,1 +1,0 @@
-"""Builds Telegraf, InfluxDB, VictoriaMetrics and promtool from pinned Go modules; runs Telegraf and InfluxDB."""

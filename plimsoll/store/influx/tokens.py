@@ -1,0 +1,204 @@
+"""Users, buckets and tokens of an InfluxDB; creates the three tokens of the one in Docker.
+
+`python -m plimsoll.store.influx.tokens FOLDER` writes each to a file, such as FOLDER/telegraf/token; each of these
+folders is a volume that only one service mounts. InfluxDB generates tokens itself, so .env cannot contain them.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from plimsoll.model.atomic import atomic_write
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.http_connections import last_cause
+
+URL = "INFLUX_URL"
+ORG = "INFLUX_ORG"
+BUCKET = "INFLUX_BUCKET"
+USERNAME = "INFLUX_USERNAME"
+PASSWORD = "INFLUX_PASSWORD"
+ADMIN_TOKEN = "INFLUX_ADMIN_TOKEN"
+TOKEN_TELEGRAF = "INFLUX_TOKEN_TELEGRAF"
+TOKEN_GRAFANA = "INFLUX_TOKEN_GRAFANA"
+TOKEN_INGEST = "INFLUX_TOKEN_INGEST"
+REQUIRED = (URL, ORG, BUCKET, USERNAME, PASSWORD, ADMIN_TOKEN)
+
+FOLDERS = {TOKEN_TELEGRAF: "telegraf", TOKEN_GRAFANA: "grafana", TOKEN_INGEST: "ingest"}
+_READ = frozenset({"read"})
+_WRITE = frozenset({"write"})
+_TIMEOUT_S = 30
+
+# The rights of each token on the bucket. Writing includes deleting; reading includes the bucket's settings, so that
+# ingest can see the retention.
+RIGHTS = {
+    TOKEN_TELEGRAF: ("Telegraf: write", _WRITE),
+    TOKEN_GRAFANA: ("Grafana: read", _READ),
+    TOKEN_INGEST: ("plimsoll ingest: read and write", _READ | _WRITE),
+}
+
+
+class ApiError(Exception):
+    """InfluxDB answered with an error; the text is its status and message."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(f"{status}: {message}")
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket, by its IDs in InfluxDB's API."""
+
+    id: str
+    org_id: str
+
+
+@dataclass(frozen=True)
+class Api:
+    """An InfluxDB's HTTP API, called with a token."""
+
+    url: str
+    token: str = ""
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Call the API and return the answer. ApiError if that is an error, Unreachable if there is none."""
+        headers = {"Authorization": f"Token {self.token}"} if self.token else {}
+        data = None if body is None else json.dumps(body).encode()
+        if data is not None:
+            headers["Content-Type"] = "application/json"
+        # Without proxies, as the server is on this machine; no redirect is followed, as the token is for this server.
+        pools = urllib3.PoolManager(retries=False, timeout=_TIMEOUT_S)
+        try:
+            answer = pools.request(method, self.url + path, body=data, headers=headers, redirect=False)
+        except (OSError, HTTPError) as error:
+            raise Unreachable(f"{self.url}: InfluxDB does not answer: {last_cause(error)}") from None
+        finally:
+            pools.clear()
+        if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
+            raise ApiError(answer.status, _said(answer.data))
+        return json.loads(answer.data) if answer.data else None
+
+    def bucket(self, name: str) -> Bucket:
+        """The bucket of this name."""
+        found = self.call("GET", f"/api/v2/buckets?name={quote(name)}")["buckets"][0]
+        return Bucket(found["id"], found["orgID"])
+
+    def add_bucket(self, beside: Bucket, name: str, retention_s: int = 0) -> Bucket:
+        """Create a bucket in the organisation of another one."""
+        body = {"orgID": beside.org_id, "name": name, "retentionRules": _retention_rules(retention_s)}
+        return Bucket(self.call("POST", "/api/v2/buckets", body)["id"], beside.org_id)
+
+    def tokens(self) -> set[str]:
+        """All tokens of the server; none before it is set up."""
+        try:
+            return {found["token"] for found in self.call("GET", "/api/v2/authorizations")["authorizations"]}
+        except ApiError as error:
+            if error.status == HTTPStatus.UNAUTHORIZED and Api(self.url).call("GET", "/api/v2/setup")["allowed"]:
+                return set()
+            raise
+
+    def add_token(self, bucket: Bucket, description: str, rights: frozenset[str]) -> str:
+        """Create a token with only these rights, on one bucket."""
+        resource = {"type": "buckets", "id": bucket.id, "orgID": bucket.org_id}
+        permissions = [{"action": action, "resource": resource} for action in sorted(rights)]
+        body = {"orgID": bucket.org_id, "description": description, "permissions": permissions}
+        return self.call("POST", "/api/v2/authorizations", body)["token"]
+
+
+def set_up(settings: dict[str, str]) -> dict[str, str]:
+    """Create the user, bucket and tokens that are missing, and return the settings with the three tokens."""
+    no_token = Api(settings[URL])
+    if no_token.call("GET", "/api/v2/setup")["allowed"]:
+        first = {
+            "username": settings[USERNAME],
+            "password": settings[PASSWORD],
+            "token": settings[ADMIN_TOKEN],
+            "org": settings[ORG],
+            "bucket": settings[BUCKET],
+        }
+        no_token.call("POST", "/api/v2/setup", first)
+    api = Api(settings[URL], settings[ADMIN_TOKEN])
+    bucket = api.bucket(settings[BUCKET])
+    missing = [name for name in FOLDERS if name not in settings]
+    return settings | {name: api.add_token(bucket, *RIGHTS[name]) for name in missing}
+
+
+def _said(body: bytes) -> str:
+    """The message of an error response, in one line."""
+    text = body.decode("utf-8", errors="replace")
+    with suppress(ValueError, KeyError, TypeError):
+        text = str(json.loads(text)["message"])
+    return " ".join(text.split())[:300]
+
+
+def _retention_rules(retention_s: int) -> list[dict[str, Any]]:
+    """The retention rules of a bucket, as InfluxDB's API takes them; 0 is for ever.
+
+    The length of shards is InfluxDB's default; shards longer than the retention are refused.
+    """
+    hour, day = 3600, 86400
+    shard = hour if 0 < retention_s < 2 * day else day if 0 < retention_s < 180 * day else 7 * day
+    return [{"type": "expire", "everySeconds": retention_s, "shardGroupDurationSeconds": shard}]
+
+
+def provide_tokens(settings: Mapping[str, str], folder: Path) -> list[str]:
+    """Create the tokens that have no file or that InfluxDB does not know. Return their names."""
+    files = {name: folder / subfolder / "token" for name, subfolder in FOLDERS.items()}
+    base = {name: settings[name] for name in REQUIRED}
+    valid = Api(base[URL], base[ADMIN_TOKEN]).tokens()
+    tokens = {name: file.read_text("utf-8").strip() for name, file in files.items() if file.is_file()}
+    tokens = {name: token for name, token in tokens.items() if token in valid}
+    complete = set_up({**base, **tokens})
+    created = [name for name in files if name not in tokens]
+    for name in created:
+        with atomic_write(files[name]) as partial:
+            partial.write_text(complete[name] + "\n", "utf-8")
+            # Each container runs as its own user, and no other container mounts the volume.
+            partial.chmod(0o444)
+    return created
+
+
+def _with_files(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment, with the content of the file that NAME_FILE names as NAME."""
+    settings = dict(environment)
+    for name in REQUIRED:
+        if path := environment.get(f"{name}_FILE"):
+            try:
+                settings[name] = Path(path).read_text("utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise Unusable(f"{path}: cannot be read: {error}") from None
+    return settings
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Create the tokens. Return the exit status: 0 if all three exist."""
+    program = "plimsoll.store.influx.tokens"
+    try:
+        settings = _with_files(os.environ)
+        if len(arguments) != 1 or not all(map(settings.get, REQUIRED)):
+            print(
+                f"usage: {program} FOLDER, with {', '.join(REQUIRED)} in the environment; a name with _FILE gives the "
+                "file of its value",
+                file=sys.stderr,
+            )
+            return 2
+        created = provide_tokens(settings, Path(arguments[0]))
+    except (ApiError, Unreachable, Unusable) as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 3
+    print(f"made: {', '.join(created)}" if created else "all there")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
