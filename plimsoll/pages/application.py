@@ -14,7 +14,6 @@ from plimsoll.pages.alerts import routes as alerts
 from plimsoll.pages.charts import routes as chart_api
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.dashboards import routes as dashboards
-from plimsoll.pages.explore import routes as explore
 from plimsoll.pages.finding import routes as finding
 from plimsoll.pages.health import routes as health
 from plimsoll.pages.hosts import routes as hosts
@@ -53,7 +52,6 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *rules.routes(watched, frame),
         *chart_api.routes(watched, frame, scenes),
         *dashboards.routes(watched, frame, scenes),
-        *explore.routes(watched, frame, scenes),
         *runs.routes(watched, frame, reviews),
         *uploads.routes(watched, reviews),
         *upload_page.routes(watched, frame, reviews),

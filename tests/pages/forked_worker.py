@@ -1,6 +1,6 @@
 """Worker processes that begin with everything imported, which takes each of them most of its time otherwise.
 
-They are forked by a process that has imported this module, with the templates of reports. That a worker starts as a
+They are forked by a process that has imported this module. That a worker starts as a
 program of its own is tested where one is killed.
 """
 
@@ -10,8 +10,6 @@ import sys
 from multiprocessing.connection import Connection
 
 from plimsoll.pages.reviewing import worker
-from plimsoll.report.comparison import html as comparison_html
-from plimsoll.report.html import render
 
 _PROCESSES = multiprocessing.get_context("forkserver")
 _PROCESSES.set_forkserver_preload([__name__])
@@ -55,7 +53,3 @@ class ForkedWorker:
         """Its exit status, once it has ended."""
         self._process.join()
         return self._process.exitcode or 0
-
-
-render._template()
-comparison_html._template()

@@ -2,14 +2,19 @@
 sent: `mem~available|WEB1`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.series import Series
+from plimsoll.rules.schema.signal import Signal
 
 ALL = "*"
 _LONGEST = 4000
+_BETWEEN = "~"  # of measurement and field in the name of a raw series
+_OF_HOST = ("source", "objectname")  # tags that tell no series of a host from another
+_LONGEST_RAW = 300
 
 
 @dataclass(frozen=True)
@@ -26,15 +31,15 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> "Spec":
-        """Read a spec whose names are quoted as in URLs. Unusable if it is none."""
+        """Read a spec whose names are quoted as in URLs. Raises Unusable."""
         parts = text.split("|")
         if not 1 <= len(parts) <= 3 or not parts[0] or len(text) > _LONGEST:
             raise Unusable(f'"{text[:100]}" names no chart; write cpu.busy|HOST, disk.free|HOST|C: or cpu.busy|*')
         signal, _, drive = parts[0].partition("@")
         hosts = parts[1] if len(parts) > 1 else ALL
-        named = () if hosts in ("", ALL) else tuple(unquote(host) for host in hosts.split(","))
+        names = () if hosts in ("", ALL) else tuple(unquote(host) for host in hosts.split(","))
         instance = unquote(parts[2]) if len(parts) > 2 and parts[2] else None
-        return cls(unquote(signal), named, instance, drive or None)
+        return cls(unquote(signal), names, instance, drive or None)
 
     def __str__(self) -> str:
         signal = f"{_quoted(self.signal)}@{self.drive}" if self.drive else _quoted(self.signal)
@@ -42,10 +47,37 @@ class Spec:
         instance = [_quoted(self.instance)] if self.instance is not None else []
         return "|".join([signal, hosts, *instance])
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether it names series as they were sent."""
+        return _BETWEEN in self.signal
+
 
 def parse_lines(text: str) -> Sequence[Spec]:
-    """The specs of one chart: one, or several separated by `;`, whose lines it shows together."""
-    return [Spec.parse(one) for one in text.split(";")]
+    """Return the specs of one chart: one, or several separated by `;`, whose lines it shows together."""
+    return [Spec.parse(part) for part in text.split(";")]
+
+
+def raw_name(series: Series) -> str:
+    """Return the name by which charts draw a series as it was sent."""
+    return f"{series.measurement}{_BETWEEN}{series.field}"
+
+
+def raw_instance(series: Series) -> str | None:
+    """Return the tags that tell a series from others of its name: `cpu=cpu0`; None if it has none."""
+    return ", ".join(f"{name}={value}" for name, value in series.tags if name not in _OF_HOST) or None
+
+
+def raw_signal(name: str) -> Signal:
+    """Return a signal for a raw series, of which only its name is known."""
+    measurement, _, field = name[:_LONGEST_RAW].partition(_BETWEEN)
+    return Signal(title=f"{measurement} {field}".strip() or "?", unit="", meaning="As it was sent.", fact="processors")
+
+
+def raw_series(series: Iterable[Series], name: str) -> list[Series]:
+    """Return the series of a raw name, in order of their tags."""
+    matches = [one for one in series if raw_name(one) == name]
+    return sorted(matches, key=lambda one: (raw_instance(one) or "").casefold())
 
 
 def _quoted(name: str) -> str:

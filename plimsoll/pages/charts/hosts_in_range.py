@@ -2,26 +2,27 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from plimsoll.alerting.rule_targets import Site, is_for
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.alerting.rule_targets import Site, is_for, plan
+from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.pages.charts.chart_spec import Spec
-from plimsoll.pages.charts.host_signals import Found, HostSignals
-from plimsoll.pages.charts.raw_series import is_raw, raw_found
-from plimsoll.rules.schema.pack import Pack
-from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_series
+from plimsoll.rules.load import Catalogue
+from plimsoll.rules.origins import Origin, Origins, SeriesOrigin
+from plimsoll.rules.schema.pack import Pack, Rule
+from plimsoll.rules.schema.signal import Signal, Transform
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.subjects import Subject, host_of, host_tags
 from plimsoll.store.protocol import Store
 from plimsoll.up.watched import Watched
 
@@ -33,6 +34,79 @@ _HOSTS_S, _MOST_HOSTS = 600.0, 2000
 _TELLING = 1800 * SECOND  # facts are read from so much at the end of a range
 _HOUR = 3600 * SECOND
 _Kept = TypeVar("_Kept")
+
+
+@dataclass(frozen=True, eq=False)
+class SignalSource:
+    """A subject that has a signal, where the samples come from, and the rules as they apply to it."""
+
+    subject: Subject
+    origin: Origin
+    rules: Sequence[Rule]
+
+
+class HostSignals:
+    """Finds the signals of a host among its series; what was found is kept.
+
+    `everywhere` are the packs that the user named and that are for no kind of host there is: they are for all.
+    """
+
+    def __init__(self, site: Site, series: Sequence[Series], facts: Facts, everywhere: Sequence[Pack]) -> None:
+        packs = [pack for pack in site.catalogue.packs if pack in everywhere or is_for(pack, series)]
+        self._site = _with_packs(site, packs)
+        self._series = series
+        self.facts = facts
+        self._rules: dict[str, Mapping[str | None, list[Rule]]] = {}
+
+    def origins(self, signal: str) -> Origins:
+        """The subjects of a signal, and the origins of their samples."""
+        return self._finder.find(signal)
+
+    def find(self, signal: str, drive: str | None) -> list[SignalSource]:
+        """The subjects of a signal in order of their names; those of disks that are marked as such a `drive`."""
+        origins = self.origins(signal)
+        rules = self._rules_of(signal) if origins else {}
+        return [
+            SignalSource(subject, origin, [rule for rule in rules.get(subject.key[1], ()) if rule.drive == drive])
+            for subject, origin in sorted(origins.values(), key=lambda one: one[0].key[1] or "")
+        ]
+
+    @cached_property
+    def _finder(self) -> Finder:
+        return Finder(self._site.catalogue.signals, self._series, lambda _: True, self.facts.known)
+
+    def _rules_of(self, signal: str) -> Mapping[str | None, list[Rule]]:
+        """Return the rules on a signal as they apply to each instance, their limits scaled by its facts."""
+        if signal not in self._rules:
+            rules: dict[str | None, list[Rule]] = {}
+            site = _with_packs(self._site, _packs_on(self._site.catalogue, signal))
+            for target in plan(site, self._series, self.facts)[0]:
+                rule = self._scale(target.rule, target.subject)
+                if rule is not None and rule.signal == signal:
+                    rules.setdefault(target.subject.key[1], []).append(rule)
+            self._rules[signal] = rules
+        return self._rules[signal]
+
+    def _scale(self, rule: Rule, subject: Subject) -> Rule | None:
+        if rule.scale is None:
+            return rule
+        try:
+            factor = self.facts(subject, rule.scale)
+        except UnknownFact:
+            return None
+        return rule.model_copy(update={"healthy": rule.healthy.scaled(factor), "scale": None})
+
+
+def _with_packs(site: Site, packs: Sequence[Pack]) -> Site:
+    return replace(site, catalogue=replace(site.catalogue, packs=tuple(packs)))
+
+
+def _packs_on(catalogue: Catalogue, signal: str) -> list[Pack]:
+    """Return the packs with their rules on one signal, and those that supersede these."""
+    ids = {rule.id for rule in catalogue.rules.values() if rule.signal == signal}
+    ids |= {name for rule in catalogue.rules.values() if rule.id in ids for name in rule.superseded_by}
+    packs = [(pack, tuple(rule for rule in pack.rules if rule.id in ids)) for pack in catalogue.packs]
+    return [pack.model_copy(update={"rules": rules}) for pack, rules in packs if rules]
 
 
 class Cache(Generic[_Kept]):
@@ -82,10 +156,10 @@ class Scene:
         """All signals that are known."""
         return self.site.catalogue.signals
 
-    def find(self, spec: Spec) -> list[Found]:
+    def find(self, spec: Spec) -> list[SignalSource]:
         """The subjects of a spec, in order of their names, with the rules as they apply to each."""
         instance = None if spec.instance is None else spec.instance.casefold()
-        if is_raw(spec.signal):
+        if spec.is_raw:
             return [one for one in self._raw(spec) if instance is None or one.subject.key[1] == instance]
         return [
             one
@@ -96,7 +170,7 @@ class Scene:
 
     def has(self, spec: Spec) -> bool:
         """Whether any host of a spec has its signal."""
-        if is_raw(spec.signal):
+        if spec.is_raw:
             return bool(self._raw(spec))
         return any(
             self._holds(key, spec.drive) for host in self._known(spec.hosts) for key in host.origins(spec.signal)
@@ -109,11 +183,15 @@ class Scene:
     def _holds(self, place: tuple[str, str | None], drive: str | None) -> bool:
         return drive is None or self._drives.get(place) == drive
 
-    def _raw(self, spec: Spec) -> list[Found]:
+    def _raw(self, spec: Spec) -> list[SignalSource]:
         """The series of a spec as they were sent."""
         hosts = [*map(host_key, spec.hosts)] or sorted(self._by_host)
         known = [self._by_host[host] for host in hosts if host in self._by_host]
-        return [one for name, series in known for one in raw_found(name, series, spec.signal)]
+        return [
+            SignalSource(Subject(host, raw_instance(raw)), SeriesOrigin(raw, False, Transform()), ())
+            for host, series in known
+            for raw in raw_series(series, spec.signal)
+        ]
 
     def _known(self, names: Sequence[str]) -> list[HostSignals]:
         """The signals of some hosts, or of all; facts of all that are not kept are read at once."""

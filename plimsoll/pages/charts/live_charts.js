@@ -231,7 +231,7 @@ function start() {
     details.open = open;
     part(details, "summary", "", `${spec.hidden.toLocaleString("en")} more`);
     const list = part(details, "ul", "");
-    for (const [name, alone] of spec.more) part(part(list, "li", ""), "a", "", name).href = address("/charts", { chart: alone, ...asked });
+    for (const [name, alone] of spec.more) part(part(list, "li", ""), "a", "", name).href = address("/explore", { line: alone, ...asked });
     if (spec.hidden > spec.more.length) part(list, "li", "", `and ${(spec.hidden - spec.more.length).toLocaleString("en")} others`);
   }
   function address(path, query = {}) {

@@ -1,6 +1,6 @@
 """The values of signals in a store, reduced to what a chart of some width shows: every extreme, and every gap."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,46 +21,50 @@ _MOST_AT_ONCE = 6_000_000  # samples
 _NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 
 
-def drawn(store: Store, origins: Sequence[Origin], start: int, end: int, columns: int) -> list[Drawn]:
-    """The samples that draw each signal in a range, at most four for each of so many columns; NaN is a gap.
+def draw_signals(store: Store, origins: Sequence[Origin], start: int, end: int, columns: int) -> list[Drawn]:
+    """Return the samples that draw each signal in a range, at most four for each of so many columns; NaN is a gap.
 
     Signals that are recorded as they are drawn are reduced by the store, the others computed from what it has; not too
     many at once, so that they fit in memory.
     """
-    found: dict[int, Drawn] = {}
-    origins = [recorded_as(one) for one in origins]
-    direct = {at: one for at, one in enumerate(origins) if isinstance(one, SeriesOrigin) and not one.rate}
-    lines = store.drawn([one.series for one in direct.values()], start, end, columns) if direct else ()
-    for (at, origin), line in zip(direct.items(), lines, strict=True):
+    lines: dict[int, Drawn] = {}
+    origins = [recorded_as(origin) for origin in origins]
+    direct = {at: origin for at, origin in enumerate(origins) if isinstance(origin, SeriesOrigin) and not origin.rate}
+    stored = store.drawn([origin.series for origin in direct.values()], start, end, columns) if direct else ()
+    for (at, origin), line in zip(direct.items(), stored, strict=True):
         samples = Samples(line.samples.times, transformed(line.samples.values, origin.transform))
-        found[at] = Drawn(with_gaps(samples, start, end, columns), line.count)
-    for some in _portions([at for at in range(len(origins)) if at not in direct], origins, end - start):
-        parts = [*dict.fromkeys(series for at in some for series in series_of(origins[at]))]
-        raw = dict(zip(parts, store.read(parts, start - _BEFORE, end), strict=True))
-        for at in some:
-            samples = signal_samples(origins[at], lambda series, raw=raw: raw.get(series, _NOTHING), where_shared=True)
-            found[at] = reduced(samples.between(start, end) if samples else _NOTHING, start, end, columns)
-    return [found[at] for at in range(len(origins))]
+        lines[at] = Drawn(with_gaps(samples, start, end, columns), line.count)
+    for batch in _batches([at for at in range(len(origins)) if at not in direct], origins, end - start):
+        for at, samples in zip(batch, compute_signals(store, [origins[at] for at in batch], start, end), strict=True):
+            lines[at] = reduced(samples, start, end, columns)
+    return [lines[at] for at in range(len(origins))]
 
 
-def _portions(which: Sequence[int], origins: Sequence[Origin], span: int) -> Iterator[Sequence[int]]:
-    """The numbers of origins, in portions that have not too many samples."""
+def compute_signals(store: Store, origins: Sequence[Origin], start: int, end: int) -> list[Samples]:
+    """Return the samples of signals in a range, computed from all series that they are made of."""
+    series = [*dict.fromkeys(one for origin in origins for one in series_of(origin))]
+    raw = dict(zip(series, store.read(series, start - _BEFORE, end), strict=True)) if series else {}
+    signals = [signal_samples(origin, lambda one: raw.get(one, _NOTHING), where_shared=True) for origin in origins]
+    return [samples.between(start, end) if samples else _NOTHING for samples in signals]
+
+
+def _batches(places: Sequence[int], origins: Sequence[Origin], span: int) -> list[list[int]]:
+    """Return places among origins, in batches that have not too many samples."""
     most = max(1, _MOST_AT_ONCE // max(1, span // _EVERY))
-    portion: list[int] = []
-    series = 0
-    for at in which:
+    batches: list[list[int]] = []
+    series = most
+    for at in places:
         count = len(series_of(origins[at]))
-        if portion and series + count > most:
-            yield portion
-            portion, series = [], 0
-        portion.append(at)
+        if not batches or series + count > most:
+            batches.append([])
+            series = 0
+        batches[-1].append(at)
         series += count
-    if portion:
-        yield portion
+    return batches
 
 
 def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
-    """The samples that draw a line; rows without a value, and pauses of the recording, are gaps."""
+    """Return the samples that draw a line; rows without a value, and pauses of the recording, are gaps."""
     present = samples.present
     chosen = m4(present, start, end, columns)
     if not len(chosen.times):
@@ -77,7 +81,7 @@ def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
 
 
 def with_gaps(samples: Samples, start: int, end: int, columns: int) -> Samples:
-    """Samples that a store has reduced for drawing, with a row without a value in each pause of the recording.
+    """Return samples that a store has reduced for drawing, with a row without a value in each pause of the recording.
 
     A step from the last sample of one column to the first of the next is one of the recording.
     """

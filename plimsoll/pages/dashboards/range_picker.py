@@ -23,44 +23,26 @@ class RangePicker:
 
     @classmethod
     def of(cls, request: Request, zone: Zone) -> "RangePicker":
-        """The range of a request."""
-        asked = request.query_params
+        """Return the picker for the range of a request."""
+        query = request.query_params
         try:
-            return cls(request, zone, TimeRange.parse(asked.get("from"), asked.get("to"), zone))
+            return cls(request, zone, TimeRange.parse(query.get("from"), query.get("to"), zone))
         except Unusable as error:
             return cls(request, zone, TimeRange.parse(None, None, zone), str(error))
 
-    @property
-    def words(self) -> str:
-        """The range for people."""
-        return self.chosen.words(self.zone)
-
-    @property
     def last(self) -> list[tuple[str, str, bool]]:
-        """The ranges that end now: text, link, and whether it is the chosen one."""
-        return [
-            (text, self._link(start, NOW), self.chosen.live and self.chosen.start_text == start) for start, text in LAST
-        ]
+        """Return the ranges that end now: text, link, and whether it is the chosen one."""
+        chosen = self.chosen.start_text if self.chosen.live else ""
+        return [(text, self._link(start, NOW), start == chosen) for start, text in LAST]
 
-    @property
-    def back(self) -> str:
-        """The link to the range before."""
-        return self._moved(-0.5)
+    def moved(self, share: float) -> str:
+        """Return the link to the range moved by a share of its length."""
+        span = self.chosen.moved(share)
+        return self._link(span.start_text, span.end_text)
 
-    @property
-    def forward(self) -> str:
-        """The link to the range after."""
-        return self._moved(0.5)
-
-    @property
-    def start(self) -> str:
-        """The start, for a field of a form."""
-        return clock_text(self.chosen.start, self.zone)
-
-    @property
-    def end(self) -> str:
-        """The end, for a field of a form."""
-        return clock_text(self.chosen.end, self.zone)
+    def ends(self) -> tuple[str, str]:
+        """Return both ends, for fields of a form."""
+        return clock_text(self.chosen.start, self.zone), clock_text(self.chosen.end, self.zone)
 
     @property
     def kept(self) -> list[tuple[str, str]]:
@@ -70,12 +52,8 @@ class RangePicker:
     @property
     def parameters(self) -> dict[str, str]:
         """The range as parameters of an address; none if it is the usual one."""
-        asked = self.request.query_params
-        return {} if self.problem else {name: asked[name] for name in _KEYS if asked.get(name)}
-
-    def _moved(self, by: float) -> str:
-        moved = self.chosen.moved(by)
-        return self._link(moved.start_text, moved.end_text)
+        query = self.request.query_params
+        return {} if self.problem else {name: query[name] for name in _KEYS if query.get(name)}
 
     def _link(self, start: str, end: str) -> str:
         return f"?{urlencode([*self.kept, ('from', start), ('to', end)])}"

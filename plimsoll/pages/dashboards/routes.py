@@ -1,8 +1,9 @@
-"""The dashboards, from the definitions that those of Grafana are exported from; and charts that an address names."""
+"""The dashboards, from the definitions that those of Grafana are exported from."""
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -15,16 +16,21 @@ from plimsoll.alerting.incidents import Incident, incidents
 from plimsoll.dashboards.areas import Area, PanelSpec, RowSpec, load_areas
 from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key
-from plimsoll.pages.charts.chart_spec import Spec, parse_lines
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.value_text import quantity
+from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
-from plimsoll.pages.dashboards.last_values import last_values
+from plimsoll.pages.charts.signal_values import draw_signals
+from plimsoll.pages.dashboards import explore
 from plimsoll.pages.dashboards.range_picker import RangePicker
 from plimsoll.pages.shared.frame import Frame
+from plimsoll.pages.shared.time_range import MILLISECOND
 from plimsoll.up.watched import Watched
 
 _MOST_OFFERED = 500
 _MOST_HOSTS = 50  # in an address
-_MILLISECONDS = 1000
+_LAST_VALUES = 900 * SECOND  # a last value is looked for so long before the end
+_MOST_VALUES = 50  # rows of a table
 
 
 @dataclass(frozen=True)
@@ -36,30 +42,24 @@ class Panel:
     chart: str
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of panels."""
-
-    row: RowSpec
-    panels: Sequence[Panel]
-
-
 def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
-    """The pages."""
+    """Return the pages."""
 
     def listing(request: Request) -> Response:
-        fires = incidents(one for one in firing(watched.file).every if one.severity != "info")
-        chosen = RangePicker.of(request, frame.zone_of(request)).chosen
-        shown = _listed(scenes.live(chosen.start, chosen.end))
-        areas = [(area, [one for one in fires if _shows(area, one)]) for area in shown]
+        open_incidents = incidents(alert for alert in firing(watched.file).every if alert.severity != "info")
+        span = RangePicker.of(request, frame.zone_of(request)).chosen
+        areas = [
+            (area, [incident for incident in open_incidents if _shows(area, incident)])
+            for area in _list_areas(scenes.live(span.start, span.end))
+        ]
         return frame.page(request, "dashboards/dashboards.html.j2", "Dashboards", areas=areas, cause=cause)
 
     def dashboard(request: Request) -> Response:
-        area = next((one for one in load_areas().areas if one.area == request.path_params["area"]), None)
+        area = next((area for area in load_areas().areas if area.area == request.path_params["area"]), None)
         if area is None:
             return frame.missing(request, "There is no such dashboard.", "Dashboards lists all of them.")
         picker = RangePicker.of(request, frame.zone_of(request))
-        hosts = tuple(one for one in request.query_params.getlist("host") if one)[:_MOST_HOSTS]
+        hosts = tuple(host for host in request.query_params.getlist("host") if host)[:_MOST_HOSTS]
         scene = scenes.live(picker.chosen.start, picker.chosen.end)
         missing: list[str] = []
         rows = [*_rows(area, scene, hosts, missing)]
@@ -68,35 +68,29 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
             "dashboards/dashboard.html.j2",
             area.title,
             area=area,
-            areas=_listed(scene, area),
+            areas=_list_areas(scene, area),
             rows=rows,
             missing=missing,
             hosts=HostPicker(request, scene.hosts, hosts),
             picker=picker,
-            now=round(time.time() * _MILLISECONDS),
+            now=time.time_ns() // MILLISECOND,
         )
 
-    def charts(request: Request) -> Response:
-        picker = RangePicker.of(request, frame.zone_of(request))
-        titles = [(text, _title(scenes, text)) for text in request.query_params.getlist("chart")[:_MOST_HOSTS]]
-        now = round(time.time() * _MILLISECONDS)
-        return frame.page(request, "dashboards/charts.html.j2", "Charts", charts=titles, picker=picker, now=now)
-
     def table(request: Request) -> Response:
-        picker = RangePicker.of(request, frame.zone_of(request))
+        span = RangePicker.of(request, frame.zone_of(request)).chosen
+        content: dict[str, Any] = {"problem": ""}
         try:
             spec = Spec.parse(request.query_params.get("chart", ""))
-            scene = scenes.live(picker.chosen.start, picker.chosen.end)
-            found = last_values(scene, spec, picker.chosen.start, picker.chosen.end)
+            content |= read_last_values(scenes.live(span.start, span.end), spec, span.start, span.end)
         except Unusable as error:
-            return HTMLResponse(frame.fragment("dashboards/table.html.j2", found=None, problem=str(error)))
-        return HTMLResponse(frame.fragment("dashboards/table.html.j2", found=found, problem=""))
+            content["problem"] = str(error)
+        return HTMLResponse(frame.fragment("dashboards/table.html.j2", **content))
 
     return [
         Route("/dashboards", listing),
         Route("/dashboards/{area}", dashboard),
-        Route("/charts", charts),
         Route("/api/table", table),
+        *explore.routes(frame, scenes),
     ]
 
 
@@ -119,10 +113,10 @@ class HostPicker:
     @property
     def offered(self) -> list[tuple[str, str, bool]]:
         """Each host, the link that shows it alone, and whether it is chosen."""
-        chosen = {host_key(host) for host in self.chosen}
-        absent = [one for one in self.chosen if one.casefold() not in {host_key(host) for host in self.known}]
+        chosen = {*map(host_key, self.chosen)}
+        absent = [host for host in self.chosen if host_key(host) not in {*map(host_key, self.known)}]
         offered = [*absent, *self.known][:_MOST_OFFERED]
-        return [(host, self._link([host]), host_key(host) in chosen) for host in offered]
+        return [(host, self.link([host]), host_key(host) in chosen) for host in offered]
 
     @property
     def more(self) -> int:
@@ -130,36 +124,54 @@ class HostPicker:
         return max(0, len(self.known) - _MOST_OFFERED)
 
     @property
-    def all(self) -> str:
-        """The link that shows all hosts."""
-        return self._link([])
-
-    @property
     def kept(self) -> list[tuple[str, str]]:
         """The other parameters of the address, for hidden fields of a form."""
         return [(name, value) for name, value in self.request.query_params.multi_items() if name != "host"]
 
     def area(self, name: str) -> str:
-        """The link to another dashboard with the same hosts and range."""
+        """Return the link to another dashboard with the same hosts and range."""
         query = urlencode(self.request.query_params.multi_items())
         return f"/dashboards/{name}?{query}" if query else f"/dashboards/{name}"
 
-    def _link(self, hosts: Sequence[str]) -> str:
+    def link(self, hosts: Sequence[str]) -> str:
+        """Return the link that shows these hosts; all if there are none."""
         query = urlencode([*self.kept, *(("host", host) for host in hosts)])
         return f"?{query}" if query else self.request.url.path
 
 
-def _listed(scene: Scene, opened: Area | None = None) -> list[Area]:
-    """The dashboards that are listed: those of roles only where a host has any of their signals, or if it is open."""
+def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str, Any]:
+    """Return the last value of each subject of a spec in a range, the worst first, for a table.
 
-    def has_any(area: Area) -> bool:
+    Raises Unusable if its signal is not known.
+    """
+    if spec.signal not in scene.signals:
+        raise Unusable(f'No signal is named "{spec.signal}".')
+    signal, sources = scene.signals[spec.signal], scene.find(spec)
+    start = max(start, end - _LAST_VALUES)
+    lines = draw_signals(scene.store, [source.origin for source in sources], start, end, 1)
+    values = [
+        (float(line.samples.present.values[-1]), source.subject)
+        for source, line in zip(sources, lines, strict=True)
+        if line.count
+    ]
+    values.sort(key=lambda pair: pair[0], reverse=signal.worse != "lower")
+    rows = [(subject.host, subject.instance or "", quantity(at, signal.unit)) for at, subject in values[:_MOST_VALUES]]
+    return {"rows": rows, "more": len(values) - len(rows), "reach": duration_text(end - start)}
+
+
+def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
+    """Return the dashboards to list: those of roles only where a host has any of their signals, or if it is open."""
+
+    def has_signals(area: Area) -> bool:
         return any(scene.has(Spec(panel.signal, (), drive=panel.drive)) for panel in area.panels)
 
-    return [area for area in load_areas().areas if not area.a_role or area == opened or has_any(area)]
+    return [area for area in load_areas().areas if not area.a_role or area == opened or has_signals(area)]
 
 
-def _rows(area: Area, scene: Scene, hosts: tuple[str, ...], missing: list[str]) -> Iterator[Row]:
-    """The rows with the panels that any chosen host has data for; the titles of the others are added to `missing`.
+def _rows(
+    area: Area, scene: Scene, hosts: tuple[str, ...], missing: list[str]
+) -> Iterator[tuple[RowSpec, Sequence[Panel]]]:
+    """Yield the rows with the panels that any chosen host has data for; add the titles of others to `missing`.
 
     A collapsed row without any is that of a role that no host has, and not missed.
     """
@@ -177,20 +189,9 @@ def _rows(area: Area, scene: Scene, hosts: tuple[str, ...], missing: list[str]) 
         if drawn or not row.collapsed:
             missing += without
         if drawn:
-            yield Row(row, drawn)
+            yield row, drawn
 
 
 def _shows(area: Area, incident: Incident) -> bool:
-    return any(panel.signal == alert.signal for panel in area.panels for alert in incident.alerts)
-
-
-def _title(scenes: Scenes, text: str) -> str:
-    """The title of a chart that an address names."""
-    try:
-        spec = parse_lines(text)[0]
-    except Unusable:
-        return text
-    signal = scenes.signals.get(spec.signal)
-    return " · ".join(
-        [signal.title if signal else spec.signal, *spec.hosts[:3], *([spec.instance] if spec.instance else [])]
-    )
+    signals = {panel.signal for panel in area.panels}
+    return any(alert.signal in signals for alert in incident.alerts)

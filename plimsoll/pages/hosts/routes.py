@@ -20,7 +20,7 @@ from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
-from plimsoll.pages.dashboards.last_values import last_values
+from plimsoll.pages.dashboards.routes import read_last_values
 from plimsoll.pages.health import words as health_words
 from plimsoll.pages.health.cell_links import address
 from plimsoll.pages.health.host_cells import Cell, cells
@@ -140,7 +140,7 @@ def _facts(health: HostHealth, scene: Scene, zone: Zone, now: int) -> Iterator[t
     if health.newest is not None:
         ago = duration_text(max(now - health.newest, SECOND) // SECOND * SECOND)
         yield "Last sample", f"{zone.clock(health.newest)} {zone.label(health.newest)}, {ago} ago"
-    for _, _, value in last_values(scene, Spec(_UPTIME, (health.name,)), scene.start, scene.end).rows[:1]:
+    for _, _, value in read_last_values(scene, Spec(_UPTIME, (health.name,)), scene.start, scene.end)["rows"][:1]:
         yield "Up for", value
     facts = scene.facts(health.name)
     if facts:

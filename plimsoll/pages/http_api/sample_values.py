@@ -9,9 +9,8 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
-from plimsoll.model.times import SECOND
-from plimsoll.pages.charts.host_signals import Found
-from plimsoll.review.signal_samples import signal_samples
+from plimsoll.pages.charts.hosts_in_range import SignalSource
+from plimsoll.pages.charts.signal_values import compute_signals
 from plimsoll.rules.fields import transformed
 from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as, series_of
 from plimsoll.store.protocol import Buckets, Store
@@ -20,8 +19,6 @@ from plimsoll.store.protocol import Buckets, Store
 MOST_LINES = 200
 MOST_VALUES = 1_000_000
 MOST_READ = 5_000_000
-_BEFORE = 60 * SECOND  # the first rate of a range needs the sample before it
-_NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +38,7 @@ class Line:
 
 
 def of_signals(
-    store: Store, name: str, unit: str, found: Sequence[Found], start: int, end: int, width: int | None
+    store: Store, name: str, unit: str, found: Sequence[SignalSource], start: int, end: int, width: int | None
 ) -> list[Line]:
     """The values of a signal for some subjects. Unusable if they are too many."""
     _check_buckets(len(found), start, end, width)
@@ -49,7 +46,7 @@ def of_signals(
     if width and all(map(_is_line, origins)):
         values = _reduced_by_store(store, origins, start, end, width)
     else:
-        values = [_columns(one, start, width) for one in _computed(store, origins, start, end, width)]
+        values = [_columns(one, start, width) for one in _compute(store, origins, start, end, width)]
     return [
         Line(one.subject.host, name, unit, one.subject.instance, {}, times, columns)
         for one, (times, columns) in zip(found, values, strict=True)
@@ -95,15 +92,12 @@ def _reduced_by_store(
     return made
 
 
-def _computed(store: Store, origins: Sequence[Origin], start: int, end: int, width: int | None) -> list[Samples]:
-    """The samples of signals, computed from all that they are made of."""
-    parts = [*dict.fromkeys(series for one in origins for series in series_of(one))]
-    if not parts:
-        return [_NOTHING for _ in origins]
-    _check_read(store, parts, start, end, MOST_READ if width else MOST_VALUES)
-    raw = dict(zip(parts, store.read(parts, start - _BEFORE, end), strict=True))
-    found = (signal_samples(one, lambda series: raw.get(series, _NOTHING), where_shared=True) for one in origins)
-    return [one.between(start, end) if one else _NOTHING for one in found]
+def _compute(store: Store, origins: Sequence[Origin], start: int, end: int, width: int | None) -> list[Samples]:
+    """Return the samples of signals, computed from all that they are made of. Raises Unusable if they are too many."""
+    series = [*dict.fromkeys(one for origin in origins for one in series_of(origin))]
+    if series:
+        _check_read(store, series, start, end, MOST_READ if width else MOST_VALUES)
+    return compute_signals(store, origins, start, end)
 
 
 def _columns(samples: Samples, start: int, width: int | None) -> tuple[Times, Mapping[str, Values]]:

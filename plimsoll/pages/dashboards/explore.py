@@ -1,0 +1,185 @@
+"""`/explore?q=WORDS&line=SPEC&line=SPEC`: series that words find, and a chart of those that were added."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.host_key import host_key
+from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name, raw_signal
+from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
+from plimsoll.pages.dashboards.range_picker import RangePicker
+from plimsoll.pages.shared.forms import see
+from plimsoll.pages.shared.frame import Frame
+from plimsoll.pages.shared.time_range import MILLISECOND
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import host_of, host_tags
+
+_LONGEST = 100
+_MOST_LINES = 40  # in an address
+_MOST = 40  # offers of each kind
+_MOST_HOSTS = 50  # whose signals are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A line that can be added: what it is, of which host, its spec, and the link that adds it if it is not shown."""
+
+    title: str
+    host: str
+    spec: str
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class ShownLine:
+    """A line that was added: its spec, what it is, and the link without it.
+
+    Lines that share a unit share a chart; those of unit None have none.
+    """
+
+    spec: str
+    title: str
+    unit: str | None
+    without: str
+
+
+def routes(frame: Frame, scenes: Scenes) -> list[Route]:
+    """Return the page, the part of it that is found while somebody types, and the page's earlier address."""
+
+    def page(request: Request) -> Response:
+        return frame.page(request, "dashboards/explore.html.j2", "Explore", **_Explore(request, frame, scenes).page())
+
+    def offers(request: Request) -> Response:
+        content = _Explore(request, frame, scenes).offers()
+        return HTMLResponse(frame.part(request, "dashboards/found.html.j2", **content))
+
+    def charts(request: Request) -> Response:
+        query = request.query_params
+        specs = [spec for text in query.getlist("chart") for spec in text.split(";")]
+        kept = [(name, value) for name, value in query.multi_items() if name != "chart"]
+        return see(f"/explore?{urlencode([*(('line', spec) for spec in specs), *kept])}")
+
+    return [Route("/explore", page), Route("/explore/found", offers), Route("/charts", charts)]
+
+
+class _Explore:
+    """What the page of a request shows."""
+
+    def __init__(self, request: Request, frame: Frame, scenes: Scenes) -> None:
+        self._request = request
+        self._query = request.query_params
+        self._links = frame.links(request)
+        self._scenes = scenes
+        self._picker = RangePicker.of(request, frame.zone_of(request))
+        self._lines = [*dict.fromkeys(self._query.getlist("line"))][:_MOST_LINES]
+
+    def page(self) -> dict[str, Any]:
+        """Return the content of the page."""
+        lines = [self._shown_line(text) for text in self._lines]
+        charts: dict[str, list[str]] = {}
+        for line in lines:
+            if line.unit is not None:
+                charts.setdefault(line.unit, []).append(line.spec)
+        hosts = [] if self._query.get("q", "").strip() or lines else self._hosts()
+        return {
+            **self.offers(),
+            "chosen": lines,
+            "charts": [(";".join(specs), unit) for unit, specs in charts.items()],
+            "senders": [(host, self._links.to("/explore", q=host)) for host in hosts[:_MOST]],
+            "more_senders": max(0, len(hosts) - _MOST),
+            "picker": self._picker,
+            "now": time.time_ns() // MILLISECOND,
+        }
+
+    def offers(self) -> dict[str, Any]:
+        """Return what the words find, each with the link that adds it."""
+        words, problem = self._query.get("q", "")[:_LONGEST], ""
+        signals: list[Offer] = []
+        sent: list[Offer] = []
+        try:
+            if folded := words.casefold().split():
+                scene = self._scene()
+                signals = [*map(self._linked, islice(_find_signals(scene, folded), _MOST))]
+                sent = [*map(self._linked, islice(_find_sent(scene, folded), _MOST))]
+        except (Unreachable, Unusable) as error:
+            problem = str(error)
+        return {"words": words, "signals": signals, "sent": sent, "most": _MOST, "problem": problem}
+
+    def _scene(self) -> Scene:
+        return self._scenes.live(self._picker.chosen.start, self._picker.chosen.end)
+
+    def _hosts(self) -> Sequence[str]:
+        try:
+            return self._scene().hosts
+        except (Unreachable, Unusable):  # the part that is found says so
+            return ()
+
+    def _linked(self, offer: Offer) -> Offer:
+        if offer.spec in self._lines:
+            return offer
+        return Offer(offer.title, offer.host, offer.spec, self._address([*self._lines, offer.spec]))
+
+    def _shown_line(self, text: str) -> ShownLine:
+        without = self._address([line for line in self._lines if line != text])
+        try:
+            signal = find_signal(self._scenes.signals, Spec.parse(text))
+        except Unusable as error:
+            return ShownLine(text, str(error), None, without)
+        return ShownLine(text, " · ".join([signal.title, *_places(Spec.parse(text))]), signal.unit, without)
+
+    def _address(self, lines: Sequence[str]) -> str:
+        """Return the page with these lines; the words and the range stay."""
+        kept = [(name, value) for name, value in self._query.multi_items() if name not in ("line", "zone")]
+        return self._links.kept(f"/explore?{urlencode([*kept, *(('line', line) for line in lines)])}")
+
+
+def find_signal(signals: Mapping[str, Signal], spec: Spec) -> Signal:
+    """Return the signal of a spec. Raises Unusable if it is not known."""
+    if spec.is_raw:
+        return raw_signal(spec.signal)
+    if spec.signal not in signals:
+        raise Unusable(f'no signal is named "{spec.signal[:_LONGEST]}"')
+    return signals[spec.signal]
+
+
+def _places(spec: Spec) -> list[str]:
+    return [*(spec.hosts[:3] or ["all hosts"]), *([spec.instance] if spec.instance else [])]
+
+
+def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[Offer]:
+    """Yield the signals of hosts: what a name or title lacks of the words, the name of the host must have.
+
+    Signals that have more of the words themselves come first.
+    """
+    left = {
+        name: [word for word in words if word not in f"{name} {signal.title}".casefold()]
+        for name, signal in scene.signals.items()
+        if signal.fact is None  # a constant, which has no samples
+    }
+    hosts = {host: host_key(host) for host in scene.hosts}
+    for name in sorted(left, key=lambda name: (len(left[name]), len(name), name)):
+        matches = [host for host, key in hosts.items() if all(word in key for word in left[name])]
+        for host in matches[:_MOST_HOSTS]:
+            spec = Spec(name, (host,))
+            if scene.has(spec):
+                yield Offer(scene.signals[name].title, host, str(spec))
+
+
+def _find_sent(scene: Scene, words: Sequence[str]) -> Iterator[Offer]:
+    """Yield the series as they were sent, by host and name."""
+    tags = host_tags(scene.signals)
+    for series in scene.series:
+        instance, host = raw_instance(series), host_of(series, tags)
+        text = f"{host} {series.measurement} {series.field} {instance or ''}".casefold()
+        if all(word in text for word in words):
+            title = raw_signal(raw_name(series)).title
+            spec = Spec(raw_name(series), (host,), instance)
+            yield Offer(f"{title}, {instance}" if instance else title, host, str(spec))

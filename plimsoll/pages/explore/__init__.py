@@ -1,1 +1,0 @@
-"""The page Explore: any series of any host, several on one chart."""
