@@ -14,7 +14,7 @@ from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.sentences import moved, place, title
 from plimsoll.comparison.shapes import Reshaped
 from plimsoll.insights.insight import News, SubjectKey
-from plimsoll.insights.registry import insights
+from plimsoll.insights.insights import insights
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.value_text import number

@@ -12,7 +12,7 @@ from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.sentences import by_signal, interval, levels, moved, place, title
 from plimsoll.comparison.shapes import Reshaped
 from plimsoll.comparison.treatments import resources
-from plimsoll.insights.registry import insights
+from plimsoll.insights.insights import insights
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import Finding

@@ -1,28 +1,17 @@
-"""What an insight offers the outputs: how it is found, told, written as JSON and drawn."""
+"""What an insight offers the outputs: how it is found, what is said of it, and its field of the JSON."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
-from plimsoll.model.styled import Line
+from plimsoll.model.document import Block
 from plimsoll.model.times import Zone
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.healthy import Healthy
 
-if TYPE_CHECKING:  # only the HTML report needs charts
-    from plimsoll.charts.chart import Charts
-
 F = TypeVar("F")
 SubjectKey = tuple[str, str | None]
-
-
-class Part(BaseModel):
-    """A part of the JSON of a review."""
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 @dataclass(frozen=True)
@@ -39,35 +28,28 @@ class Heading:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a terminal shows of an insight. `hidden` is how many more `what` there are."""
-
-    lines: tuple[Line, ...] = ()
-    hidden: int = 0
-    what: str = ""
-
-
-@dataclass(frozen=True)
-class Section:
-    """What the template `section.html.j2` of an insight shows. `hidden` is how many more are in the JSON."""
-
-    shown: object
-    hidden: int = 0
+BESIDE_LIMITS = Heading(
+    "spikes-and-trends",
+    "Spikes, trends and averages",
+    "Spikes and trends",
+    "beside",
+    note="What the signals show beside their limits; none of it changes the verdict.",
+)
+BRIEF = 3  # statements on a terminal, and charts on a page
+MOST_STATEMENTS = 5
 
 
 @dataclass(frozen=True)
-class JsonField(Generic[F]):
-    """A field of the JSON: its type, and how it is filled."""
+class JsonField:
+    """A field of the JSON: its name and type, which is filled from what the insight finds."""
 
     name: str
     type: Any
     description: str
-    fill: Callable[[F], Any]
 
 
 @dataclass(frozen=True)
-class Shown:
+class LimitedValue:
     """A value that an insight rests on, and the limit it is held against: `what` it is, in words."""
 
     value: float
@@ -86,13 +68,13 @@ class News:
 
 @dataclass(frozen=True)
 class Insight(Generic[F]):
-    """One kind of insight. Its modules `json` and `html` are imported where an output asks for them.
+    """One kind of insight.
 
     Attributes:
-        name: Its folder.
+        name: Its folder; the JSON's models are in its module `json`, imported where the JSON is asked for.
         heading: What it stands under.
         find: Finds it in a review.
-        told: Tells it on a terminal.
+        blocks: What is said of it: its part of the document; nothing if there is nothing to say.
         cause: Of the second of two runs, what makes it worse than the first, in a sentence; empty if that is not known.
         news: What the second of two runs shows and must not, and the first does not; subjects of the second are named
             as in the first by the function.
@@ -101,30 +83,23 @@ class Insight(Generic[F]):
         ahead: What no crossed limit shows, such as a limit that will be crossed, each in a sentence, for the headline.
         step: What to do about it, in a sentence or two; empty if that is not known.
         doubt: Why a run of which no limit was crossed is not known to be healthy; empty if it is no reason.
-        shown: The value that its doubt rests on.
+        doubted_value: The value that its doubt rests on.
     """
 
     name: str
     heading: Heading
     find: Callable[[Review], F]
-    told: Callable[[F, Zone], Told]
+    blocks: Callable[[F, Review, Zone], Sequence[Block]]
     cause: Callable[[F, F], str] | None = None
     news: Callable[[F, F, Callable[[SubjectKey], SubjectKey]], Sequence[News]] | None = None
     summary: Callable[[F], str] | None = None
     doubt: Callable[[F], str] | None = None
     short: Callable[[F], tuple[str, str] | None] | None = None
     ahead: Callable[[F], Sequence[str]] | None = None
-    shown: Callable[[F], Shown | None] | None = None
+    doubted_value: Callable[[F], LimitedValue | None] | None = None
     step: Callable[[F], str] | None = None
 
     @property
-    def json(self) -> JsonField[F]:
+    def json(self) -> JsonField:
         """Its field of the JSON."""
-        return self._module("json").FIELD
-
-    def section(self, review: Review, found: F, charts: "Charts | None", zone: Zone) -> Section | None:
-        """Its section of the HTML report; None if there is nothing to show."""
-        return self._module("html").section(review, found, charts, zone)
-
-    def _module(self, name: str) -> Any:
-        return import_module(f"{__package__}.{self.name}.{name}")
+        return import_module(f"{__package__}.{self.name}.json").FIELD

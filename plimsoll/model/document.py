@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from plimsoll.model.chart_lines import ChartSpec
+
 Role = Literal["strong", "quiet", "small", "code", "quote", "critical", "warning", "info"]
 
 
@@ -82,9 +84,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class ChartBlock:
-    """A chart over time that `plimsoll.charts` has encoded for the page; other outputs leave it out."""
+    """A chart over time; only HTML shows it.
 
-    chart: Any
+    `chart` is what it shows, and the renderer encodes it; or a chart that `plimsoll.charts.Charts.add` has encoded.
+    """
+
+    chart: ChartSpec | Any
     size: Literal["full", "small", "strip"] = "small"
     title: str = ""
 

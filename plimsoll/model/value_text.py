@@ -54,3 +54,19 @@ def percent(share: float) -> str:
     if 0.999 < share < 1:
         return "> 99.9 %"
     return f"{number(round(100 * share, 1))} %"
+
+
+def exactly(limit: float, unit: str) -> str:
+    """The value of a limit with all its digits, in the largest multiple that needs at most two decimals: `4,000 MB`.
+
+    A limit that was scaled may need more digits than say anything; it is shown with four: `1.275 GB`.
+    """
+    multiples = [(size, name) for size, name in MULTIPLES.get(unit, ()) if abs(limit) >= size]
+    for size, name in multiples[:2]:
+        hundredths = 100 * limit / size
+        if math.isclose(hundredths, round(hundredths)):
+            return f"{exact(limit / size)} {name}"
+    if multiples:
+        size, name = multiples[0]
+        return f"{limit / size:.4g} {name}"
+    return quantity(limit, unit, exact)

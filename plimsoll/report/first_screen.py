@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from plimsoll.insights.insight import Shown
-from plimsoll.insights.insights import Insights
-from plimsoll.insights.registry import insights
+from plimsoll.insights.insight import LimitedValue
+from plimsoll.insights.insights import Insights, insights
 from plimsoll.model.host_key import host_key
 from plimsoll.model.value_text import quantity
 from plimsoll.report.wording import extreme, threshold
@@ -59,7 +58,7 @@ def first_screen(found: Insights) -> FirstScreen:
     )
 
 
-def _named(found: Insights) -> Finding | Shown | None:
+def _named(found: Insights) -> Finding | LimitedValue | None:
     """What the verdict's sentence is about: the worst crossing, what came closest, or what a doubt names."""
     review = found.review
     match review.verdict:
@@ -69,13 +68,13 @@ def _named(found: Insights) -> Finding | Shown | None:
             return closest_of(review.findings)
         case Verdict.UNKNOWN:
             about = (one.about for one in review.doubts if one.about)
-            shown = (one.shown(found.of(one)) for one in insights() if one.shown and review.told)
+            shown = (one.doubted_value(found.of(one)) for one in insights() if one.doubted_value and review.told)
             return next(about, None) or next((one for one in shown if one), None)
 
 
-def _evidence_of(review: Review, named: Finding | Shown, crossed: Sequence[Finding]) -> Iterator[Evidence]:
+def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequence[Finding]) -> Iterator[Evidence]:
     """What is named first, then what else was crossed; where nothing was, what came nearest to its limit."""
-    if isinstance(named, Shown):
+    if isinstance(named, LimitedValue):
         yield _evidence_of_insight(named)
     findings = (named,) if isinstance(named, Finding) else ()
     yield from map(_evidence, _one_per_signal((*findings, *(crossed or _nearest(review)))))
@@ -141,7 +140,7 @@ def _evidence(finding: Finding) -> Evidence:
     return Evidence(quantity(worst, finding.signal.unit), threshold(finding), text, worst, limit_of(finding))
 
 
-def _evidence_of_insight(shown: Shown) -> Evidence:
+def _evidence_of_insight(shown: LimitedValue) -> Evidence:
     value, limit = quantity(shown.value, shown.unit), limit_text(shown.healthy, shown.unit)
     return Evidence(value, limit, shown.what, shown.value, shown.healthy)
 

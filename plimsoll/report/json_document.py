@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from plimsoll.insights.insights import Insights
-from plimsoll.insights.registry import insights
+from plimsoll.insights.insights import Insights, insights
 from plimsoll.model.log import Log
 from plimsoll.model.times import SECOND, iso
 from plimsoll.report.json_phases import found_phases
@@ -95,7 +94,7 @@ def document(found: Insights) -> ReviewDocument:
         packs=[PackPart(pack=a.pack.pack, title=a.pack.title, hosts=list(a.hosts), why=a.why) for a in review.applied],
         rules=[_rule(finding) for finding in review.findings],
         statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],
-        **{one.json.name: one.json.fill(found.of(one)) for one in insights()},
+        **{insight.json.name: found.of(insight) for insight in insights()},
     )
 
 

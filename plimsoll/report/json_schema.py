@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from plimsoll.insights.registry import insights
+from plimsoll.insights.insights import insights
 
 SCHEMA = "plimsoll.review/1"
 

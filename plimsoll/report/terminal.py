@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.insights.insights import Insights
-from plimsoll.insights.registry import insights
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed
-from plimsoll.model.styled import Line, rows_of, text_of
+from plimsoll.model.styled import Line, rows_of
 from plimsoll.model.times import Zone
 from plimsoll.report.first_screen import first_screen
 from plimsoll.report.phases_text import phases_text
+from plimsoll.report.render.terminal import answer_lines
 from plimsoll.report.terminal_details import details, when
 from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, rows, title, unjudged_titles
 from plimsoll.report.wording import crossed_summary, host_of, never_tested, scope
@@ -109,12 +109,10 @@ def _brief(found: Insights, zone: Zone, width: int, room: _Room) -> Iterator[Lin
         if findings and room.held:
             yield from title(heading)
             yield from _nearest(findings, width, room.held)
-    of_beside = (one for one in insights() if one.heading.place == "beside")
-    beside = [line for one in of_beside for line in one.told(found.of(one), zone).lines]
-    told = [line for line in beside if _is_of_its_own(line)]
-    if told and room.beside:
+    answers = [line for section in found.sections("beside", zone) for line in answer_lines(section.blocks)]
+    if answers and room.beside:
         yield from title("Also seen")
-        yield from told[: room.beside]
+        yield from answers[: room.beside]
     yield ()
     if notes := _notes(review):
         yield (dim(notes),)
@@ -129,11 +127,6 @@ def _of_unjudged_signals(review: Review, outcome: Outcome) -> list[Finding]:
     """The findings of which no other limit of their signal was judged on their host."""
     judged = {(one.rule.signal, host_of(one)) for one in review.findings if one.outcome in JUDGED}
     return [one for one in review.of(outcome) if (one.rule.signal, host_of(one)) not in judged]
-
-
-def _is_of_its_own(line: Line) -> bool:
-    """Whether a line of an insight is its first, and none that explains it."""
-    return not text_of(line).startswith("   ")
 
 
 def _notes(review: Review) -> str:

@@ -1,15 +1,14 @@
 """All of a review as terminal text: what limits it, what was crossed, held and not judged, and what else it tells."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from plimsoll.insights.insights import Insights
-from plimsoll.insights.registry import insights
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.styled import Line
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent
+from plimsoll.report.render.terminal import render_lines
 from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, rows, title, unjudged_titles
 from plimsoll.report.wording import (
     host_of,
@@ -36,7 +35,7 @@ _SEE_REPORT = f"{Parameter.OUT} writes a report with all of them"
 def details(found: Insights, zone: Zone, width: int) -> Iterator[Line]:
     """What follows the first screen, line by line, with tables that fit the width."""
     review = found.review
-    yield from _insights(found, "causes", zone)
+    yield from render_lines(found.sections("causes", zone))
     if any(one.worst.severe for one in review.groups):
         yield from title("Crossed")
         yield from _crossed(review, zone)
@@ -45,22 +44,9 @@ def details(found: Insights, zone: Zone, width: int) -> Iterator[Line]:
         if findings := [one for one in review.of(outcome) if not never_tested(one)]:
             yield from title(heading)
             yield from _table(review, findings, zone, width)
-    yield from _insights(found, "beside", zone)
+    yield from render_lines(found.sections("beside", zone))
     yield from _unjudged(review)
     yield from _packs(review)
-
-
-def _insights(found: Insights, place: str, zone: Zone) -> Iterator[Line]:
-    """The insights of a place; those with one heading under it together."""
-    for heading, every in groupby((one for one in insights() if one.heading.place == place), lambda one: one.heading):
-        told = [one.told(found.of(one), zone) for one in every]
-        if not any(one.lines for one in told):
-            continue
-        yield from title(heading.title)
-        for one in told:
-            yield from one.lines
-        if hidden := sum(one.hidden for one in told):
-            yield (dim(f"  {f'{hidden:,} more {told[0].what}'.strip()}; {_SEE_REPORT}"),)
 
 
 def _crossed(review: Review, zone: Zone) -> Iterator[Line]:

@@ -1,9 +1,8 @@
 """The wording of limits in reviews, reports, rule pages, dashboards and alerts."""
 
-import math
 from collections.abc import Mapping
 
-from plimsoll.model.value_text import MULTIPLES, exact, quantity
+from plimsoll.model.value_text import exact, exactly
 from plimsoll.rules.schema.field_types import Fact, Reduce
 from plimsoll.rules.schema.healthy import Healthy
 
@@ -61,22 +60,6 @@ def reduced_text(how: Reduce, window: str) -> str:
 def reduction(how: Reduce) -> str:
     """`mean`, `maximum`."""
     return _REDUCED.get(how, how)
-
-
-def exactly(limit: float, unit: str) -> str:
-    """The value of a limit with all its digits, in the largest multiple that needs at most two decimals: `4,000 MB`.
-
-    A limit that was scaled may need more digits than say anything; it is shown with four: `1.275 GB`.
-    """
-    multiples = [(size, name) for size, name in MULTIPLES.get(unit, ()) if abs(limit) >= size]
-    for size, name in multiples[:2]:
-        hundredths = 100 * limit / size
-        if math.isclose(hundredths, round(hundredths)):
-            return f"{exact(limit / size)} {name}"
-    if multiples:
-        size, name = multiples[0]
-        return f"{limit / size:.4g} {name}"
-    return quantity(limit, unit, exact)
 
 
 def counted_by(fact: Fact, number: float = 2) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.insights.bottleneck.insight import INSIGHT as BOTTLENECK
+from plimsoll.insights.bottleneck.json import LimitPart
 from plimsoll.insights.insights import Insights
-from plimsoll.insights.limits.insight import INSIGHT as LIMITS
-from plimsoll.insights.limits.json import limit_part
 from plimsoll.model.errors import Unusable
 from plimsoll.report.json_document import _rule
 from plimsoll.review.findings import Outcome
@@ -35,7 +35,7 @@ def reviewed(host: Host, folder: Path) -> dict[str, Any]:
         found = Insights(review_inputs(Inputs((str(host.write(folder)),)), Options()))
     except Unusable as error:
         return {"verdict": "failed", "headline": str(error)}
-    review, limit = found.review, limit_part(found.of(LIMITS))
+    review, limit = found.review, LimitPart.model_validate(found.of(BOTTLENECK))
     rules = [_rule(one) for one in review.findings if one.outcome in JUDGED]
     return {
         "verdict": review.verdict.value,

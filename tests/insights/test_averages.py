@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from plimsoll.insights.averages.find import misleading_averages
-from plimsoll.insights.averages.words import sentence
+from plimsoll.insights.averages.insight import sentence
 from tests.simulated import a_log, ar1, reviewed
 
 WRITES = r"\PhysicalDisk(2 E:)\Disk Writes/sec"

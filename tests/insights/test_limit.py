@@ -12,9 +12,10 @@ from plimsoll.analysis.knees import latency_knee
 from plimsoll.analysis.rank_correlation import rank_correlation
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.insights.bottleneck.find import find_bottleneck
+from plimsoll.insights.bottleneck.insight import summary
+from plimsoll.insights.bottleneck.reasons import sentences
 from plimsoll.insights.insights import Insights
-from plimsoll.insights.limits.find import what_limits
-from plimsoll.insights.limits.words import sentences, summary
 from plimsoll.model.run import Run
 from plimsoll.model.series import Series
 from plimsoll.report.html.render import render
@@ -31,7 +32,7 @@ PACKS, SIGNALS = load_packs(), load_signals()
 
 def limit_of(logs):
     facts = Facts(GivenFacts(), recorded_facts(logs))
-    found = what_limits(review(logs, Run(), Question(PACKS, SIGNALS), facts))
+    found = find_bottleneck(review(logs, Run(), Question(PACKS, SIGNALS), facts))
     assert found is not None
     return found
 
@@ -265,9 +266,9 @@ def test_hosts_that_are_no_system_are_not_explained_by_each_other():
     busy = a_log(a_host() | {CPU: noisy(np.minimum(flat / 2.6, 99))}, host="web")
     directory = a_log(a_host() | {SESSIONS: USERS, SEARCHES: noisy(3 * flat)}, host="ldap")
     logs, facts = [busy, directory], Facts(GivenFacts(), {})
-    together = what_limits(review(logs, Run(), Question(PACKS, SIGNALS), facts))
-    apart = what_limits(review(logs, Run(), Question(PACKS, SIGNALS, apart=True), facts))
-    alone = what_limits(review([busy], Run(), Question(PACKS, SIGNALS), facts))
+    together = find_bottleneck(review(logs, Run(), Question(PACKS, SIGNALS), facts))
+    apart = find_bottleneck(review(logs, Run(), Question(PACKS, SIGNALS, apart=True), facts))
+    alone = find_bottleneck(review([busy], Run(), Question(PACKS, SIGNALS), facts))
     assert together is not None
     assert apart is not None
     assert alone is not None

@@ -13,7 +13,7 @@ from plimsoll.hosts import settings
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.insights.insights import Insights
 from plimsoll.insights.load_steps.find import load_steps
-from plimsoll.insights.load_steps.words import sentences
+from plimsoll.insights.load_steps.insight import sentences
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Phase
 from plimsoll.model.times import SECOND

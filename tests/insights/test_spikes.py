@@ -6,7 +6,7 @@ import pytest
 from plimsoll.demo.ocs import simulate
 from plimsoll.demo.study import SETUPS
 from plimsoll.insights.spikes.find import periodic_spikes
-from plimsoll.insights.spikes.words import consequence, sentence
+from plimsoll.insights.spikes.insight import consequence, sentence
 from tests.simulated import a_log, ar1, reviewed
 
 ROWS = 1440  # 2 h every 5 s

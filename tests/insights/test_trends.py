@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plimsoll.insights.trends.find import trends
-from plimsoll.insights.trends.words import sentence
+from plimsoll.insights.trends.insight import sentence
 from plimsoll.model.run import Phase
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND

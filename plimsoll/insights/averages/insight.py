@@ -1,8 +1,45 @@
-"""What the outputs use of averages that mislead."""
+"""What is said of averages that mislead."""
 
-from plimsoll.insights.averages.find import misleading_averages
-from plimsoll.insights.averages.words import told
-from plimsoll.insights.beside_limits import HEADING
-from plimsoll.insights.insight import Insight
+from plimsoll.insights.averages.find import MisleadingAverage, misleading_averages
+from plimsoll.insights.insight import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight
+from plimsoll.model.document import Section, Statement
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import percent, quantity
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import titled
 
-INSIGHT = Insight("averages", HEADING, misleading_averages, told)
+
+def _blocks(averages: tuple[MisleadingAverage, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
+    """The first of them."""
+    shown = tuple(Statement((sentence(average),)) for average in averages[:MOST_STATEMENTS])
+    hidden = len(averages) - len(shown)
+    section = Section("Averages that mislead", shown, level=3, style="told", brief=BRIEF, hidden=hidden)
+    return (section,) if shown else ()
+
+
+def sentence(average: MisleadingAverage) -> str:
+    """Return why an average says little, with what says more."""
+
+    def text(value: float | None) -> str:
+        return quantity(float("nan") if value is None else value, average.signal.unit)
+
+    figures = average.figures
+    start = f"The average of {titled(average.signal.title, average.subject)} is {text(figures.mean)}, but "
+    if average.kind == "bursts":
+        rest = figures.nonzero_share or 0.0
+        return (
+            f"{start}{percent(1 - rest)} of the samples are zero; the other {percent(rest)} average "
+            f"{text(figures.nonzero_mean)}, at most {text(figures.maximum)}."
+        )
+    if average.kind == "tail":
+        half = f"at most {text(figures.median)}" if figures.median else "zero"
+        highest = f"1 % are above {text(figures.p99)}, at most {text(figures.maximum)}"
+        return f"{start}half of the samples are {half}, and {highest}."
+    share = average.share or 0.0
+    return (
+        f"{start}it is hardly ever near that: {percent(share)} of the samples are around {text(average.high)}, the "
+        f"others around {text(average.low)}."
+    )
+
+
+INSIGHT = Insight("averages", BESIDE_LIMITS, misleading_averages, _blocks)

@@ -1,61 +1,35 @@
 """Averages that mislead, as JSON."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plimsoll.insights.averages.find import MisleadingAverage
-from plimsoll.insights.averages.words import sentence
-from plimsoll.insights.insight import JsonField, Part
+from plimsoll.insights.averages.insight import sentence
+from plimsoll.insights.insight import JsonField
+from plimsoll.model.json_part import Derived, JsonPart, OrZero, attribute
 
 
-class AveragePart(Part):
+class AveragePart(JsonPart):
     """An average that misleads."""
 
-    sentence: str
+    sentence: Annotated[str, Derived(sentence)]
     kind: Literal["bursts", "tail", "two levels"] = Field(
         description="bursts: most samples are zero; tail: p99 is at least five times the mean; two levels: values go "
         "to and fro between two levels and are hardly ever near their mean."
     )
-    signal: str
-    title: str
-    host: str
-    instance: str | None
-    unit: str
-    mean: float
-    nonzero_share: float
-    nonzero_mean: float
-    p99: float
-    max: float
+    signal: str = attribute("name")
+    title: str = attribute("signal.title")
+    host: str = attribute("subject.host")
+    instance: str | None = attribute("subject.instance")
+    unit: str = attribute("signal.unit")
+    mean: OrZero = attribute("figures.mean")
+    nonzero_share: OrZero = attribute("figures.nonzero_share")
+    nonzero_mean: OrZero = attribute("figures.nonzero_mean")
+    p99: OrZero = attribute("figures.p99")
+    max: OrZero = attribute("figures.maximum")
     low: float | None = Field(description="The lower of two levels; null for other kinds.")
     high: float | None
-    high_share: float | None = Field(description="The share of samples at the higher level.")
+    high_share: float | None = attribute("share", "The share of samples at the higher level.")
 
 
-def averages_part(found: tuple[MisleadingAverage, ...]) -> list[AveragePart]:
-    """All of them."""
-    return [_average(one) for one in found]
-
-
-def _average(one: MisleadingAverage) -> AveragePart:
-    figures = one.figures
-    return AveragePart(
-        sentence=sentence(one),
-        kind=one.kind,
-        signal=one.name,
-        title=one.signal.title,
-        host=one.subject.host,
-        instance=one.subject.instance,
-        unit=one.signal.unit,
-        mean=figures.mean or 0.0,
-        nonzero_share=figures.nonzero_share or 0.0,
-        nonzero_mean=figures.nonzero_mean or 0.0,
-        p99=figures.p99 or 0.0,
-        max=figures.maximum or 0.0,
-        low=one.low,
-        high=one.high,
-        high_share=one.share,
-    )
-
-
-FIELD = JsonField("averages", list[AveragePart], "Averages that mislead, the worst first.", averages_part)
+FIELD = JsonField("averages", list[AveragePart], "Averages that mislead, the worst first.")

@@ -12,6 +12,7 @@ import numpy as np
 
 from plimsoll.analysis.capacity.collinearity import separable, together
 from plimsoll.analysis.capacity.demand import FEWEST, Demand, demand
+from plimsoll.insights.bottleneck import find as bottleneck_finder
 from plimsoll.insights.capacity.changes import Changes, changed
 from plimsoll.insights.capacity.contradictions import Contradiction, contradictions
 from plimsoll.insights.capacity.levels import Level, MeasuredUsers, ProfileUsers, Users, levels, means, users_of
@@ -22,7 +23,6 @@ from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.response import ResponseCurve, Station, longest_load, mean_response, response_curve
 from plimsoll.insights.capacity.saturation import Saturation, queues_inside, saturation
 from plimsoll.insights.capacity.verification import Check, check_of
-from plimsoll.insights.limits import find as limits_found
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
 from plimsoll.review.review import Review
@@ -102,7 +102,7 @@ class Capacity:
     users: Users | None
     levels: tuple[Level, ...]
     contradictions: tuple[Contradiction, ...]
-    limits: tuple[limits_found.Limit, ...] = ()
+    limits: tuple[bottleneck_finder.Bottleneck, ...] = ()
     reach: float = 1.0
     changed: tuple[str, ...] = ()
 
@@ -171,7 +171,7 @@ def capacity(
         )
     mix = mix_of(seen, groups, profile, list(demands.values()))
     steps = levels(seen)
-    limits = tuple(one for review in reviews if (one := limits_found.what_limits(review)))
+    limits = tuple(one for review in reviews if (one := bottleneck_finder.find_bottleneck(review)))
     stop = (saturation(seen, steps) or queues_inside(limits, seen.highest)) if mix.as_measured else None
     after = changed(seen.resources, demands, changes or Changes())
     most = after.reach * mix.highest

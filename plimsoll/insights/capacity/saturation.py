@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.median import median
+from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.capacity.levels import Level, means
 from plimsoll.insights.capacity.observed import Observed
-from plimsoll.insights.limits.find import Limit
 from plimsoll.model.log import Values
 
 # Our choices.
@@ -36,7 +36,7 @@ class Saturation:
     sure: bool = True
 
 
-def queues_inside(limits: Sequence[Limit], highest: float) -> Saturation | None:
+def queues_inside(limits: Sequence[Bottleneck], highest: float) -> Saturation | None:
     """A queue inside the software at the highest load that was measured, where counters of it show one."""
     if any(one.kind == "queue" for one in limits):
         return Saturation(highest, None, by_resource=False, sure=False)

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from plimsoll.insights.bottleneck.insight import summary
 from plimsoll.insights.capacity.find import BEYOND, Capacity, Limit, ObjectiveCapacity, Range, ResourceCapacity
 from plimsoll.insights.capacity.levels import MeasuredUsers
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.saturation import Saturation
-from plimsoll.insights.limits.words import summary
 from plimsoll.model.remark import counted
 from plimsoll.model.value_text import number, percent, quantity
 

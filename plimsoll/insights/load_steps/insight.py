@@ -1,8 +1,261 @@
-"""What the outputs use of load steps."""
+"""What is said of load steps: sentences, a table, the load over time, and throughput over the load."""
 
+from collections.abc import Iterator
+
+import numpy as np
+
+from plimsoll.analysis.scalability import Estimate, Law
 from plimsoll.insights.insight import Heading, Insight
-from plimsoll.insights.load_steps.find import load_steps
-from plimsoll.insights.load_steps.words import told
+from plimsoll.insights.load_steps.find import LoadSteps, load_steps
+from plimsoll.insights.load_steps.step_means import LoadStep
+from plimsoll.model.chart_lines import ChartSpec, Line, Span
+from plimsoll.model.document import Block, ChartBlock, Column, Curve, Paragraph, Point, Section, Table
+from plimsoll.model.remark import counted
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.review.review import Review
 
-HEADING = Heading("load-steps", "Load steps", "Load steps", "beside")
-INSIGHT = Insight("load_steps", HEADING, load_steps, told)
+_CURVE = 80  # points
+
+
+def _blocks(steps: LoadSteps | None, review: Review, zone: Zone) -> tuple[Block, ...]:
+    """The sentences, the table and the charts; nothing if the load was not stepped."""
+    if steps is None:
+        return ()
+    chart = ChartSpec(
+        (Line(steps.load.signal.title, "samples", steps.load.samples),),
+        steps.load.signal.unit,
+        f"Chart: {steps.load.signal.title}, with its {len(steps.steps)} load steps shaded.",
+        spans=tuple(Span(step.start, step.end) for step in steps.steps),
+    )
+    curve = _curve(steps)
+    said = tuple(Paragraph(sentence) for sentence in sentences(steps))
+    blocks = (*said, _table(steps, zone), ChartBlock(chart), *([curve] if curve else ()))
+    return (Section("", blocks, level=3, style="steps", what="steps"),)
+
+
+def _table(steps: LoadSteps, zone: Zone) -> Table:
+    """A row for each step; columns without any value are left out."""
+    columns = [
+        ("Step", [str(step.number) for step in steps.steps]),
+        ("From – to", [f"{zone.clock(s.start, date=False)}–{zone.clock(s.end, date=False)}" for s in steps.steps]),
+        (steps.load.signal.title, [_bare_load(steps, step.load) for step in steps.steps]),
+        *((title, texts) for title, texts in _optional_columns(steps) if any(texts)),
+        ("Samples", [number(step.samples) for step in steps.steps]),
+        ("", [_mark(steps, step) for step in steps.steps]),
+    ]
+    optimum = frozenset(at for at, step in enumerate(steps.steps) if _mark(steps, step) == "optimum")
+    heads = tuple(Column(title, numeric=bool(title)) for title, _ in columns)
+    return Table(heads, tuple(zip(*(texts for _, texts in columns), strict=True)), "Load steps", optimum)
+
+
+def _optional_columns(steps: LoadSteps) -> Iterator[tuple[str, list[str]]]:
+    yield "Processor", [_value(one.cpu, "%") for one in steps.steps]
+    yield "Context switches", [_value(one.context_switches, "/s") for one in steps.steps]
+    if steps.throughput is not None and steps.answers_load:
+        unit = steps.throughput.signal.unit
+        yield steps.throughput.signal.title, [_value(one.throughput, unit) for one in steps.steps]
+    if steps.throughput is None or steps.throughput.kind != "bytes":
+        yield "Bytes", [_value(one.bytes, "bytes/s") for one in steps.steps]
+    if any(one.cost_seconds is not None for one in steps.steps):
+        costs = [None if one.cost_seconds is None else one.cost_seconds * 1000 for one in steps.steps]
+        yield "Processor for each", [_value(cost, "ms") for cost in costs]
+    else:
+        yield "Processor per 1/s", [_value(one.cost_percent, "%") for one in steps.steps]
+    if steps.latency is not None:
+        yield steps.latency.title, [_value(one.latency, steps.latency.unit) for one in steps.steps]
+
+
+def _value(value: float | None, unit: str) -> str:
+    return "" if value is None else quantity(value, unit)
+
+
+def _value(value: float | None, unit: str) -> str:
+    return "" if value is None else quantity(value, unit)
+
+
+def _bare_load(steps: LoadSteps, load: float) -> str:
+    """The load, without a unit that its title names, too."""
+    unit = steps.load.signal.unit
+    return number(load) if unit in steps.load.signal.title else quantity(load, unit)
+
+
+def _mark(steps: LoadSteps, one: LoadStep) -> str:
+    if steps.optimum is not None and one.number == steps.optimum.number:
+        return "optimum"
+    if steps.best is not None and one.number == steps.best.number:
+        return "most"
+    return "left out" if one.left_out else ""
+
+
+def _curve(steps: LoadSteps) -> Curve | None:
+    """Throughput and processor time over the load; None if throughput was not recorded apart from the load."""
+    measured = steps.measured
+    if not steps.answers_load or steps.throughput is None or len(measured) < 2:
+        return None
+    unit, load_unit = steps.throughput.signal.unit, steps.load.signal.unit
+    right = _round(max(step.load for step in measured))
+    top = _round(max(step.throughput or 0.0 for step in measured)) * 1.04
+    values = ", ".join(f"{quantity(s.load, load_unit)} {quantity(s.throughput or 0, unit)}" for s in measured)
+    fit: tuple[tuple[float, float], ...] = ()
+    marks = [Point(steps.knee.load, steps.knee.value, "knee")] if steps.knee else []
+    if isinstance(steps.law, Law):
+        loads = np.linspace(0, right, _CURVE)
+        fit = tuple(zip(loads.tolist(), steps.law(loads).tolist(), strict=True))
+        if steps.law.peak and steps.law.maximum:
+            marks.append(Point(steps.law.peak.value, steps.law.maximum.value, "maximum by the law"))
+    shares = tuple(
+        Point(step.load, step.cpu, f"Step {step.number}: processors {quantity(step.cpu, '%')}")
+        for step in measured
+        if step.cpu is not None and step.cpu <= 100
+    )
+    title = steps.throughput.signal.title
+    legend = [("samples", f"{title}, with the universal scalability law" if fit else title)]
+    return Curve(
+        f"{title} over {steps.load.signal.title}: {values}.",
+        steps.load.signal.title,
+        right,
+        top,
+        unit,
+        points=tuple(
+            Point(
+                step.load,
+                step.throughput or 0,
+                f"Step {step.number}: {quantity(step.load, load_unit)}, {quantity(step.throughput or 0, unit)}",
+            )
+            for step in measured
+        ),
+        shares=shares,
+        fit=fit,
+        marks=tuple(marks),
+        legend=(*legend, ("other", "processor time (squares, right scale)")) if shares else tuple(legend),
+    )
+
+
+def _round(value: float) -> float:
+    """The next value that a scale may end at: 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten."""
+    power = 10 ** np.floor(np.log10(value)) if value > 0 else 1.0
+    return next(float(factor * power) for factor in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if factor * power >= value)
+
+
+def sentences(steps: LoadSteps) -> tuple[str, ...]:
+    """The sentences, the most important first."""
+    parts = (_range_of_load, _optimum, _after, _switching, _scaling, _latency)
+    return tuple(sentence for part in parts for sentence in part(steps))
+
+
+def _load_text(steps: LoadSteps, load: float) -> str:
+    """`600 connections`."""
+    return quantity(load, steps.load.signal.unit)
+
+
+def _throughput_text(steps: LoadSteps, one: LoadStep) -> str:
+    """`23.8 /s`."""
+    return quantity(one.throughput or 0, steps.throughput.signal.unit if steps.throughput else "")
+
+
+def _cost_text(one: LoadStep) -> str:
+    """`29.6 ms of a processor`, or in percent of processor time where the number of processors is not known."""
+    if one.cost_seconds is not None:
+        ppem = f" ({number(one.cost_mhz)} MHz for one a second)" if one.cost_mhz is not None else ""
+        return f"{quantity(one.cost_seconds * 1000, 'ms')} of a processor each{ppem}"
+    return f"{number(one.cost_percent or 0)} % of processor time for one a second"
+
+
+def _range_of_load(steps: LoadSteps) -> Iterator[str]:
+    title = steps.load.signal.title
+    lowest, highest = (pick(one.load for one in steps.steps) for pick in (min, max))
+    span = f"{title} from {_bare_load(steps, lowest)} to {_bare_load(steps, highest)}"
+    where = " in plimsoll.toml" if steps.by_hand else ""
+    yield f"{counted(len(steps.steps), 'load step')}{where}: {span}."
+    if steps.load.kind is None:
+        yield "No load was recorded; the steps are those of processor time, which may have risen for another reason."
+    elif steps.load.kind == "bytes" and not steps.by_hand:
+        yield "No operations or connections show steps; the bytes moved stand for the load."
+
+
+def _optimum(steps: LoadSteps) -> Iterator[str]:
+    best = steps.best
+    if best is None or len(steps.measured) < 2:
+        return
+    left_out = [one for one in steps.measured if one.left_out]
+    among = ""
+    limit = number(steps.switches_limit or 0)
+    if left_out and len(left_out) < len(steps.measured):
+        among = f" of the steps with at most {limit} context switches/s ({len(left_out)} left out, as the studies do)"
+    elif left_out:
+        among = f" (every step has more than the {limit} context switches/s that the studies allow)"
+    cost = f", {_cost_text(best)}" if best.cost_percent is not None else ""
+    cpu = f" at {percent((best.cpu or 0) / 100)} processor time" if best.cpu is not None else ""
+    did = "is the optimum" if steps.optimum else "answers most"
+    yield f"Step {best.number} {did}{among}: {_throughput_text(steps, best)}{cpu}{cost}."
+    if not steps.optimum:
+        yield "No higher load was measured, so whether more would be answered is not known."
+
+
+def _after(steps: LoadSteps) -> Iterator[str]:
+    top = steps.falls_after
+    if top is not None:
+        later = [one for one in steps.measured if one.number > top.number]
+        worst = min(later, key=lambda one: one.throughput or 0)
+        fall = percent(1 - (worst.throughput or 0) / (top.throughput or 1))
+        yield (
+            f"After step {top.number} ({_throughput_text(steps, top)}) throughput falls by up to {fall} "
+            "although the load does not."
+        )
+    elif steps.last_step_is_lower:
+        top = max(steps.measured, key=lambda one: one.throughput or 0)
+        yield (
+            f"After step {top.number} throughput is lower. Whether less was asked or less was answered is not known: "
+            "no connections or users were recorded as the load."
+        )
+
+
+def _switching(steps: LoadSteps) -> Iterator[str]:
+    if steps.switching is None:
+        return
+    one, other = steps.switching
+    more = (other.throughput or 0) / (one.throughput or 1) - 1
+    yield (
+        f"From step {one.number} to {other.number} context switches rise from {number(one.context_switches or 0)} to "
+        f"{number(other.context_switches or 0)}/s for {percent(more) if more > 0 else 'no'} more throughput, and each "
+        "operation costs more: the processors are spent on switching."
+    )
+
+
+def _scaling(steps: LoadSteps) -> Iterator[str]:
+    if steps.knee is not None:
+        knee = steps.knee
+        unit = steps.throughput.signal.unit if steps.throughput else ""
+        yield f"Throughput bends at {_load_text(steps, knee.load)} ({quantity(knee.value, unit)})."
+    law = steps.law
+    if not isinstance(law, Law) or steps.throughput is None:
+        return
+    text = f"Universal scalability law: contention {_range(law.contention)}, coherency {_range(law.coherency)}"
+    if law.peak is None or law.maximum is None:
+        yield f"{text}; no maximum within what was measured."
+        return
+    unit = steps.throughput.signal.unit
+    yield (
+        f"{text}; throughput is highest, {quantity(law.maximum.value, unit)}, at {_load_text(steps, law.peak.value)} "
+        f"({number(law.peak.low)} to {number(law.peak.high)})."
+    )
+
+
+def _range(one: Estimate) -> str:
+    return f"{number(one.value)} ({number(one.low)} to {number(one.high)})"
+
+
+def _latency(steps: LoadSteps) -> Iterator[str]:
+    knee = steps.latency_knee
+    if knee is None or steps.throughput is None or steps.latency is None:
+        return
+    unit = steps.throughput.signal.unit
+    share, flat = percent(knee.rate / knee.highest), quantity(knee.flat, steps.latency.unit)
+    yield (
+        f"Latency stays near {flat} up to {quantity(knee.rate, unit)}, {share} of the "
+        f"highest throughput ({quantity(knee.highest, unit)}), and rises beyond."
+    )
+
+
+INSIGHT = Insight("load_steps", Heading("load-steps", "Load steps", "Load steps", "beside"), load_steps, _blocks)

@@ -1,19 +1,34 @@
 """Load steps, as JSON."""
 
-from dataclasses import asdict
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plimsoll.analysis.scalability import Estimate, Law, Refused
-from plimsoll.insights.insight import JsonField, Part
+from plimsoll.analysis.scalability import Law, Refused
+from plimsoll.insights.insight import JsonField
 from plimsoll.insights.load_steps.find import LoadSteps
+from plimsoll.insights.load_steps.insight import sentences
 from plimsoll.insights.load_steps.step_means import LoadStep
-from plimsoll.insights.load_steps.words import sentences
-from plimsoll.model.times import iso
+from plimsoll.model.json_part import Derived, Instant, JsonPart, attribute, optional
 
 
-class StepHostPart(Part):
+def _error(step: LoadStep) -> float | None:
+    return None if step.throughput is None else step.error
+
+
+def _switching(steps: LoadSteps) -> list[int]:
+    return [step.number for step in steps.switching or ()]
+
+
+def _refusal(law: Law | Refused) -> str | None:
+    return law.why if isinstance(law, Refused) else None
+
+
+def _is_extrapolated(law: Law | Refused) -> bool | None:
+    return False if isinstance(law, Law) and law.peak else None
+
+
+class StepHostPart(JsonPart):
     """A host during a load step."""
 
     host: str
@@ -21,16 +36,16 @@ class StepHostPart(Part):
     context_switches: float | None = Field(description="A second.")
 
 
-class LoadStepPart(Part):
+class LoadStepPart(JsonPart):
     """One load step: the means of its samples, without those at its edges."""
 
     number: int
-    start: str
-    end: str
+    start: Instant
+    end: Instant
     samples: int
     load: float
     throughput: float | None
-    throughput_error: float | None = Field(
+    throughput_error: Annotated[float | None, Derived(_error)] = Field(
         description="Standard error of the throughput, with the autocorrelation of the samples."
     )
     cpu: float | None = Field(description="Processor time in %, the mean of the hosts that do the work.")
@@ -38,18 +53,19 @@ class LoadStepPart(Part):
     bytes: float | None = Field(description="Bytes a second.")
     latency: float | None
     cost_percent: float | None = Field(description="Processor time (%) for one operation a second.")
-    cost_core_seconds: float | None = Field(
-        description="Processor seconds for one operation; null if the number of processors is not known."
+    cost_core_seconds: float | None = attribute(
+        "cost_seconds", "Processor seconds for one operation; null if the number of processors is not known."
     )
-    cost_ppem: float | None = Field(
-        description="Megahertz for one operation a second (the studies' PPEM); null if the number of processors or "
-        "their clock is not known."
+    cost_ppem: float | None = attribute(
+        "cost_mhz",
+        "Megahertz for one operation a second (the studies' PPEM); null if the number of processors or "
+        "their clock is not known.",
     )
     left_out: bool = Field(description="It has more context switches than the studies measure with.")
     hosts: list[StepHostPart]
 
 
-class EstimatePart(Part):
+class EstimatePart(JsonPart):
     """A value and its 95 % confidence interval."""
 
     value: float
@@ -57,18 +73,22 @@ class EstimatePart(Part):
     high: float
 
 
-class ScalabilityPart(Part):
+class ScalabilityPart(JsonPart):
     """The universal scalability law of throughput over load, or why it is not fitted."""
 
-    refused: str | None = Field(description="Why it is not fitted; the other fields are then null.")
+    refused: Annotated[str | None, Derived(_refusal)] = Field(
+        description="Why it is not fitted; the other fields are then null."
+    )
     rate: EstimatePart | None = Field(default=None, description="Throughput of a load of 1 (lambda).")
     contention: EstimatePart | None = Field(default=None, description="Sigma.")
     coherency: EstimatePart | None = Field(default=None, description="Kappa.")
     peak_load: EstimatePart | None = Field(
-        default=None, description="The load with the highest throughput; null if no maximum was measured."
+        default=None,
+        validation_alias="peak",
+        description="The load with the highest throughput; null if no maximum was measured.",
     )
     maximum: EstimatePart | None = Field(default=None, description="The throughput at that load.")
-    extrapolated: bool | None = Field(
+    extrapolated: Annotated[bool | None, Derived(_is_extrapolated)] = Field(
         default=None, description="False: a maximum beyond the measured loads is not claimed."
     )
     r_squared: float | None = None
@@ -76,122 +96,54 @@ class ScalabilityPart(Part):
     aic_line: float | None = Field(default=None, description="The same of a straight line through 0.")
 
 
-class KneePart(Part):
+class KneePart(JsonPart):
     """Where throughput stops to grow with the load."""
 
     load: float
-    throughput: float
+    throughput: float = attribute("value")
 
 
-class LatencyKneePart(Part):
+class LatencyKneePart(JsonPart):
     """Up to which throughput latency is flat."""
 
-    latency: float = Field(description="While it is flat.")
+    latency: float = attribute("flat", "While it is flat.")
     rate: float = Field(description="The last throughput with flat latency.")
-    maximum: float = Field(description="The highest throughput.")
+    maximum: float = attribute("highest", "The highest throughput.")
 
 
-class LoadStepsPart(Part):
+class LoadStepsPart(JsonPart):
     """The steps of a load that was raised, or lowered, from level to level."""
 
-    load: str = Field(description="The signal that has the steps.")
-    load_kind: Literal["operations", "connections", "bytes"] | None = Field(
-        description="Null for processor time, where no load was recorded."
+    load: str = attribute("load.name", "The signal that has the steps.")
+    load_kind: Literal["operations", "connections", "bytes"] | None = attribute(
+        "load.kind", "Null for processor time, where no load was recorded."
     )
-    load_unit: str
-    throughput: str | None = Field(description="The signal of the throughput.")
-    throughput_unit: str | None
-    latency: str | None = Field(description="The title of the signal of the latency.")
-    latency_unit: str | None
+    load_unit: str = attribute("load.signal.unit")
+    throughput: Annotated[str | None, optional("throughput.name")] = Field(description="The signal of the throughput.")
+    throughput_unit: Annotated[str | None, optional("throughput.signal.unit")]
+    latency: Annotated[str | None, optional("latency.title")] = Field(
+        description="The title of the signal of the latency."
+    )
+    latency_unit: Annotated[str | None, optional("latency.unit")]
     by_hand: bool = Field(description="The steps are phases of plimsoll.toml.")
     switches_limit: float | None = Field(
         description="Context switches a second, beyond which steps are left out when the optimum is chosen."
     )
     steps: list[LoadStepPart]
-    optimum: int | None = Field(
+    optimum: Annotated[int | None, optional("optimum.number")] = Field(
         description="The number of the step with the highest throughput at the least cost; null if no higher load than "
         "in it was measured."
     )
-    falls_after: int | None = Field(
+    falls_after: Annotated[int | None, optional("falls_after.number")] = Field(
         description="The number of the step after which throughput falls although the load does not."
     )
-    switching: list[int] = Field(
+    switching: Annotated[list[int], Derived(_switching)] = Field(
         description="Two steps between which context switches double for less than 10 % more throughput; or empty."
     )
     knee: KneePart | None
     latency_knee: LatencyKneePart | None
-    scalability: ScalabilityPart
-    sentences: list[str]
+    scalability: ScalabilityPart = attribute("law")
+    sentences: Annotated[list[str], Derived(sentences)]
 
 
-def load_steps_part(steps: LoadSteps | None) -> LoadStepsPart | None:
-    """The load steps and what they show; None if the load was not stepped."""
-    if steps is None:
-        return None
-    throughput, knee, latency = steps.throughput, steps.knee, steps.latency_knee
-    return LoadStepsPart(
-        load=steps.load.name,
-        load_kind=steps.load.kind,
-        load_unit=steps.load.signal.unit,
-        throughput=throughput.name if throughput else None,
-        throughput_unit=throughput.signal.unit if throughput else None,
-        latency=steps.latency.title if steps.latency else None,
-        latency_unit=steps.latency.unit if steps.latency else None,
-        by_hand=steps.by_hand,
-        switches_limit=steps.switches_limit,
-        steps=[_step(one) for one in steps.steps],
-        optimum=steps.optimum.number if steps.optimum else None,
-        falls_after=steps.falls_after.number if steps.falls_after else None,
-        switching=[one.number for one in steps.switching or ()],
-        knee=KneePart(load=knee.load, throughput=knee.value) if knee else None,
-        latency_knee=LatencyKneePart(latency=latency.flat, rate=latency.rate, maximum=latency.highest)
-        if latency
-        else None,
-        scalability=_scalability(steps.law),
-        sentences=list(sentences(steps)),
-    )
-
-
-def _step(one: LoadStep) -> LoadStepPart:
-    return LoadStepPart(
-        number=one.number,
-        start=iso(one.start),
-        end=iso(one.end),
-        samples=one.samples,
-        load=one.load,
-        throughput=one.throughput,
-        throughput_error=None if one.throughput is None else one.error,
-        cpu=one.cpu,
-        context_switches=one.context_switches,
-        bytes=one.bytes,
-        latency=one.latency,
-        cost_percent=one.cost_percent,
-        cost_core_seconds=one.cost_seconds,
-        cost_ppem=one.cost_mhz,
-        left_out=one.left_out,
-        hosts=[StepHostPart(**asdict(host)) for host in one.hosts],
-    )
-
-
-def _scalability(law: Law | Refused) -> ScalabilityPart:
-    if isinstance(law, Refused):
-        return ScalabilityPart(refused=law.why)
-    return ScalabilityPart(
-        refused=None,
-        rate=_estimate(law.rate),
-        contention=_estimate(law.contention),
-        coherency=_estimate(law.coherency),
-        peak_load=_estimate(law.peak) if law.peak else None,
-        maximum=_estimate(law.maximum) if law.maximum else None,
-        extrapolated=False if law.peak else None,
-        r_squared=law.r_squared,
-        aic=law.aic,
-        aic_line=law.aic_line,
-    )
-
-
-def _estimate(one: Estimate) -> EstimatePart:
-    return EstimatePart(value=one.value, low=one.low, high=one.high)
-
-
-FIELD = JsonField("load_steps", LoadStepsPart | None, "Null if the load was not stepped.", load_steps_part)
+FIELD = JsonField("load_steps", LoadStepsPart | None, "Null if the load was not stepped.")

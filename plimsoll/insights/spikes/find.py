@@ -35,6 +35,11 @@ class SignalSpikes:
     spikes: RegularSpikes
 
     @property
+    def count(self) -> int:
+        """How many spikes there are."""
+        return len(self.events.starts)
+
+    @property
     def typical(self) -> float:
         """The usual highest value of a spike."""
         return median(self.spikes.tops)
@@ -71,7 +76,17 @@ class PeriodicSpikes:
     @property
     def count(self) -> int:
         """How many spikes there are."""
-        return len(self.main.events.starts)
+        return self.main.count
+
+    @property
+    def first(self) -> int:
+        """The first sample of the first spike (UTC ns)."""
+        return int(self.main.events.starts[0])
+
+    @property
+    def last(self) -> int:
+        """The first sample of the last spike (UTC ns)."""
+        return int(self.main.events.starts[-1])
 
     @property
     def passed(self) -> tuple[LimitInSpikes, ...]:

@@ -1,71 +1,78 @@
 """Regular spikes, as JSON."""
 
+from typing import Annotated
+
 from pydantic import Field
 
-from plimsoll.insights.insight import JsonField, Part
-from plimsoll.insights.spikes import words
-from plimsoll.insights.spikes.find import PeriodicSpikes, SignalSpikes
-from plimsoll.insights.spikes.rising import LimitInSpikes, Rising
-from plimsoll.model.times import iso
+from plimsoll.insights.insight import JsonField
+from plimsoll.insights.spikes import insight
+from plimsoll.model.json_part import Derived, Instant, JsonPart, attribute
 
 
-class RisingPart(Part):
+class RisingPart(JsonPart):
     """A signal that is higher in spikes, with its means in them and between them."""
 
-    signal: str
-    title: str
-    host: str
-    instance: str | None
-    unit: str
+    signal: str = attribute("name")
+    title: str = attribute("signal.title")
+    host: str = attribute("subject.host")
+    instance: str | None = attribute("subject.instance")
+    unit: str = attribute("signal.unit")
     inside: float
     between: float
 
 
-class SpikingPart(Part):
+class SpikingPart(JsonPart):
     """A signal with regular spikes of its own."""
 
-    signal: str
-    title: str
-    host: str
-    instance: str | None
-    unit: str
+    signal: str = attribute("name")
+    title: str = attribute("signal.title")
+    host: str = attribute("subject.host")
+    instance: str | None = attribute("subject.instance")
+    unit: str = attribute("signal.unit")
     count: int
     typical: float = Field(description="The median of the highest values of the spikes.")
     highest: float
-    level: float = Field(description="The median of the samples between the spikes.")
-    width_s: float = Field(description="How long values are usually raised.")
+    level: float = attribute("spikes.level", "The median of the samples between the spikes.")
+    width_s: float = attribute("spikes.width_s", "How long values are usually raised.")
 
 
-class InSpikesPart(Part):
+class InSpikesPart(JsonPart):
     """The nearest limit of a signal that rises in spikes, and its single samples in them; the rule itself may hold."""
 
     rule: str
-    signal: str
-    title: str
-    host: str
-    instance: str | None
-    limit: float
-    unit: str
+    signal: str = attribute("name")
+    title: str = attribute("signal.title")
+    host: str = attribute("subject.host")
+    instance: str | None = attribute("subject.instance")
+    limit: float = attribute("limit.limit")
+    unit: str = attribute("signal.unit")
     highest: float = Field(description="The highest sample in the spikes.")
     passed: int = Field(description="In how many of the spikes a sample was past the limit.")
 
 
-class SpikesPart(Part):
+class SpikesPart(JsonPart):
     """Spikes that come at regular intervals."""
 
-    sentence: str
-    with_it: str = Field(description="What rises in the spikes, in a sentence; empty if nothing is known to.")
-    consequence: str = Field(description="Whether limits were passed in them; empty if what rises has none.")
-    period_s: float
-    period_reach_s: float = Field(description="How far the true period may be from period_s (two standard errors).")
-    may_be_alias: bool = Field(
-        description="Whether the spikes last for one or two samples, so that a faster rhythm may show as this one."
+    sentence: Annotated[str, Derived(insight.sentence)]
+    with_it: Annotated[str, Derived(insight.rising_text)] = Field(
+        description="What rises in the spikes, in a sentence; empty if nothing is known to."
     )
-    first: str = Field(description="The first sample of the first spike.")
-    last: str = Field(description="The first sample of the last spike.")
+    consequence: Annotated[str, Derived(insight.consequence)] = Field(
+        description="Whether limits were passed in them; empty if what rises has none."
+    )
+    period_s: float
+    period_reach_s: float = attribute(
+        "main.spikes.reach_s", "How far the true period may be from period_s (two standard errors)."
+    )
+    may_be_alias: bool = attribute(
+        "main.spikes.may_be_alias",
+        "Whether the spikes last for one or two samples, so that a faster rhythm may show as this one.",
+    )
+    first: Instant = Field(description="The first sample of the first spike.")
+    last: Instant = Field(description="The first sample of the last spike.")
     count: int
-    missing: int = Field(description="Beats between the first and the last that have no spike.")
-    agreement: float = Field(description="How well the spikes keep to the period; 1 for a clock.")
+    missing: int = attribute("main.spikes.missing", "Beats between the first and the last that have no spike.")
+    agreement: float = attribute("main.spikes.agreement", "How well the spikes keep to the period; 1 for a clock.")
     main: SpikingPart
     same: list[SpikingPart] = Field(description="Other signals with spikes in the same rhythm.")
     rising: list[RisingPart] = Field(description="The strongest first; those of `same` are among them.")
@@ -75,73 +82,4 @@ class SpikesPart(Part):
     )
 
 
-def spikes_part(found: tuple[PeriodicSpikes, ...]) -> list[SpikesPart]:
-    """All rhythms."""
-    return [_rhythm(one) for one in found]
-
-
-def _rhythm(one: PeriodicSpikes) -> SpikesPart:
-    return SpikesPart(
-        sentence=words.sentence(one),
-        with_it=words.with_it(one),
-        consequence=words.consequence(one),
-        period_s=one.period_s,
-        period_reach_s=one.main.spikes.reach_s,
-        may_be_alias=one.main.spikes.may_be_alias,
-        first=iso(int(one.main.events.starts[0])),
-        last=iso(int(one.main.events.starts[-1])),
-        count=one.count,
-        missing=one.main.spikes.missing,
-        agreement=one.main.spikes.agreement,
-        main=_spiking(one.main),
-        same=[_spiking(other) for other in one.same],
-        rising=[_rising(other) for other in one.rising],
-        processes=[_rising(other) for other in one.processes],
-        limits=[_limit(limit) for limit in one.limits],
-    )
-
-
-def _spiking(one: SignalSpikes) -> SpikingPart:
-    return SpikingPart(
-        signal=one.name,
-        title=one.signal.title,
-        host=one.subject.host,
-        instance=one.subject.instance,
-        unit=one.signal.unit,
-        count=len(one.events.starts),
-        typical=one.typical,
-        highest=one.highest,
-        level=one.spikes.level,
-        width_s=one.spikes.width_s,
-    )
-
-
-def _rising(one: Rising) -> RisingPart:
-    return RisingPart(
-        signal=one.name,
-        title=one.signal.title,
-        host=one.subject.host,
-        instance=one.subject.instance,
-        unit=one.signal.unit,
-        inside=one.inside,
-        between=one.between,
-    )
-
-
-def _limit(one: LimitInSpikes) -> InSpikesPart:
-    return InSpikesPart(
-        rule=one.rule,
-        signal=one.name,
-        title=one.signal.title,
-        host=one.subject.host,
-        instance=one.subject.instance,
-        limit=one.limit.limit,
-        unit=one.signal.unit,
-        highest=one.highest,
-        passed=one.passed,
-    )
-
-
-FIELD = JsonField(
-    "spikes", list[SpikesPart], "Spikes that come at regular intervals; those past limits first.", spikes_part
-)
+FIELD = JsonField("spikes", list[SpikesPart], "Spikes that come at regular intervals; those past limits first.")

@@ -1,9 +1,175 @@
-"""What the outputs use of trends."""
+"""What is said of trends, and how those of two runs differ."""
 
-from plimsoll.insights.beside_limits import HEADING
-from plimsoll.insights.insight import Insight
-from plimsoll.insights.trends.compare import news
-from plimsoll.insights.trends.find import trends
-from plimsoll.insights.trends.words import ahead, doubt, step, told
+from collections.abc import Callable
 
-INSIGHT = Insight("trends", HEADING, trends, told, news=news, ahead=ahead, step=step, doubt=doubt)
+import numpy as np
+
+from plimsoll.insights.insight import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight, News, SubjectKey
+from plimsoll.insights.trends.find import SOME_LOAD, WEEK_S, Movement, SignalTrend, trends
+from plimsoll.model.chart_lines import ChartSpec, Limit, Line
+from plimsoll.model.document import ChartBlock, Section, Statement
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.review.findings import CROSSED
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import limit_of, titled
+from plimsoll.rules.wording import exactly
+
+_MOST_AHEAD = 2
+_PRIVATE = "process.private_bytes"
+_HELD = (_PRIVATE, "process.handles")
+_MOST_OF_IT = 0.5  # our choice: of the memory that is lost
+
+
+def _blocks(trends_: tuple[SignalTrend, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
+    """The first notable trends, each with a chart."""
+    notable = [trend for trend in trends_ if trend.notable]
+    shown = tuple(
+        Statement((sentence(trend),), _chart(trend, review) if at < BRIEF else None)
+        for at, trend in enumerate(notable[:MOST_STATEMENTS])
+    )
+    section = Section("Trends", shown, level=3, style="told", brief=BRIEF, hidden=len(notable) - len(shown))
+    return (section,) if shown else ()
+
+
+def _chart(trend: SignalTrend, review: Review) -> ChartBlock:
+    """The signal, the line through it, and the limit if the line reaches it."""
+    samples = review.signals.of(trend.name)[trend.subject].between(trend.start, trend.end)
+    title = titled(trend.signal.title, trend.subject)
+    ends = Samples(np.array([trend.start, trend.end]), np.array([trend.trend.start, trend.trend.end]))
+    limits = (Limit.of(limit_of(trend.limit).limit, trend.signal.unit),) if trend.limit and trend.reaches_s else ()
+    lines = (Line("trend", "judged", ends, "trend"), Line(title, "samples", samples))
+    return ChartBlock(ChartSpec(lines, trend.signal.unit, f"{title} and its trend", limits))
+
+
+def _news(
+    first: tuple[SignalTrend, ...], second: tuple[SignalTrend, ...], as_in_first: Callable[[SubjectKey], SubjectKey]
+) -> list[News]:
+    """What climbs or falls in the second run and must not, as memory that is never given back, and did not before."""
+    before = {(trend.name, trend.subject.key) for trend in first if trend.notable}
+    return [
+        News(trend.signal.title, sentence(trend))
+        for trend in second
+        if trend.notable
+        and trend.signal.trend != "should_rise"
+        and (trend.name, as_in_first(trend.subject.key)) not in before
+    ]
+
+
+def _ahead(found: tuple[SignalTrend, ...]) -> tuple[str, ...]:
+    """The limits that a leak reaches within a week, the soonest first."""
+    soon = [
+        (
+            trend.reaches_s[0],
+            f"At the rate of this run {titled(trend.signal.title, trend.subject)} reaches {_reaching(trend)}.",
+        )
+        for trend in found
+        if trend.notable and trend.reaches_s and trend.limit and trend.limit.outcome not in CROSSED
+    ]
+    return tuple(text for seconds, text in sorted(soon)[:_MOST_AHEAD] if 0 < seconds <= WEEK_S)
+
+
+def _step(found: tuple[SignalTrend, ...]) -> str:
+    """Which process to watch, where memory falls towards its limit: the trend that takes most of what is lost."""
+    leaks = {
+        trend.subject.host: trend
+        for trend in found
+        if trend.name == "memory.available" and trend.notable and trend.reaches_s
+    }
+    for host, leak in leaks.items():
+        of_host = [trend for trend in found if trend.name in _HELD and trend.notable and trend.subject.host == host]
+        memory = [trend for trend in of_host if trend.name == _PRIVATE]
+        most = max(memory, key=lambda trend: trend.trend.slope, default=None)
+        if most is None or most.trend.slope < _MOST_OF_IT * -leak.trend.slope:
+            continue
+        grown = [trend for name in _HELD for trend in of_host if trend.name == name and trend.subject == most.subject]
+        rates = " and ".join(_change(trend.per_hour[0], trend.signal.unit) for trend in grown)
+        return f"Watch {most.subject.instance} on {host}, which gains {rates} an hour."
+    return ""
+
+
+def _doubt(found: tuple[SignalTrend, ...]) -> str:
+    """What moves to its limit and was past it at the end, or is before it would count that it is."""
+    for trend in found:
+        if not trend.notable or trend.signal.trend == "should_rise":
+            continue
+        what = f"{trend.signal.title} of {trend.subject}"
+        if trend.passed:
+            text = exactly(limit_of(trend.passed).limit, trend.signal.unit)
+            return f"{what} {trend.movement}, and had just reached its limit of {text} when the recording ended"
+        limit, reaches = trend.limit, trend.reaches_s
+        if limit and reaches and limit.outcome not in CROSSED and reaches[0] * SECOND <= limit.rule.for_:
+            return f"{what} {trend.movement}, and is about to reach its limit"
+    return ""
+
+
+def sentence(trend: SignalTrend) -> str:
+    """How fast it changes, over what, and when it reaches its limit."""
+    place, unit = titled(trend.signal.title, trend.subject), trend.signal.unit
+    title = place if place.endswith(":") else f"{place}:"
+    slope, low, high = trend.per_hour
+    where = f"in the {trend.phase} phase" if trend.phase else f"over {duration_text(trend.end - trend.start)}"
+    if trend.movement == Movement.NONE and trend.signal.trend != "should_rise":
+        return f"{title} no trend {where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
+    if trend.movement == Movement.NONE:
+        should = (
+            f"; it should be above {exactly(limit_of(trend.limit).limit, unit)}"
+            if trend.limit and trend.notable
+            else ""
+        )
+        return (
+            f"{title} never above {quantity(trend.highest, unit)} {where} and no climb (between "
+            f"{_change(low, unit)} and {_change(high, unit)} an hour){should}."
+        )
+    way = "up" if slope > 0 else "down"
+    best, least, most = (_change(rate, unit) for rate in (abs(slope), *sorted((abs(low), abs(high)))))
+    text = (
+        f"{title} {way} {best} an hour{_between(least, most)} {where}, from {quantity(trend.trend.start, unit)} to "
+        f"{quantity(trend.trend.end, unit)}"
+    )
+    return f"{text}{_beside_load(trend)}.{_healthy(trend)}{_outlook(trend)}"
+
+
+def _healthy(trend: SignalTrend) -> str:
+    if trend.signal.trend != "should_rise" or trend.limit is None or trend.trend.start > limit_of(trend.limit).limit:
+        return ""
+    limit = exactly(limit_of(trend.limit).limit, trend.signal.unit)
+    return f" While it rises it is healthy below its limit of {limit}, too."
+
+
+def _beside_load(trend: SignalTrend) -> str:
+    if trend.signal.trend == "should_rise":
+        return ""
+    if trend.load is None:
+        return "; no load was recorded that could explain it"
+    if trend.load_share < SOME_LOAD:
+        return f", while {trend.load.signal.title} did not climb"
+    return f", while {trend.load.signal.title} climbed by only {percent(trend.load_share)}"
+
+
+def _outlook(trend: SignalTrend) -> str:
+    reaching = _reaching(trend)
+    return f" At this rate it reaches {reaching}." if reaching else ""
+
+
+def _reaching(trend: SignalTrend) -> str:
+    """`its limit of 1,000 MB in 3 h (2 h 40 min to 3 h 30 min)`; empty if that is too far away to tell."""
+    if trend.reaches_s is None or trend.limit is None:
+        return ""
+    limit = exactly(limit_of(trend.limit).limit, trend.signal.unit)
+    best, early, late = (duration_text(int(seconds * SECOND)) for seconds in trend.reaches_s)
+    return f"its limit of {limit} in {best}{_between(early, late)}"
+
+
+def _change(value: float, unit: str) -> str:
+    """A change in the unit; that of a percentage is in points, as `5 %` might mean a twentieth of it."""
+    return f"{number(value)} points" if unit == "%" else quantity(value, unit)
+
+
+def _between(least: str, most: str) -> str:
+    """An interval in brackets; empty where it is too narrow to see."""
+    return f" ({least} to {most})" if least != most else ""
+
+
+INSIGHT = Insight("trends", BESIDE_LIMITS, trends, _blocks, news=_news, ahead=_ahead, step=_step, doubt=_doubt)

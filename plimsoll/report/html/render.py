@@ -11,7 +11,6 @@ from plimsoll.report.first_screen import FirstScreen, first_screen
 from plimsoll.report.html import cover
 from plimsoll.report.html.crossed import crossed
 from plimsoll.report.html.gauge import level_of, water
-from plimsoll.report.html.insight_sections import insight_sections
 from plimsoll.report.html.matrix import matrix
 from plimsoll.report.html.not_crossed import NotCrossed
 from plimsoll.report.html.statistics_table import statistics
@@ -63,8 +62,9 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
     sections = crossed(review, zone, signals, charts)
     short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
     first = first_screen(found)
-    groups = insight_sections(found, charts, zone)
-    document = Document("review", f"{review.word} {_name(review)}", _name(review), (), simulated=review.run.simulated)
+    causes, beside = (tuple(found.sections(place, zone)) for place in ("causes", "beside"))
+    title = f"{review.word} {_name(review)}"
+    document = Document("review", title, _name(review), (*causes, *beside), simulated=review.run.simulated)
     return render_page(
         document,
         charts,
@@ -94,7 +94,8 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
             dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
             for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
         ],
-        insights=groups,
+        causes=causes,
+        beside=beside,
         statistics=statistics(review, signals, zone),
         unjudged=[
             (title, text, len(some), unjudged(review, some))

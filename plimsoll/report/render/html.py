@@ -14,8 +14,9 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from plimsoll.charts.chart import Charts
-from plimsoll.model.document import Block, Document, Link, Section, Text, Verdict
+from plimsoll.charts.chart import Chart, Charts
+from plimsoll.model.chart_lines import ChartSpec
+from plimsoll.model.document import Block, ChartBlock, Document, Link, Section, Statement, Text, Verdict
 from plimsoll.model.errors import printable_lines
 from plimsoll.model.times import Zone
 from plimsoll.report.html.templates import environment
@@ -49,6 +50,7 @@ def render_page(
         template: A template that extends `page.html.j2`.
         details: What that template shows besides.
     """
+    encoded = dict(_encode_charts(document.blocks, charts))
     script = page_script() if charts is not None or details else Markup()
     page = (
         _environment()
@@ -60,6 +62,7 @@ def render_page(
             script=script,
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             data=page_data(charts, elapsed=elapsed),
+            encoded=lambda chart: chart if isinstance(chart, Chart) else encoded.get(id(chart)),
             made_by=f"Plimsoll {version('plimsoll')}",
             made_at=f"{_UTC.clock(time.time_ns() if now is None else now)} UTC",
             **details,
@@ -77,14 +80,18 @@ def _environment() -> Environment:
         "drawing_of": Drawing,
         "symbols": MARKS,
     }
-    return environment(_template_text, names)
+    return environment(lambda name: asset(f"page/{name}"), names)
 
 
-def _template_text(name: str) -> str:
-    """A template of the page, or `insights/NAME`: that of an insight."""
-    if name.startswith("insights/"):
-        return (files("plimsoll") / name / "section.html.j2").read_text(encoding="utf-8")
-    return asset(f"page/{name}")
+def _encode_charts(blocks: Iterable[Block | Verdict], charts: Charts | None) -> Iterator[tuple[int, Chart]]:
+    """Encode the charts of blocks that are not yet encoded."""
+    for block in blocks:
+        if isinstance(block, Section):
+            yield from _encode_charts(block.blocks, charts)
+        drawn = block.chart if isinstance(block, Statement) else block
+        if charts is not None and isinstance(drawn, ChartBlock) and isinstance(spec := drawn.chart, ChartSpec):
+            chart = charts.add(spec.lines, spec.unit, spec.label, limits=spec.limits, spans=spec.spans)
+            yield id(spec), chart
 
 
 def _kind_of(block: Block | Verdict) -> str:

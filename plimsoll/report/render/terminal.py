@@ -20,6 +20,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.styled import Line, Part, cells
 from plimsoll.rules.severity import COLOURS, MARKS
 
+_MOST_SENTENCES = 5
 _MOST_ROWS = 24  # of a table
 _STYLES = {"strong": "bold", "quiet": "dim", "small": "dim"}
 
@@ -31,7 +32,7 @@ def render_lines(blocks: Iterable[Block]) -> Iterator[Line]:
             case Section():
                 yield from _section(block)
             case Statement():
-                yield from statement_lines(block)
+                yield from _statement(block)
             case Paragraph():
                 dim = block.role in ("summary", "note")
                 yield ((f"  {plain_text(block.text)}", "dim"),) if dim else ("  ", *_parts(block.text))
@@ -47,9 +48,20 @@ def render_lines(blocks: Iterable[Block]) -> Iterator[Line]:
                 pass
 
 
-def statement_lines(statement: Statement) -> Iterator[Line]:
+def answer_lines(blocks: Iterable[Block]) -> Iterator[Line]:
+    """Render what is said in blocks without what explains it."""
+    for block in blocks:
+        if isinstance(block, Statement):
+            yield (f"  {block.sentences[0]}",)
+        elif isinstance(block, Section):
+            yield from answer_lines(block.blocks[: block.brief or None])
+        elif isinstance(block, Paragraph | Table):
+            yield from render_lines([block])
+
+
+def _statement(statement: Statement) -> Iterator[Line]:
     """Render the answer, and what explains it below."""
-    first, *more = statement.sentences
+    first, *more = statement.sentences[:_MOST_SENTENCES]
     yield (f"  {first}",)
     indent = "  " if statement.flush else "      "
     yield from (((f"{indent}{text}", "dim"),) for text in more)

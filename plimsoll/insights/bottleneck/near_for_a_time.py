@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.insights.limits.disk import is_exact
-from plimsoll.insights.limits.measured import Measured
-from plimsoll.insights.limits.resource_use import Resource
+from plimsoll.insights.bottleneck.disk import is_exact
+from plimsoll.insights.bottleneck.measured import Measured
+from plimsoll.insights.bottleneck.resource_use import Resource
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject, is_total
 

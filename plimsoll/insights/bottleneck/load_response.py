@@ -8,7 +8,7 @@ import numpy as np
 from plimsoll.analysis.median import median
 from plimsoll.analysis.rank_correlation import ranks
 from plimsoll.analysis.response import Response, highest, response, rises_to_its_end, top, varies
-from plimsoll.insights.limits.measured import Mask, Measured
+from plimsoll.insights.bottleneck.measured import Mask, Measured
 from plimsoll.model.log import Values
 from plimsoll.review.phases.load import Load
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from plimsoll.insights.limits.figure import Figure, figure_of
-from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import OURS, Measured, document_of
-from plimsoll.insights.limits.resource_use import SQL_CACHE, ResourceUse, State
+from plimsoll.insights.bottleneck.figure import Figure, figure_of
+from plimsoll.insights.bottleneck.load_response import LoadResponse
+from plimsoll.insights.bottleneck.measured import OURS, Measured, document_of
+from plimsoll.insights.bottleneck.resource_use import SQL_CACHE, ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.times import SECOND

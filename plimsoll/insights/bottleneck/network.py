@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from plimsoll.insights.limits.figure import Figure, figure_of
-from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import OURS, Mask, Measured
-from plimsoll.insights.limits.resource_use import ResourceUse, State
+from plimsoll.insights.bottleneck.figure import Figure, figure_of
+from plimsoll.insights.bottleneck.load_response import LoadResponse
+from plimsoll.insights.bottleneck.measured import OURS, Mask, Measured
+from plimsoll.insights.bottleneck.resource_use import ResourceUse, State
 from plimsoll.model.log import Values
 
 # Our choices.

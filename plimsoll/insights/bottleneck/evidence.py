@@ -5,17 +5,17 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.insights.limits.disk import disks
-from plimsoll.insights.limits.front import why_not_too_small
-from plimsoll.insights.limits.goes_with import GoesWith, goes_with
-from plimsoll.insights.limits.inside_software import Waiting, waiting
-from plimsoll.insights.limits.load_response import LoadResponse, after_the_peak, busy_part, load_response
-from plimsoll.insights.limits.measured import Measured, median_in
-from plimsoll.insights.limits.memory import memory
-from plimsoll.insights.limits.near_for_a_time import NearForATime, near_for_a_time
-from plimsoll.insights.limits.network import network
-from plimsoll.insights.limits.processor import processors
-from plimsoll.insights.limits.resource_use import ResourceUse, State
+from plimsoll.insights.bottleneck.disk import disks
+from plimsoll.insights.bottleneck.front import why_not_too_small
+from plimsoll.insights.bottleneck.goes_with import GoesWith, goes_with
+from plimsoll.insights.bottleneck.inside_software import Waiting, waiting
+from plimsoll.insights.bottleneck.load_response import LoadResponse, after_the_peak, busy_part, load_response
+from plimsoll.insights.bottleneck.measured import Measured, median_in
+from plimsoll.insights.bottleneck.memory import memory
+from plimsoll.insights.bottleneck.near_for_a_time import NearForATime, near_for_a_time
+from plimsoll.insights.bottleneck.network import network
+from plimsoll.insights.bottleneck.processor import processors
+from plimsoll.insights.bottleneck.resource_use import ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.phases.load import loads

@@ -1,26 +1,21 @@
-"""What limits a run, in words: the conclusion and its reasons, each with the figures it rests on."""
+"""Why something is the bottleneck, in sentences: the conclusion and its reasons, each with the figures it rests on."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from plimsoll.insights.insight import Shown, Told
-from plimsoll.insights.limits import phrases
-from plimsoll.insights.limits.conclusion import Conclusion
-from plimsoll.insights.limits.evidence import Evidence
-from plimsoll.insights.limits.figure import Figure, figure_of
-from plimsoll.insights.limits.find import Limit
-from plimsoll.insights.limits.latency_words import latencies
-from plimsoll.insights.limits.resource_use import ONE_PROCESS, ResourceUse
-from plimsoll.insights.limits.switching_words import switching
-from plimsoll.model.times import Zone, duration_text
+from plimsoll.insights.bottleneck import phrases
+from plimsoll.insights.bottleneck.evidence import Evidence
+from plimsoll.insights.bottleneck.figure import Figure, figure_of
+from plimsoll.insights.bottleneck.find import Bottleneck
+from plimsoll.insights.bottleneck.observations import latencies, switching
+from plimsoll.insights.bottleneck.resource_use import ResourceUse
+from plimsoll.model.times import duration_text
 from plimsoll.review.findings import Finding
-from plimsoll.review.sentences import breach_sentence, subject_title, titled
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.review.sentences import breach_sentence, subject_title
 from plimsoll.rules.subjects import Subject
 
 _MOST_EPISODES = 3
 _MOST_FIGURES = 3
-_MOST_TOLD = 5  # sentences, on a terminal
 _SOFTWARE = "Probably the software limits this run, or something that is not recorded"
 _NONE_KNOWN = "No resource is known to limit this run."
 
@@ -33,66 +28,13 @@ class Sentence:
     figures: tuple[Figure, ...] = ()
 
 
-def told(limit: Limit | None, zone: Zone) -> Told:
-    """The conclusion and the first reasons; nothing if the run has no samples."""
-    if limit is None:
-        return Told()
-    first, *more = sentences(limit)[:_MOST_TOLD]
-    return Told(((f"  {first.text}",), *(((f"  {one.text}", "dim"),) for one in more)))
-
-
-def doubt(limit: Limit | None) -> str:
-    """Why a run is not known to be healthy: a resource limits it for sure. Empty otherwise.
-
-    It can follow a colon or a comma, as doubts do: `the processors of WEB01 limit this run`.
-    """
-    sure = limit is not None and limit.confident and limit.limiting is not None
-    if limit is None or not sure:
-        return ""
-    reason = summary(limit).removesuffix(".")
-    return reason[:1].lower() + reason[1:]
-
-
-def shown(limit: Limit | None) -> Shown | None:
-    """The figure of what limits, and from which value on it is near its capacity."""
-    figure = limit.main if limit is not None and limit.limiting is not None else None
-    if limit is None or figure is None or figure.limit is None:
-        return None
-    when = "over the whole run" if limit.load.load is None else "at the highest load"
-    healthy = Healthy(">" if figure.lower else "<", figure.limit)
-    return Shown(figure.value, figure.unit, healthy, f"{titled(figure.title, figure.subject)}, median {when}")
-
-
-def ahead(limit: Limit | None) -> tuple[str, ...]:
-    """That a process uses all of one processor, where no limit was crossed and it is not sure that this limits."""
-    use = limit.limiting if limit is not None and not limit.confident and not limit.evidence.crossed else None
-    if use is None or use.what != ONE_PROCESS:
-        return ()
-    text = f"The process {use.instance} of {use.host} uses all of one processor: what waits for it goes no faster."
-    return (text,)
-
-
-def summary(limit: Limit) -> str:
-    """The conclusion."""
-    return sentences(limit)[0].text
-
-
-def caused(limit: Limit | None) -> str:
-    """The conclusion, where something limits."""
-    return summary(limit) if limit is not None and limit.kind not in ("load", "unknown") else ""
-
-
-def short(limit: Limit | None) -> tuple[str, str] | None:
-    """The resource that limits, or the queue that does, and its host."""
-    return (limit.kind, limit.host) if limit is not None and limit.host else None
-
-
-def sentences(limit: Limit) -> tuple[Sentence, ...]:
+def sentences(bottleneck: Bottleneck) -> tuple[Sentence, ...]:
     """The conclusion, then what it rests on, what was ruled out and what was not."""
-    return tuple(_reasons(limit.evidence, limit.conclusion))
+    return tuple(_reasons(bottleneck))
 
 
-def _reasons(case: Evidence, found: Conclusion) -> Iterator[Sentence]:
+def _reasons(found: Bottleneck) -> Iterator[Sentence]:
+    case = found.evidence
     when = phrases.highest_load(case)
     if found.limiting is not None:
         yield from _of_a_resource(case, found, found.limiting, when)
@@ -136,7 +78,7 @@ def _of_the_work(case: Evidence) -> Iterator[Figure]:
             yield figure_of(measured, load, one.name, Subject(one.hosts[0]), values, compared=False)
 
 
-def _of_a_resource(case: Evidence, found: Conclusion, limiting: ResourceUse, when: str) -> Iterator[Sentence]:
+def _of_a_resource(case: Evidence, found: Bottleneck, limiting: ResourceUse, when: str) -> Iterator[Sentence]:
     yield Sentence(phrases.limited_by(limiting, case.load, confident=found.confident), limiting.figures[:1])
     shown = _past(limiting.figures)[:_MOST_FIGURES]
     yield Sentence(f"{when}: {phrases.figures_text(shown, limiting.host)}.", shown)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Measured, median_in
+from plimsoll.insights.bottleneck.load_response import LoadResponse
+from plimsoll.insights.bottleneck.measured import Measured, median_in
 from plimsoll.model.host_key import host_key
 
 _LONGER = 1.25  # our choice: times the response time under low load

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
-from plimsoll.insights.limits.figure import Figure
+from plimsoll.insights.bottleneck.figure import Figure
 
 Resource = Literal["cpu", "disk", "memory", "network"]
 # Parts of a resource that are used up while the whole has room.

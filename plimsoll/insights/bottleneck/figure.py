@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Measured, median_in
+from plimsoll.insights.bottleneck.load_response import LoadResponse
+from plimsoll.insights.bottleneck.measured import Measured, median_in
 from plimsoll.model.log import Values
 from plimsoll.rules.subjects import Subject
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from plimsoll.insights.limits.figure import Figure, figure_of
-from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Bound, Measured, document_of, median_in
-from plimsoll.insights.limits.resource_use import ONE_PROCESS, ONE_PROCESSOR, STOLEN, ResourceUse, State
+from plimsoll.insights.bottleneck.figure import Figure, figure_of
+from plimsoll.insights.bottleneck.load_response import LoadResponse
+from plimsoll.insights.bottleneck.measured import Bound, Measured, document_of, median_in
+from plimsoll.insights.bottleneck.resource_use import ONE_PROCESS, ONE_PROCESSOR, STOLEN, ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.rules.load import load as load_rules

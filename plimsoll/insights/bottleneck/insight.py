@@ -1,0 +1,251 @@
+"""What is said of the bottleneck of a run: the reasons, a chart beside the load, what was ruled out, what to do."""
+
+import numpy as np
+
+from plimsoll.insights.bottleneck.figure import Figure
+from plimsoll.insights.bottleneck.find import Bottleneck, find_bottleneck
+from plimsoll.insights.bottleneck.measured import median_in
+from plimsoll.insights.bottleneck.reasons import sentences
+from plimsoll.insights.bottleneck.resource_use import (
+    ONE_PROCESS,
+    ONE_PROCESSOR,
+    SQL_CACHE,
+    STOLEN,
+    ResourceUse,
+    State,
+)
+from plimsoll.insights.insight import Heading, Insight, LimitedValue
+from plimsoll.model.chart_lines import ChartSpec, Limit, Line, Span
+from plimsoll.model.document import Block, ChartBlock, Column, Section, Statement, Table, Text
+from plimsoll.model.remark import counted
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import exactly, quantity
+from plimsoll.review.phases.load import Load
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import titled
+from plimsoll.rules.schema.healthy import Healthy
+
+_TITLES = {"cpu": "Processors", "disk": "Disks", "memory": "Memory", "network": "Network"}
+_STATES = {
+    State.FULL: "used up",
+    State.NEAR: "near its capacity",
+    State.HIGH: "high, not near its capacity",
+    State.ROOM: "ruled out: has room",
+    State.UNCLEAR: "not clear from what is recorded",
+    State.NOT_RECORDED: "not recorded",
+}
+# What is drawn where the figure was put together from counters that were not sampled together.
+_INSTEAD = {
+    "cpu.busy": "cpu.processor_busy",
+    "network.sent_utilization": "network.sent",
+    "network.received_utilization": "network.received",
+}
+_MOST_HOSTS = 12
+_MOST_SPANS = 6  # bands of a load that goes up and down tell nothing
+# Our choices: the shares of the target that SQL Server uses at least, and that its host has available at least.
+_ALL_OF_IT = 0.98
+_TO_SPARE = 0.5
+
+
+def _blocks(bottleneck: Bottleneck | None, review: Review, zone: Zone) -> tuple[Block, ...]:
+    """The reasons, the charts, and the resources; nothing if the run has no samples."""
+    if bottleneck is None:
+        return ()
+    statement = Statement(tuple(sentence.text for sentence in sentences(bottleneck)), flush=True)
+    drawn = _charts(review, bottleneck) if _is_worth_a_chart(bottleneck) else ()
+    shaded = bool(drawn) and _is_shaded(bottleneck)
+    return (Section("", (statement, *drawn, _resources(review, bottleneck, shaded=shaded)), style="what-limits"),)
+
+
+def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Section:
+    """Every resource, and by which figures it was ruled out or not."""
+    resources = sorted(bottleneck.resources, key=lambda use: -use.state)
+    shown = resources[: 4 * _MOST_HOSTS]
+    whole = bottleneck.load.load is None and not bottleneck.load.busy
+    when = "Over the whole run" if whole else "At the highest load"
+    columns = (
+        *map(Column, ("Host", "Resource", "Figure")),
+        *(Column(title, numeric=True) for title in (when, "At low load", "Limit")),
+        Column("From"),
+    )
+    in_charts = ", which is shaded in the charts" if shaded and not whole else ""
+    summary = (
+        f"of {counted(len(review.hosts), 'host')}, and by which figures each was ruled out or not; "
+        f"{when[0].lower()}{when[1:]}{in_charts}"
+    )
+    rows = tuple(row for use in shown for row in _rows(use))
+    label = "Resources and how near they were to their capacity"
+    table = Table(columns, rows, label, hidden=len(resources) - len(shown))
+    return Section("Resources", (table,), summary=summary, fold="closed")
+
+
+def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
+    """A row for each figure of a resource; its name stands in the first one."""
+    rows: list[tuple[Text, ...]] = [
+        (
+            figure.title + ("" if figure.subject.instance is None else f", {figure.subject.instance}"),
+            quantity(figure.value, figure.unit),
+            "" if figure.before is None else quantity(figure.before, figure.unit),
+            "" if figure.limit is None else exactly(figure.limit, figure.unit),
+            ((figure.document or "", "small"),),
+        )
+        for figure in use.figures
+    ]
+    needed = use.needed if use.state <= State.UNCLEAR else ""
+    if needed or not rows:
+        rows.append((f"Record {needed}." if needed else "", "", "", "", ""))
+    name = (f"{_TITLES[use.resource]} ", (_STATES[use.state], "small"))
+    return [((use.host, name) if at == 0 else ("", "")) + row for at, row in enumerate(rows)]
+
+
+def _is_shaded(bottleneck: Bottleneck) -> bool:
+    return len(bottleneck.spans) <= _MOST_SPANS
+
+
+def _is_worth_a_chart(bottleneck: Bottleneck) -> bool:
+    """Whether a chart shows more than those of the signals' own sections do."""
+    return bottleneck.kind not in ("load", "unknown") or bottleneck.load.work is not None
+
+
+def _charts(review: Review, bottleneck: Bottleneck) -> list[ChartBlock]:
+    """A chart of what limits, or of what came nearest, and one of the load; the highest load is shaded."""
+    spans = tuple(Span(start, end) for start, end in bottleneck.spans) if _is_shaded(bottleneck) else ()
+    drawn: list[ChartBlock] = []
+    figure = bottleneck.main
+    if figure is not None and (lines := _lines(review, figure)):
+        same = figure.signal not in _INSTEAD or figure.subject in review.signals.of(figure.signal)
+        limit_text = f"limit {exactly(figure.limit or 0.0, figure.unit)}"
+        limits = (Limit(figure.limit, limit_text),) if figure.limit is not None and same else ()
+        title = titled(figure.title, figure.subject)
+        unit = figure.unit if same else review.question.signals[_INSTEAD[figure.signal]].unit
+        drawn.append(ChartBlock(ChartSpec(lines, unit, f"Chart: {title}.", limits, spans), "strip", title))
+    if (load := bottleneck.load.load) is not None:
+        line, title = Line(load.signal.title, "samples", load.samples), _load_title(load)
+        spec = ChartSpec((line,), load.signal.unit, f"Chart: {title}.", spans=spans)
+        drawn.append(ChartBlock(spec, "strip", title))
+    return drawn
+
+
+def _load_title(load: Load) -> str:
+    hosts = ", ".join(load.hosts[:3]) + (", …" if len(load.hosts) > 3 else "")
+    return f"The load: {load.signal.title} of {hosts}"
+
+
+def _lines(review: Review, figure: Figure) -> tuple[Line, ...]:
+    found = review.signals.of(figure.signal)
+    if figure.subject not in found and figure.signal in _INSTEAD:
+        found = {
+            subject: one
+            for subject, one in review.signals.on(_INSTEAD[figure.signal], figure.subject.host).items()
+            if figure.subject.instance in (None, subject.instance)
+        }
+        return tuple(Line(str(one), "samples" if not at else "other", s) for at, (one, s) in enumerate(found.items()))
+    samples = found.get(figure.subject)
+    return (Line(figure.title, "samples", samples),) if samples is not None else ()
+
+
+def _doubt(bottleneck: Bottleneck | None) -> str:
+    """Why a run is not known to be healthy: a resource limits it for sure. Empty otherwise.
+
+    It can follow a colon or a comma, as doubts do: `the processors of WEB01 limit this run`.
+    """
+    sure = bottleneck is not None and bottleneck.confident and bottleneck.limiting is not None
+    if bottleneck is None or not sure:
+        return ""
+    reason = summary(bottleneck).removesuffix(".")
+    return reason[:1].lower() + reason[1:]
+
+
+def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
+    """The figure of what limits, and from which value on it is near its capacity."""
+    figure = bottleneck.main if bottleneck is not None and bottleneck.limiting is not None else None
+    if bottleneck is None or figure is None or figure.limit is None:
+        return None
+    when = "over the whole run" if bottleneck.load.load is None else "at the highest load"
+    healthy = Healthy(">" if figure.lower else "<", figure.limit)
+    return LimitedValue(figure.value, figure.unit, healthy, f"{titled(figure.title, figure.subject)}, median {when}")
+
+
+def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
+    """That a process uses all of one processor, where no limit was crossed and it is not sure that this limits."""
+    if bottleneck is None or bottleneck.confident or bottleneck.evidence.crossed:
+        return ()
+    use = bottleneck.limiting
+    if use is None or use.what != ONE_PROCESS:
+        return ()
+    text = f"The process {use.instance} of {use.host} uses all of one processor: what waits for it goes no faster."
+    return (text,)
+
+
+def summary(bottleneck: Bottleneck) -> str:
+    """The conclusion."""
+    return sentences(bottleneck)[0].text
+
+
+def _summary_of_cause(bottleneck: Bottleneck | None) -> str:
+    """The conclusion, where something limits."""
+    return summary(bottleneck) if bottleneck is not None and bottleneck.kind not in ("load", "unknown") else ""
+
+
+def _short(bottleneck: Bottleneck | None) -> tuple[str, str] | None:
+    """The resource that limits, or the queue that does, and its host."""
+    return (bottleneck.kind, bottleneck.host) if bottleneck is not None and bottleneck.host else None
+
+
+def _step(bottleneck: Bottleneck | None) -> str:
+    """What to do next, in a sentence; empty if the figures do not tell."""
+    use = bottleneck.limiting if bottleneck is not None else None
+    if bottleneck is None or use is None:
+        return ""
+    if use.what == SQL_CACHE:
+        return _more_for_sql_server(bottleneck, use.host)
+    if use.what == STOLEN:
+        return f"Ask who runs the hypervisor of {use.host} for more processor time, or move it."
+    if use.what in (ONE_PROCESS, ONE_PROCESSOR) and use.process:
+        return f"More processors do not help {use.process}: it needs a faster one, or its work in several threads."
+    return ""
+
+
+def _more_for_sql_server(bottleneck: Bottleneck, host: str) -> str:
+    """To let SQL Server use more memory, where it uses all it may and its host has much to spare."""
+    target, total, available = (
+        _at_the_highest_load(bottleneck, signal, host)
+        for signal in ("sql.target_memory", "sql.total_memory", "memory.available")
+    )
+    if not (total >= _ALL_OF_IT * target and available >= _TO_SPARE * target):  # NaN is neither
+        return ""
+    return (
+        f"Raise max server memory: SQL Server uses all {quantity(target, 'bytes')} that it may, and {host} has "
+        f"{quantity(available, 'bytes')} available."
+    )
+
+
+def _at_the_highest_load(bottleneck: Bottleneck, signal: str, host: str) -> float:
+    """The value of a signal without instances; NaN if it was not recorded."""
+    measured = bottleneck.evidence.measured
+    if signal not in measured.review.question.signals:
+        return np.nan
+    found = measured.one(signal, host)
+    return median_in(found[1], bottleneck.load.top) if found is not None else np.nan
+
+
+def _cause(first: Bottleneck | None, second: Bottleneck | None) -> str:
+    """What limits the second run where it did not limit the first; empty if nothing does."""
+    if second is None or second.limiting is None or (first is not None and first.kind == second.kind):
+        return ""
+    return summary(second).replace("this run", "it")
+
+
+INSIGHT = Insight(
+    "bottleneck",
+    Heading("limit", "What limits", "What limits", "causes"),
+    find_bottleneck,
+    _blocks,
+    cause=_cause,
+    summary=_summary_of_cause,
+    doubt=_doubt,
+    short=_short,
+    ahead=_ahead,
+    doubted_value=_doubted_value,
+    step=_step,
+)

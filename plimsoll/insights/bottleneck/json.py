@@ -1,0 +1,109 @@
+"""The bottleneck of a run, as JSON."""
+
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from plimsoll.insights.bottleneck.figure import Figure
+from plimsoll.insights.bottleneck.find import Bottleneck
+from plimsoll.insights.bottleneck.insight import summary
+from plimsoll.insights.bottleneck.reasons import sentences
+from plimsoll.insights.insight import JsonField
+from plimsoll.model.json_part import Derived, Finite, Instant, JsonPart, attribute, optional, with_fields
+
+
+def _figures(figures: Iterable[Figure], bottleneck: Bottleneck) -> list[Any]:
+    return [with_fields(figure, phase=bottleneck.phase) for figure in figures]
+
+
+def _sentences(bottleneck: Bottleneck) -> list[Any]:
+    return [with_fields(one, figures=_figures(one.figures, bottleneck)) for one in sentences(bottleneck)]
+
+
+def _resources(bottleneck: Bottleneck) -> list[Any]:
+    return [with_fields(use, figures=_figures(use.figures, bottleneck)) for use in bottleneck.resources]
+
+
+class LimitFigurePart(JsonPart):
+    """A value that a sentence rests on: the median, at the highest load, of means over equal parts of the run."""
+
+    signal: str = Field(description="A signal, or the path of a counter that no signal uses.")
+    title: str
+    host: str = attribute("subject.host")
+    instance: str | None = attribute("subject.instance")
+    phase: str | None = Field(description="The phase that most of the highest load is in; null if that is not known.")
+    value: float
+    at_low_load: Finite = attribute("before", "The same at no more than half of the highest load, if there was one.")
+    unit: str
+    limit: float | None = Field(
+        description="From which it is near its capacity, as it was compared; null if it was not."
+    )
+    document: str | None = Field(description='Where the limit is from; "our choice" if no document gives one.')
+
+
+class TimePart(JsonPart):
+    """A part of the run."""
+
+    start: Annotated[Instant, Derived(itemgetter(0))]
+    end: Annotated[Instant, Derived(itemgetter(1))]
+
+
+class LimitSentencePart(JsonPart):
+    """A sentence, and the figures it rests on."""
+
+    text: str
+    figures: list[LimitFigurePart]
+
+
+class StandingPart(JsonPart):
+    """How near a resource of a host was to its capacity."""
+
+    resource: Literal["cpu", "disk", "memory", "network"]
+    host: str
+    state: Literal["not-recorded", "unclear", "room", "high", "near", "full"] = attribute(
+        "state.text", "unclear: the recorded counters do not tell; high: not near its capacity, and not far from it."
+    )
+    figures: list[LimitFigurePart] = Field(description="Of its busiest instance, the most telling first.")
+    needed: Annotated[str | None, Derived(lambda use: use.needed or None)] = Field(
+        description="The counters that would tell, if these were not recorded."
+    )
+
+
+class LoadResponsePart(JsonPart):
+    """The load of the run, and whether the work that was done followed it."""
+
+    offered: Annotated[str | None, optional("offered.name")] = Field(
+        description="The signal of the load that was put on; null if it is not recorded or constant."
+    )
+    work: Annotated[str | None, optional("work.name")] = Field(description="The signal of the work that was done.")
+    follows: bool | None = Field(description="Whether the work followed the load to its highest; null if not known.")
+    elasticity: Annotated[float | None, optional("response.elasticity")] = Field(
+        description="Growth of the work for each growth of the load, near the highest: 1 follows, 0 is flat."
+    )
+
+
+class LimitPart(JsonPart):
+    """What limits the run. A resource that does so for sure is a doubt that the run was healthy."""
+
+    kind: Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"] = Field(
+        description="A resource; queue: the software or something that is not recorded, while the resources have room; "
+        "never confident; load: nothing that was recorded limits, and if confident, it was too small to reach a limit; "
+        "unknown: it cannot be told."
+    )
+    confident: bool = Field(description="Whether the figures leave no other explanation that was looked for.")
+    host: str | None = Field(description="The host that limits; null where none does.")
+    instance: str | None = Field(description="The disk, adapter, processor or process that limits.")
+    summary: Annotated[str, Derived(summary)]
+    sentences: Annotated[list[LimitSentencePart], Derived(_sentences)] = Field(
+        description="The summary, then the reasons."
+    )
+    resources: Annotated[list[StandingPart], Derived(_resources)] = Field(
+        description="Every resource of every host: what was ruled out, and what was not."
+    )
+    load: LoadResponsePart
+    spans: list[TimePart] = Field(description="The times of the highest load, which the figures are of.")
+
+
+FIELD = JsonField("limit", LimitPart | None, "Null if the logs have no samples.")
