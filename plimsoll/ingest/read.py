@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.ingest.files.find_logs import LogFile
-from plimsoll.ingest.files.open import opened
+from plimsoll.ingest.files.open import Content, opened
 from plimsoll.ingest.files.recognise import is_called_a_log, opening, refused, suffix
-from plimsoll.ingest.files.unpack import Content
 from plimsoll.ingest.formats.registry import BINARY, FORMATS, Format
 from plimsoll.ingest.reading import Found, Reading
 from plimsoll.ingest.recordings import remarks_on

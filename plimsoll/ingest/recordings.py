@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.ingest.shared.clock_rules import QUARTER
-from plimsoll.ingest.shared.losses import are_many
-from plimsoll.ingest.shared.same_time import differ
+from plimsoll.ingest.shared.clock import QUARTER
+from plimsoll.ingest.shared.same_time import are_many, differ
 from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 import plimsoll.model
-from plimsoll.ingest.shared.code_pages import guess_code_page
+from plimsoll.ingest.shared.text import guess_code_page
 
 LANGUAGES = Path(plimsoll.model.__file__).parent / "counter_names" / "languages"
 PAGES = {

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.ingest.files import unpack
+from plimsoll.ingest.files import open as open_module
 from plimsoll.ingest.files.open import opened
 from plimsoll.ingest.read import read_log, read_logs
 from plimsoll.model.errors import Unusable
@@ -227,7 +227,7 @@ def test_all_that_is_in_an_archive_has_a_limit(tmp_path):
 @pytest.fixture
 def little_room(monkeypatch):
     """What any file may unpack to is 1 MB, so that small bombs do."""
-    monkeypatch.setattr(unpack, "_ALWAYS", 1 << 20)
+    monkeypatch.setattr(open_module, "_ALWAYS", 1 << 20)
 
 
 @cache
@@ -271,7 +271,7 @@ def test_logs_beside_a_bomb_are_read(tmp_path, little_room):
 
 
 def test_an_archive_of_very_many_files_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(unpack, "_MOST_FILES", 20)
+    monkeypatch.setattr(open_module, "_MOST_FILES", 20)
     logs = {f"{at}.csv": LOG.read_bytes() for at in range(21)}
     several = io.BytesIO()
     with tarfile.open(fileobj=several, mode="w") as archive:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mutate import mutated
 
-from plimsoll.ingest.formats.perfmon import read, regular
+from plimsoll.ingest.formats.perfmon import by_line, read
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import Kind
@@ -134,8 +134,8 @@ def test_a_log_that_grows_is_read_as_it_was_when_it_was_opened(tmp_path, monkeyp
 
     path = tmp_path / "log.csv"
     path.write_text(f'{HEADER}\n"05/21/2024 13:41:01.000","1","2"\n', newline="")
-    keep = regular._counts
-    monkeypatch.setattr(regular, "_counts", counts)
+    keep = by_line._counts
+    monkeypatch.setattr(by_line, "_counts", counts)
     log = read_log(path)
     assert (log.column(0).tolist(), log.remarks) == ([1], ())
 

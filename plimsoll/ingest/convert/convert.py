@@ -13,8 +13,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
-from plimsoll.ingest.shared.clock import to_utc
-from plimsoll.ingest.shared.clock_rules import LATEST
+from plimsoll.ingest.shared.clock import LATEST, to_utc
 from plimsoll.ingest.shared.same_time import one_column_a_series, one_row_a_time
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable

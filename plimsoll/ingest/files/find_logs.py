@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from plimsoll.ingest.files.foreign import HEAD, is_measured_json
 from plimsoll.ingest.files.open import STDIN
-from plimsoll.ingest.files.recognise import is_called_a_log
+from plimsoll.ingest.files.recognise import HEAD, is_called_a_log, is_measured_json
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 

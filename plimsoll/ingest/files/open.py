@@ -1,17 +1,105 @@
 """The bytes of the logs that were named: of files, archives, pipes and standard input."""
 
 import hashlib
+import io
 import mmap
+import posixpath
+import re
 import sys
-from collections.abc import Generator, Iterator
+import tarfile
+import zipfile
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
-from plimsoll.ingest.files.streams import Data
-from plimsoll.ingest.files.unpack import Content, TooMuch, gigabytes, read_all, unpacked
-from plimsoll.model.errors import Unusable
+from plimsoll.ingest.files.recognise import is_called_a_log, of_office
+from plimsoll.ingest.files.streams import BROKEN, UNPACKERS, Data, reader
+from plimsoll.model.errors import Unusable, printable
+
+_BLOCK = 1 << 20
+
+
+_DEEPEST = 4  # how many times over a log may be packed
+
+
+_ALTOGETHER = 2  # what all that is in a file may unpack to, as a multiple of what one log may
+
+
+_RATIO = 100  # and as a multiple of what was read of the file; logs are packed to a third or a twentieth
+
+
+_ALWAYS = 256 << 20  # what may be unpacked whatever the ratio
+
+
+_MOST_FILES = 10_000  # in an archive
+
+
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+_END_OF_TAR = bytes(1024)
+
+
+_ENCRYPTED = 1
+
+
+# Files that a Macintosh adds to an archive.
+_OF_A_MAC = re.compile(r"__MACOSX/|(.*/)?(\._|\.DS_Store$)")
+
+
+class _Entry(NamedTuple):
+    """A file in an archive: its name, what opens it, and its size there."""
+
+    name: str
+    opener: Callable[[], IO[bytes]]
+    packed: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """The bytes of one log.
+
+    `name` is shown to people: the path, with the member of an archive. `member` is whether the archive has others, too,
+    and `refused` why this one could not be unpacked. `sha256` is that of the named file if it cannot be read again.
+    """
+
+    name: str
+    path: Path
+    data: Data
+    member: bool = False
+    sha256: str | None = None
+    refused: Unusable | None = None
+
+
+class TooMuch(Exception):
+    """A stream is longer than it may be, or an archive holds more files."""
+
+
+@dataclass
+class _Room:
+    """How many bytes one log may unpack to, how many were unpacked, and from how many of the file, which is so large.
+
+    What is packed several times over counts each time it is unpacked.
+    """
+
+    most: int
+    size: int
+    unpacked: int = 0
+    read: int = 0
+
+    def check(self, name: str, reading: int = 0) -> None:
+        """Unusable if too much was unpacked, with `reading` bytes of the file read for it besides those before."""
+        if self.unpacked > self.most * _ALTOGETHER:
+            said = f"the file unpacks to more than {gigabytes(self.most * _ALTOGETHER)} altogether"
+        elif self.unpacked > max(_ALWAYS, _RATIO * min(self.read + reading, self.size)):
+            said = f"unpacks to more than {_RATIO} times its size, which no log does"
+        else:
+            return
+        raise Unusable(f"{name}: {said}; unpack it yourself to read it")
+
 
 STDIN = Path("-")
 MOST_BYTES = 4 << 30
@@ -60,3 +148,161 @@ def _flowing(name: str, stream: IO[bytes], most: int) -> bytes:
         raise Unusable(f"{name}: gives more than {gigabytes(most)}; write it to a file and name that") from None
     except OSError as error:
         raise Unusable(f"{name}: cannot be read: {error.strerror or error}") from None
+
+
+def unpacked(content: Content, most: int) -> Iterator[Content]:
+    """The logs in bytes that may be packed.
+
+    Unusable if one cannot be unpacked or is larger than `most` bytes, or if all that is unpacked is too much.
+    """
+    return _inside(content, _Room(most, len(content.data)), 0)
+
+
+def read_all(stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
+    """All bytes of a stream. TooMuch if there are more than `most`."""
+    data = io.BytesIO()
+    while block := stream.read(_BLOCK):
+        if data.tell() + len(block) > most:
+            raise TooMuch
+        data.write(block)
+    return data.getvalue()
+
+
+def gigabytes(size: int) -> str:
+    """A size for people."""
+    return f"{size / 2**30:.3g} GB"
+
+
+def _inside(content: Content, room: _Room, depth: int) -> Iterator[Content]:
+    head = content.data[:6]
+    unpacker = next((unpacker for sign, unpacker in UNPACKERS.items() if head.startswith(sign)), None)
+    kind = None if unpacker else _archive(content.data)
+    if unpacker is None and kind is None:
+        yield content
+    elif depth == _DEEPEST:
+        raise Unusable(f"{content.name}: is packed more than {_DEEPEST} times over; unpack it yourself")
+    elif unpacker:
+        packed = reader(content.data)
+        with unpacker(packed) as stream:
+            data = _limited(content.name, stream, room, _read_of_file(packed.tell, depth))
+        yield from _inside(replace(content, data=data), room, depth + 1)
+    else:
+        yield from _members(content, kind or "", room, depth + 1)
+
+
+def _archive(data: Data) -> str | None:
+    """The kind of archive that bytes are, if they are one."""
+    if data[:4] in _ZIP:
+        return "ZIP"
+    if data[257:262] == b"ustar":
+        return "TAR"
+    try:  # old ones have no sign but the sum of their header
+        tarfile.TarInfo.frombuf(data[:512], "utf-8", "surrogateescape")
+    except (tarfile.HeaderError, ValueError):
+        return None
+    return "TAR"
+
+
+def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[Content]:
+    name = archive.name
+    try:
+        entries = list((_entries_of_zip if kind == "ZIP" else _entries_of_tar)(archive.data))
+    except TooMuch:
+        raise Unusable(f"{name}: holds more than {_MOST_FILES:,} files; unpack it and name the logs") from None
+    except BROKEN as error:
+        raise Unusable(f"{name}: is a damaged {kind} archive ({error}); make it again") from None
+    if any(entry.name in ("[Content_Types].xml", "mimetype") for entry in entries):
+        texts = [entry for entry in entries if entry.name == "mimetype" or entry.name.endswith(".xml")]
+        raise of_office(name, ((entry.name, _member(name, entry, room, depth)) for entry in texts))
+    entries = [entry for entry in entries if not _OF_A_MAC.match(entry.name)]
+    if not entries:
+        raise Unusable(f"{name}: is a {kind} archive with no file in it")
+    several = archive.member or len(entries) > 1
+    for entry in entries:
+        called = str(Path(f"{name}/{printable(entry.name)}"))  # as readers' messages spell it, without a ./
+        inner = replace(archive, name=called, data=b"", member=several)
+        try:
+            yield from _inside(replace(inner, data=_member(inner.name, entry, room, depth)), room, depth)
+        except Unusable as error:
+            if not several:
+                raise
+            yield replace(inner, refused=error)
+    if kind == "TAR" and archive.data[-len(_END_OF_TAR) :] != _END_OF_TAR:
+        said = f"{name}: the archive breaks off before its end, so that files may be missing; copy or make it again"
+        yield replace(archive, data=b"", member=True, refused=Unusable(said))
+
+
+def _member(name: str, entry: _Entry, room: _Room, depth: int) -> bytes:
+    try:
+        with entry.opener() as stream:
+            return _limited(name, stream, room, _read_of_file(lambda: entry.packed, depth - 1))
+    except BROKEN as error:
+        raise Unusable(f"{name}: cannot be unpacked ({error}); unpack the archive yourself") from None
+
+
+def _entries_of_zip(data: Data) -> Iterator[_Entry]:
+    archive = zipfile.ZipFile(reader(data))
+    if len(archive.infolist()) > _MOST_FILES:
+        raise TooMuch
+    for entry in archive.infolist():
+        if not entry.filename.endswith(("/", "\\")):  # folders; Windows' own end in a backslash
+            yield _Entry(entry.filename, partial(_member_of_zip, archive, entry), entry.compress_size)
+
+
+def _member_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
+    if entry.flag_bits & _ENCRYPTED:
+        raise zipfile.BadZipFile("the archive is encrypted")
+    return archive.open(entry)
+
+
+def _entries_of_tar(data: Data) -> Iterator[_Entry]:
+    archive = tarfile.TarFile(fileobj=reader(data))
+    links: list[tarfile.TarInfo] = []
+    names: set[str] = set()
+    for at, entry in enumerate(archive):
+        if at == _MOST_FILES:
+            raise TooMuch
+        names.add(entry.name)
+        if entry.isfile():
+            yield _Entry(entry.name, partial(_member_of_tar, archive, entry), entry.size)
+        elif not entry.isdir() and is_called_a_log(entry.name):
+            links.append(entry)
+    # A link to another file of the archive is read as that file.
+    yield from (_Entry(one.name, partial(_no_file, one), 0) for one in links if _target(one) not in names)
+    if data[archive.offset :].strip(b"\0"):  # tarfile takes the first header that it cannot read for the end
+        raise tarfile.ReadError("more follows the last file that can be told")
+
+
+def _target(link: tarfile.TarInfo) -> str:
+    """What a link leads to: a hard link has a name of the archive, a symbolic one a path from its own folder."""
+    folder = posixpath.dirname(link.name) if link.issym() else ""
+    return posixpath.normpath(posixpath.join(folder, link.linkname))
+
+
+def _no_file(entry: tarfile.TarInfo) -> IO[bytes]:
+    raise tarfile.ReadError(f"it is a link to {entry.linkname}" if entry.linkname else "it is no file")
+
+
+def _member_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
+    return archive.extractfile(entry) or io.BytesIO()
+
+
+def _read_of_file(read: Callable[[], int], depth: int) -> Callable[[], int]:
+    """How many bytes of the file itself were read: none where what is unpacked is in memory already."""
+    return read if depth == 0 else lambda: 0
+
+
+def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, room: _Room, read: Callable[[], int]) -> bytes:
+    data = io.BytesIO()
+    room.check(name, read())
+    try:
+        while block := stream.read(_BLOCK):
+            if data.tell() + len(block) > room.most:
+                raise Unusable(f"{name}: unpacks to more than {gigabytes(room.most)}; unpack it yourself to read it")
+            data.write(block)
+            room.unpacked += len(block)
+            room.check(name, read())
+    except BROKEN as error:
+        raise Unusable(f"{name}: is damaged: {error or 'it ends too soon'}; copy or compress it again") from None
+    room.read += read()
+    return data.getvalue()

@@ -7,9 +7,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plimsoll.ingest.shared.losses import are_many
 from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.times import SECOND
+
+MOST_LEFT_OUT = 0.1  # of the rows, or of the cells of a column
+
+
+LONGEST_HOLE = 300 * SECOND  # most thresholds count once they are crossed for five minutes
+
+
+_PAUSE = 2.5  # intervals
+
 
 _SAME = 0.01  # values that differ by less, as a share of the larger one, may be the same value rounded otherwise
 
@@ -63,3 +72,17 @@ def one_column_a_series(log: Log) -> Log:
         of = first.setdefault(series.key, at)
         columns[of] = columns[of].zip_with(columns[of].is_not_null(), column) if of in columns else column
     return replace(log, series=tuple(log.series[at] for at in columns), columns=tuple(columns.values()))
+
+
+def are_many(lost: Times, rows: int, interval: int | None) -> bool:
+    """Whether the times of rows that are lost are more than a tenth of all rows, or reach over five minutes on end.
+
+    `lost` is ascending, `interval` the sampling interval (ns).
+    """
+    return len(lost) > MOST_LEFT_OUT * rows or last_long(lost, interval)
+
+
+def last_long(times: Times, interval: int | None) -> bool:
+    """Whether ascending times reach over five minutes without a pause; `interval` is the sampling interval (ns)."""
+    runs = np.split(times, np.flatnonzero(np.diff(times) > _PAUSE * (interval or 0)) + 1)
+    return any(len(run) > 1 and run[-1] - run[0] >= LONGEST_HOLE for run in runs)

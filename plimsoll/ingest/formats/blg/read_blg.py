@@ -10,24 +10,27 @@ from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.blg import NAME
 from plimsoll.ingest.formats.blg.container import (
+    ALL_INSTANCES,
     CATALOGUE,
     COUNTERS,
     NAMES,
+    ONE,
     SAMPLE,
     Container,
     LogFile,
     Message,
     read_container,
+    read_list,
+    read_names,
 )
 from plimsoll.ingest.formats.blg.cooking import Block, Column, Room
-from plimsoll.ingest.formats.blg.counter_list import ALL_INSTANCES, ONE, read_list, read_names
 from plimsoll.ingest.formats.blg.raw_counters import KIND_OF_ARRAY, MARK, CounterOfInstances, SingleCounters
 from plimsoll.ingest.formats.blg.structures import Refused, Structure
 from plimsoll.ingest.formats.blg.whole_object import KIND as KIND_OF_OBJECT
 from plimsoll.ingest.formats.blg.whole_object import WholeObject
 from plimsoll.ingest.reading import Reading
-from plimsoll.ingest.shared.clock_rules import EARLIEST, LATEST
-from plimsoll.ingest.shared.losses import LONGEST_HOLE
+from plimsoll.ingest.shared.clock import EARLIEST, LATEST
+from plimsoll.ingest.shared.same_time import LONGEST_HOLE
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import CounterFacts, Log, Times

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.ingest.formats.blg.container import Entry, Names
 from plimsoll.ingest.formats.blg.cooking import (
     Block,
     Column,
@@ -17,8 +18,7 @@ from plimsoll.ingest.formats.blg.cooking import (
     is_base,
     type_of,
 )
-from plimsoll.ingest.formats.blg.counter_list import Entry, Names
-from plimsoll.ingest.formats.blg.instances import Instances
+from plimsoll.ingest.formats.blg.raw_counters import Instances
 from plimsoll.ingest.formats.blg.structures import Refused, Structure, utf16
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values

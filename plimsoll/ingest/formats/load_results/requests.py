@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
-from plimsoll.ingest.shared.losses import MOST_LEFT_OUT
+from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.log import Log, Times, Values

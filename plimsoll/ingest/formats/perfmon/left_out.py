@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.perfmon.layout import Layout, Rows
-from plimsoll.ingest.shared.losses import LONGEST_HOLE, MOST_LEFT_OUT
+from plimsoll.ingest.formats.perfmon.header import Layout, Rows
+from plimsoll.ingest.shared.same_time import LONGEST_HOLE, MOST_LEFT_OUT
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
 from plimsoll.model.sampling import sampling_interval

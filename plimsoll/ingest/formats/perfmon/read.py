@@ -12,19 +12,63 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.ingest.files.streams import Data
-from plimsoll.ingest.formats.perfmon.by_line import ByLine, Piece
-from plimsoll.ingest.formats.perfmon.columns import columns_of, tell_columns, tell_twins, unread_columns
-from plimsoll.ingest.formats.perfmon.header import no_paths, read_header, zone_of
-from plimsoll.ingest.formats.perfmon.layout import Layout, Rows
+from plimsoll.ingest.formats.perfmon.by_line import ByLine, Piece, ends_in_a_bare_cell, read_regular
+from plimsoll.ingest.formats.perfmon.header import Layout, Rows, no_paths, read_header, zone_of
 from plimsoll.ingest.formats.perfmon.left_out import LeftOut
-from plimsoll.ingest.formats.perfmon.regular import ends_in_a_bare_cell, read_regular
-from plimsoll.ingest.formats.perfmon.typeperf import with_blanks_for_no_data
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.shared.clock import in_order, to_utc
+from plimsoll.ingest.shared.same_time import are_many, differ
 from plimsoll.ingest.shared.text import Text
+from plimsoll.model.counter_names.unrecognised import is_judged
+from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times
-from plimsoll.model.remark import Kind, Remarks, and_more, counted
+from plimsoll.model.names import Names
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
+from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.series import UNNAMED, Series
 from plimsoll.model.times import Zone
+
+# A computer's name behind a single backslash, and then something that is not part of an instance.
+_ONE_BACKSLASH = re.compile(r"\\[^\\()/%\s]+\\[^\\]+\\")
+
+
+# The same with a sign between an instance and its counter: `Processor(_Total)% Processor Time`.
+_NO_BACKSLASH = re.compile(r"(?:\\\\?[^\\()]+)?\\[^\\()]+\((?!.*\)\\).*\)% [^\\]*")
+
+
+_NAMESAKES = ("Process", "Thread")
+
+
+_ESCAPED = re.compile(r"(?<=[(,])\\_(?:Total|Global\\_)(?=\))")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The series of the columns `kept`; the names of those of `strange` are not counter paths.
+
+    `nameless` counts those without a computer; `twins` are columns of the same counter, by their places in `series`.
+    """
+
+    series: tuple[Series, ...]
+    kept: tuple[int, ...]
+    strange: tuple[int, ...]
+    nameless: int
+    twins: tuple[tuple[int, ...], ...]
+
+
+_TYPEPERF = re.compile(rb'"*\(PDH-[CT]SV 4\.0\)"*[,;\t]')
+
+
+# typeperf's -1, a blank cell to replace it, and other whole numbers: in quotes, and without.
+_QUOTED = re.compile(rb'"-1"'), b'" "', re.compile(rb'[,;\t]"(?!-1")-?\d+"')
+
+
+_BARE = re.compile(rb"(?<=[,;\t])-1(?=[,;\t\r\n]|\Z)"), b" ", re.compile(rb"[,;\t](?!-1[,;\t\r\n])-?\d+[,;\t\r\n]")
+
+
+_SAMPLE = 1 << 18
+
 
 # Larger files are read in pieces only: a file that is read at once is held in memory meanwhile.
 _AT_ONCE = 128 << 20
@@ -191,3 +235,128 @@ def _end(data: Data, start: int) -> int:
             return len(data) if line_end < 0 else line_end + 1
         end -= len(tail)
     return start
+
+
+def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
+    """The text of typeperf with blanks where a counter gave no data; any other text as it is.
+
+    typeperf writes numbers with six decimals, and -1 only for no data. Where other numbers are whole, too, another
+    program wrote them all, and -1 may be a number.
+    """
+    if not _TYPEPERF.match(text.header):
+        return text
+    start = text.first_line[2]
+    sign, blank, whole = _QUOTED if b'"' in text.line_at(start + 1) else _BARE
+    first = sign.search(text.data, start)
+    if not first:
+        return text
+    data, count = sign.subn(blank, text.data[start:])
+    line, cells = text.data[: first.start()].count(b"\n") + 1, counted(count, "cell")
+    if whole.search(text.data, start, start + _SAMPLE):
+        told = f"-1 is what typeperf writes where a counter gives no data; here it may be a number ({cells})"
+        remarks.add(Kind.NOTED, told, line=line, count=count)
+        return text
+    told = f"typeperf writes -1 where a counter gives no data: no sample ({cells})"
+    remarks.add(Kind.SKIPPED, told, line=line, count=count)
+    return replace(text, data=text.data[:start] + data)
+
+
+def columns_of(file: str, cells: Sequence[str], names: Names) -> Columns | None:
+    """The columns under a header's cells; None if no name is a path. Unusable if paths were changed by a page."""
+    _refuse_changed_paths(file, cells)
+    series: list[Series] = []
+    kept: list[int] = []
+    strange: list[int] = []
+    nameless = 0
+    for at, cell in enumerate(cells):
+        try:
+            counter = CounterPath.parse(cell)
+        except ValueError:
+            strange.append(at)
+            continue
+        nameless += counter.computer is None
+        series.append(names.series(counter, counter.computer or UNNAMED))
+        kept.append(at)
+    return Columns(tuple(series), tuple(kept), tuple(strange), nameless, _twins(series)) if series else None
+
+
+def tell_columns(columns: Columns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
+    """Remark columns that are left out, since they have no counter's name, and counters without a computer."""
+    for at in columns.strange[:MAX_SHOWN]:
+        cell, present = cells[at], len(values[at]) - values[at].null_count()
+        has = counted(present, "value") if present else "no values"
+        if not cell.strip():
+            told = f"has {has} but no name: left out" if present else "has neither a name nor values"
+        elif not present and at == len(cells) - 1 and not cell.startswith("\\"):
+            told = f'is the Data Collector Set\'s description: "{cell}"'
+        else:
+            told = f'is not a counter path: "{cell}"' + (f"; its {has} are left out" if present else "")
+        remarks.add(Kind.SKIPPED, f"column {at + 2} {told}", count=max(present, 1))
+    if (more := len(columns.strange) - MAX_SHOWN) > 0:
+        remarks.add(Kind.SKIPPED, f"{counted(more, 'more column')} like these: left out", count=more)
+    if columns.nameless:
+        remarks.add(
+            Kind.GUESSED,
+            f'{counted(columns.nameless, "counter")} without a computer: shown as of host "{UNNAMED}"',
+            count=columns.nameless,
+        )
+
+
+def tell_twins(columns: Columns, values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
+    """Remark columns of the same counter, which contradict each other if many rows have other values."""
+    interval = sampling_interval(times) if columns.twins else None
+    for twins in columns.twins:
+        first, *others = (values[at] for at in twins)
+        said, kind = f"{len(twins)} columns of the same counter: read as one", Kind.NOTED
+        if differing := sum(int((first != other).sum()) for other in others):
+            said += f"; {counted(differing, 'value')} different: the first that is there counts"
+            contrary = np.any([differ(first.to_numpy(), other.to_numpy()) for other in others], axis=0)
+            if _is_one_thing(columns.series[twins[0]]) and are_many(times[contrary], len(times), interval):
+                kind = Kind.CONTRADICTORY
+        remarks.add(kind, said, counter=columns.series[twins[0]].path, count=len(twins))
+
+
+def _is_one_thing(series: Series) -> bool:
+    """Whether only one of two values can be right, and rules need it: processes of one name may well be two."""
+    return is_judged(series) and series.tag("objectname") not in _NAMESAKES
+
+
+def unread_columns(columns: Columns, values: Sequence[pl.Series], many_strange: Sequence[int]) -> list[int]:
+    """The columns whose values are left out, all or many of them."""
+    return sorted({at for at in columns.strange if values[at].null_count() < len(values[at])}.union(many_strange))
+
+
+def _refuse_changed_paths(file: str, cells: Sequence[str]) -> None:
+    """Unusable if a page or Markdown changed backslashes, as the series would get other names."""
+    paths = [cell for cell in cells if cell.startswith("\\")]
+    lost = [path for path in paths if _has_lost_backslash(path)]
+    if 2 * len(lost) > len(paths):
+        raise Unusable(
+            f'{file}: paths have lost a backslash ("{short(lost[0])}"); put it back before the name of the computer'
+        )
+    if joined := next((path for path in paths if ")% " in path and _NO_BACKSLASH.fullmatch(path)), None):
+        raise Unusable(f'{file}: a path has lost the backslash before its counter ("{short(joined, 80)}"); put it back')
+    if escaped := next((path for path in paths if "\\_" in path and _ESCAPED.search(path)), None):
+        raise Unusable(
+            f'{file}: a backslash was put before an underscore ("{short(escaped)}"), as Markdown does; take it out'
+        )
+
+
+def _has_lost_backslash(path: str) -> bool:
+    if not _ONE_BACKSLASH.match(path):
+        return False
+    try:
+        return CounterPath.parse(f"\\{path}").computer is not None
+    except ValueError:
+        return False
+
+
+def _twins(series: Sequence[Series]) -> tuple[tuple[int, ...], ...]:
+    """The series of the same counter, however it is spelled."""
+    # Cheap check before building keys.
+    if len({(one.measurement, one.field, one.tags[0][1].casefold()) for one in series}) == len(series):
+        return ()
+    places: dict[object, list[int]] = {}
+    for at, one in enumerate(series):
+        places.setdefault(one.key, []).append(at)
+    return tuple(tuple(twins) for twins in places.values() if len(twins) > 1)

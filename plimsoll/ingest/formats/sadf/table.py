@@ -10,8 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.sadf.blocks import Block
-from plimsoll.ingest.formats.sadf.sections import Section, device
-from plimsoll.ingest.formats.sadf.skipped import AGAIN
+from plimsoll.ingest.formats.sadf.sections import AGAIN, Section, device
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Times, Values
 from plimsoll.model.remark import Kind, Remarks, and_more, counted, short
