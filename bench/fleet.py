@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from plimsoll.export.grafana.selections import Selection, selections
+from plimsoll.export.selections import Selection, selections
 from plimsoll.model import names
 from plimsoll.model.log import Log, Times
 from plimsoll.model.perfmon import CounterPath

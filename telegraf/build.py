@@ -5,8 +5,8 @@ Run `python telegraf/build.py`; a test checks that the file is up to date. The p
 
 from pathlib import Path
 
-from plimsoll.rules.collectors import telegraf
-from plimsoll.rules.collectors.counters import counters
+from plimsoll.export.counters import telegraf
+from plimsoll.export.counters.counters import counters
 from plimsoll.rules.load import load_signals
 
 WINDOWS = Path(__file__).parent / "windows.conf"

@@ -6,8 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from plimsoll.model.errors import suggest
 from plimsoll.model.shipped_files import shipped_files
-from plimsoll.model.strict_yaml import read, validate
+from plimsoll.model.strict_yaml import Document, Mistakes, Place, read, validate
+from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.field_types import Identifier, SignalName, Strict
 
 WIDTH = 24
@@ -100,5 +102,43 @@ def uid(area: str) -> str:
 
 @cache
 def load_areas() -> Areas:
-    """Load areas.yaml. Raises Mistakes if it is invalid."""
-    return validate(read("areas.yaml", shipped_files("dashboards").joinpath("areas.yaml").read_bytes()), Areas)
+    """Load areas.yaml. Raises Mistakes if it is invalid, or names a signal or rule that there is not."""
+    document = read("areas.yaml", shipped_files("dashboards").joinpath("areas.yaml").read_bytes())
+    areas = validate(document, Areas)
+    if mistakes := [*_duplicate_ids(document, areas), *_unknown_names(document, areas)]:
+        raise Mistakes(mistakes)
+    return areas
+
+
+def _duplicate_ids(document: Document, areas: Areas) -> Iterator[str]:
+    """Yield ids of rows and panels that stand twice in a dashboard: alerts and people link to a panel by its id."""
+    for at, area in enumerate(areas.areas):
+        places: dict[int, str] = {}
+        for row_at, row in enumerate(area.rows):
+            row_place: Place = ("areas", at, "rows", row_at)
+            parts = [(row_place, row.id), *(((*row_place, "panels", n), one.id) for n, one in enumerate(row.panels))]
+            for place, number in parts:
+                if number is not None and number in places:
+                    text = f"area {area.area}: the id {number} stands at {places[number]} too; give each its own"
+                    yield document.mistake((*place, "id"), text)
+                places.setdefault(number or 0, document.where((*place, "id")))
+
+
+def _unknown_names(document: Document, areas: Areas) -> Iterator[str]:
+    signals, rules = load_signals(), {rule.id: rule for pack in load_packs() for rule in pack.rules}
+    names: list[tuple[Place, str]] = [
+        (("areas", at, "rows", row_at, "panels", panel_at, "signal"), panel.signal)
+        for at, area in enumerate(areas.areas)
+        for row_at, row in enumerate(area.rows)
+        for panel_at, panel in enumerate(row.panels)
+    ]
+    names += [(("health", "hosts", at), name) for at, name in enumerate(areas.health.hosts)]
+    names += [(("runs", "compared", at), name) for at, name in enumerate(areas.runs.compared)]
+    names.append((("health", "alive"), areas.health.alive))
+    for place, name in names:
+        if name not in signals:
+            yield document.mistake(place, f'signal "{name}" is not known{suggest(name, [*signals])}')
+    for at, row in enumerate(areas.health.limits):
+        for name in row:
+            if name not in rules:
+                yield document.mistake(("health", "limits", at), f'rule "{name}" is not known{suggest(name, [*rules])}')

@@ -79,14 +79,6 @@ def test_what_is_no_regular_file_is_not_read(called, tmp_path, kind, make):
     assert only.startswith(f"plimsoll: {path}: is not a regular file but a folder, device or pipe; name a file")
 
 
-def test_dashboards_and_alerting_files_may_not_be_nested_without_end(plimsoll, tmp_path):
-    (tmp_path / "a.json").write_text("[" * 100_000)
-    (tmp_path / "b.yaml").write_text("a: " + "[" * 100_000)
-    done = plimsoll("grafana", "check", tmp_path)
-    assert (done.status, done.out) == (2, "")
-    assert [line.partition("nested too deeply")[1] for line in done.err.splitlines()] == ["nested too deeply"] * 2
-
-
 def test_aliases_within_the_limits_are_read(called, tmp_path):
     path = tmp_path / "own.yaml"
     signal = "title: T, unit: '%', worse: higher, meaning: m, instances: none"

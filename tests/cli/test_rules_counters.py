@@ -6,11 +6,10 @@ from collections import Counter
 
 import pytest
 
+from plimsoll.export.counters.counters import Counters
 from plimsoll.model.errors import Unusable
 from plimsoll.model.names import measurement, shipped
 from plimsoll.model.perfmon import CounterPath
-from plimsoll.rules.collectors import listing
-from plimsoll.rules.collectors.counters import Counters
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.signal_finder import Finder
 
@@ -145,7 +144,7 @@ def test_a_list_is_for_programs_of_windows_and_its_reasons_are_told_beside_it(pl
 
 def test_a_list_of_other_than_ascii_letters_is_refused():
     with pytest.raises(Unusable, match="ASCII"):
-        listing.text(Counters((CounterPath(None, "Gerät", None, "Last"),)))
+        Counters((CounterPath(None, "Gerät", None, "Last"),)).as_list()
 
 
 def test_a_template_holds_what_the_published_schema_has_and_nothing_a_dll_has_to_say(plimsoll, tmp_path):

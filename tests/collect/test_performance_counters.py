@@ -16,10 +16,10 @@ from plimsoll.collect.pdh import objects as pdh_objects
 from plimsoll.collect.pdh.library import PdhError
 from plimsoll.collect.sources import windows
 from plimsoll.collect.sources.patience import Patient
+from plimsoll.export.counters.counters import counters
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.times import SECOND
-from plimsoll.rules.collectors.counters import counters
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.signal_finder import Finder
 from tests.conftest import lacking

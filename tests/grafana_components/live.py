@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.dashboards.limits import rules_by_signal
-from plimsoll.export.grafana.selections import Selection
+from plimsoll.export.selections import Selection
 from plimsoll.model.log import Log, Times
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone

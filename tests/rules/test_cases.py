@@ -1,11 +1,13 @@
-"""The cases of the shipped rules come out as they expect; one that does not is told in a sentence."""
+"""The cases of the shipped rules come out as they expect; one that does not is told in a sentence.
+
+A case can be run alone: `pytest -q tests/rules/test_cases.py -k "windows-cpu-busy and below"`.
+"""
 
 import pytest
 
 from plimsoll.rules.cases import run_case
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.pack import Case, Rule
-from tests.each import each
 
 SIGNALS = load_signals()
 RULES = [rule for pack in load_packs() for rule in pack.rules]
@@ -21,10 +23,10 @@ def told(rule, series, fires, **what):
     return run_case(rule, Case.model_validate({"name": "c", "series": series, "fires": fires, **what}), SIGNALS)
 
 
-@each(SHIPPED, lambda one: f"{one[0].id}: {one[1].name}")
-def test_shipped_case(one):
-    rule, case = one
-    assert run_case(rule, case, SIGNALS) is None
+@pytest.mark.parametrize(("rule", "case"), SHIPPED, ids=[f"{rule.id}: {case.name}" for rule, case in SHIPPED])
+def test_shipped_case(rule, case):
+    failure = run_case(rule, case, SIGNALS)
+    assert failure is None, f'rule {rule.id}, case "{case.name}": {failure}'
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from plimsoll.cli.console import print_error, print_line, print_plain
 from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting, write_text
+from plimsoll.export.counters import logman, telegraf
+from plimsoll.export.counters.counters import Counters, counters, signals_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, parse_duration
-from plimsoll.rules.collectors import listing, logman, telegraf
-from plimsoll.rules.collectors.counters import Counters, counters, signals_of
 from plimsoll.rules.load import load
 
 _INTERVAL = 15 * SECOND  # Performance Monitor's default
@@ -39,7 +39,7 @@ def run(options: Options, out: Path | None) -> None:
     elif options.form == "logman":
         text = logman.text(needed, interval or _INTERVAL)
     else:
-        text = listing.text(needed)
+        text = needed.as_list()
         for note in needed.notes:  # a list has no comments
             print_error(f"remark: {note}")
     if out is None or out == STDOUT:

@@ -6,19 +6,17 @@ from pathlib import Path
 
 from plimsoll.cli.console import print_error, print_line
 from plimsoll.cli.outputs import write_text
-from plimsoll.export.grafana.agents import Agent, is_recorded, recorded_by
-from plimsoll.export.grafana.alerts import alerts
-from plimsoll.export.grafana.check.check import mistakes
+from plimsoll.export.counters.counters import signals_of
+from plimsoll.export.grafana.alerts import files as alerts
 from plimsoll.export.grafana.dashboards import files as dashboard_files
 from plimsoll.export.grafana.dashboards.panels import panel_of
 from plimsoll.export.prometheus.dashboards import files as prometheus_files
+from plimsoll.export.selections import Agent, is_recorded, recorded_by
 from plimsoll.hosts.settings import Settings, load
 from plimsoll.hosts.site import Site, site_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
-from plimsoll.model.strict_yaml import Mistakes
 from plimsoll.model.times import SECOND, duration_text, parse_duration
-from plimsoll.rules.collectors.counters import signals_of
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.load import load as load_rules
 from plimsoll.rules.schema.signal import Signal
@@ -101,26 +99,6 @@ def _chosen(config: Path | None, selection: Selection) -> _Chosen:
     site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
     shown = [name for name in signals_of(catalogue.packs, signals) if is_recorded(name, signals)]
     return _Chosen(catalogue, signals, site, shown if selection.only or selection.agents else None)
-
-
-def check(paths: list[Path]) -> None:
-    """Check files, or all files of folders. Raises Mistakes, with every mistake found."""
-    named = paths or [path for path in (RULES, DASHBOARDS) if path.is_dir()]
-    if not named:
-        raise Unusable(f"there is no {RULES} here; name files or folders, or write them with plimsoll grafana export")
-    files: dict[str, str] = {}
-    for path in named:
-        if not path.exists():
-            raise Unusable(f"{path}: does not exist; name .yaml or .json files, or folders of them")
-        found = [one for end in ("*.yaml", "*.yml", "*.json") for one in sorted(path.glob(end))]
-        for one in found if path.is_dir() else [path]:
-            try:
-                files[str(one)] = one.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise Unusable(f"{one}: cannot be read: {error}") from None
-    if wrong := mistakes(files):
-        raise Mistakes(wrong)
-    print_line(f"ok: {counted(len(files), 'file')}")
 
 
 def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:

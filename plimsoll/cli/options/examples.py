@@ -56,7 +56,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "plimsoll grafana export --out grafana",
         "plimsoll grafana export --config plimsoll.toml --email ops@shop.example",
     ),
-    "grafana check": ("plimsoll grafana check grafana",),
     "prometheus export": (
         "plimsoll prometheus export",
         "plimsoll prometheus export --only linux --interval 15s --out plimsoll-rules",

@@ -24,9 +24,7 @@ class DataSource(StrEnum):
     PROMETHEUS = "prometheus"
 
 
-app = typer.Typer(
-    help="Write and check alert rules and dashboards for Grafana.", no_args_is_help=True, rich_markup_mode=None
-)
+app = typer.Typer(help="Write alert rules and dashboards for Grafana.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("export")
@@ -79,16 +77,3 @@ def grafana_export_command(
     selection = grafana.Selection(packs or (), only or (), [one.value for one in source or ()])
     export = grafana.export_for_prometheus if data_source is DataSource.PROMETHEUS else grafana.export
     export(out, config, grafana.options(tuple(email or ()), webhook, interval, docs), selection)
-
-
-@app.command("check")
-def grafana_check_command(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Files or folders. Default: rules/grafana and dashboards/grafana here.", metavar="PATH"),
-    ] = None,
-) -> None:
-    """Check files for Grafana. Every mistake is printed with its place; the exit status is then 2."""
-    from plimsoll.cli.commands import grafana
-
-    grafana.check(paths or [])

@@ -13,8 +13,8 @@ from plimsoll.collect.pdh.objects import ObjectCounters
 from plimsoll.collect.sources import windows_stand_ins
 from plimsoll.collect.sources.patience import Patient
 from plimsoll.collect.sources.reading import Group, Reading
+from plimsoll.export.counters.counters import counters
 from plimsoll.model.perfmon import SQL_NAMED, CounterPath
-from plimsoll.rules.collectors.counters import counters
 from plimsoll.rules.schema.signal import Signal
 
 # How often new instances of SQL Server, and the objects of services that were started, are looked for.

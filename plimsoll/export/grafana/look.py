@@ -1,10 +1,12 @@
-"""look.yaml: the units and colours of signals and limits, under Grafana's names."""
+"""look.yaml: the units and colours of signals and limits, under Grafana's names; and that of the data source."""
 
 from functools import cache
 from importlib.resources import files
 
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.schema.field_types import Severity, Strict
+
+DATASOURCE_UID = "plimsoll-influxql"
 
 
 class Unit(Strict):

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from plimsoll.export.grafana.selections import selections
 from plimsoll.export.prometheus.names import metrics
+from plimsoll.export.selections import selections
 from plimsoll.rules.exporters.telegraf_names import metric_names
 from plimsoll.rules.schema.signal import Signal
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import yaml
 
-from plimsoll.export.grafana.alerts.alert_rules import Refused
 from plimsoll.export.prometheus.names import recording_rules
-from plimsoll.export.prometheus.rules import Made, Options, alerts_of
+from plimsoll.export.prometheus.rules import AlertingRule, Options, alerting_rules
 from plimsoll.export.prometheus.selectors import duration
-from plimsoll.export.prometheus.unit_tests import Tested, unit_tests
+from plimsoll.export.prometheus.unit_tests import unit_tests
+from plimsoll.export.rule_sources import Refused
 from plimsoll.hosts.site import Site
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
@@ -38,61 +38,53 @@ def export(
     *,
     with_tests: bool = True,
 ) -> Export:
-    """The files of the export: `PACK.rules.yaml` with the rules of a pack, `tests/PACK.test.yaml` with its cases."""
+    """Return the files: `PACK.rules.yaml` with the rules of a pack, `tests/PACK.test.yaml` with its cases."""
     site, options = site or Site(), options or Options()
     files: dict[str, str] = {}
     refused: list[Refused] = []
     rules = cases = 0
     for pack in as_notes(packs, options.by_hand):
-        made: list[tuple[Rule, Made]] = []
+        exported: list[tuple[Rule, AlertingRule]] = []
         for rule in pack.rules:
-            for one in alerts_of(rule, pack, signals, site, options):
-                if isinstance(one, Refused):
-                    refused.append(one)
+            for result in alerting_rules(rule, pack, signals, site, options):
+                if isinstance(result, Refused):
+                    refused.append(result)
                 else:
-                    made.append((rule, one))
-        if not made:
+                    exported.append((rule, result))
+        if not exported:
             continue
-        name = f"{pack.pack}.rules.yaml"
-        group = {
-            "name": f"plimsoll {pack.pack}",
-            "interval": duration(options.every),
-            "rules": [one.document() for _, one in made],
-        }
-        files[name] = _FROM.format(pack.pack) + written({"groups": [group]})
-        rules += len(made)
-        of_cases = [Tested(rule, one) for rule, one in made] if with_tests else []
-        for tested in unit_tests(of_cases, signals, options):
-            document = {"rule_files": [f"../{name}"], "evaluation_interval": duration(tested.every)}
-            files[f"{TESTS}/{pack.pack}{tested.suffix}.test.yaml"] = _FROM.format(pack.pack) + written(
-                {**document, "tests": tested.groups}
-            )
-            cases += tested.cases
-    return Export(files | _names(signals, options), rules, cases, tuple(refused))
-
-
-def _names(signals: Mapping[str, Signal], options: Options) -> dict[str, str]:
-    """The recording rules for each exporter that is named, in a file of its own."""
-    files: dict[str, str] = {}
+        name, head = f"{pack.pack}.rules.yaml", _FROM.format(pack.pack)
+        documents = [alert.document() for _, alert in exported]
+        files[name] = _group_file(head, f"plimsoll {pack.pack}", options.every, documents)
+        rules += len(exported)
+        for tests in unit_tests(exported, signals, options) if with_tests else ():
+            document = {"rule_files": [f"../{name}"], "evaluation_interval": duration(tests.every)}
+            content = write_yaml({**document, "tests": tests.groups})
+            files[f"{TESTS}/{pack.pack}{tests.suffix}.test.yaml"] = head + content
+            cases += tests.cases
     for exporter in options.names:
-        rules = recording_rules(exporter, signals, options.interval)
-        group = {"name": f"plimsoll names of {exporter}", "interval": duration(options.interval), "rules": rules}
         head = f"{GENERATED}: what {exporter} records, under the names that Telegraf gives.\n"
-        files[f"{exporter}.names.rules.yaml"] = head + written({"groups": [group]})
-    return files
+        recorded = recording_rules(exporter, signals, options.interval)
+        content = _group_file(head, f"plimsoll names of {exporter}", options.interval, recorded)
+        files[f"{exporter}.names.rules.yaml"] = content
+    return Export(files, rules, cases, tuple(refused))
+
+
+def _group_file(head: str, name: str, interval: int, rules: Sequence[Mapping[str, object]]) -> str:
+    return head + write_yaml({"groups": [{"name": name, "interval": duration(interval), "rules": rules}]})
 
 
 class _Dumper(yaml.CSafeDumper):
     """Writes expressions of several lines as blocks."""
 
 
-def _text(dumper: yaml.CSafeDumper, data: str) -> yaml.ScalarNode:
+def _represent_text(dumper: yaml.CSafeDumper, data: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", data, style="|" if "\n" in data else None)
 
 
-_Dumper.add_representer(str, _text)
+_Dumper.add_representer(str, _represent_text)
 
 
-def written(document: Mapping[str, object]) -> str:
-    """The document as YAML."""
+def write_yaml(document: Mapping[str, object]) -> str:
+    """Return the document as YAML."""
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100_000)

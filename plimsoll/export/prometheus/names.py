@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.export.grafana.selections import OBJECT, POLLED
-from plimsoll.export.prometheus.selectors import duration, number, text
+from plimsoll.export.prometheus.selectors import PLAIN_NAME, duration, number, text
+from plimsoll.export.selections import OBJECT, POLLED
 from plimsoll.model.perfmon import SQL_NAMED
 from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.formulas import Formula
@@ -25,7 +25,6 @@ _OF_SCRAPE = ("host", "instance", "job")
 # The label host where there is one, else the address that was scraped, without its port.
 _HOST = r"(?:([^;]+);.*|;(.*?)(?::[0-9]+)?)"
 _SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_PLAIN = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 
 
 def names() -> tuple[str, ...]:
@@ -175,7 +174,7 @@ class _Written:
     def _selectors(self, name: str, more: Sequence[str] = ()) -> list[str]:
         but = self.group.but.items()
         left_out = [*(f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in but), *more]
-        return [_selector(one, left_out) for one in self.group.sources[name] if _PLAIN.fullmatch(one.name)]
+        return [_selector(one, left_out) for one in self.group.sources[name] if PLAIN_NAME.fullmatch(one.name)]
 
 
 def _replaced(vector: str, label: str, replacement: str, of: str, pattern: str) -> str:

@@ -7,16 +7,15 @@ a step of the sampling interval.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plimsoll.export.grafana.alerts.query import Inexpressible
-from plimsoll.export.grafana.selections import Selection, Variant
-from plimsoll.export.prometheus.selectors import duration, number, selector, window
-from plimsoll.model.times import SECOND
+from plimsoll.export.prometheus.selectors import MILLISECOND, duration, number, selector, window
+from plimsoll.export.rule_sources import BoundCondition, Inexpressible
+from plimsoll.export.selections import Selection
+from plimsoll.rules.fields import OPERATORS
 from plimsoll.rules.schema.field_types import Operation, Reduce
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.weighted import OCCUPIED
 
-_MILLISECOND = SECOND // 1000
-_FEW = 60  # samples
+_MANY = 60  # samples
 _FUNCTIONS: dict[Reduce, str] = {
     "mean": "avg_over_time({})",
     "min": "min_over_time({})",
@@ -26,201 +25,200 @@ _FUNCTIONS: dict[Reduce, str] = {
     "count": "count_over_time({})",
     "median": "quantile_over_time(0.5, {})",
 }
-_SERIES_OF_ONE: dict[Reduce, str] = {"min": "min", "max": "max", "sum": "sum", "count": "sum"}
+_AGGREGATES: dict[Reduce, str] = {"min": "min", "max": "max", "sum": "sum", "count": "sum"}
+_SWAPPED: dict[Reduce, Reduce] = {"min": "max", "max": "min"}
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How a condition reads its signal: reduced over `length` ns, with a sample every `interval` ns.
+def signal_value(bound: BoundCondition, interval: int, *, partial: bool = False) -> str:
+    """Return the value of a condition's signal, with the labels of its subject only.
 
-    `whom` are the matchers for the subjects, for each selection of the variant.
+    `interval` (ns) is the time between samples; `partial` is for a sum of what has data.
     """
-
-    reduce: Reduce
-    length: int
-    interval: int
-    whom: tuple[tuple[str, ...], ...]
-
-
-def value(variant: Variant, reading: Reading, *, weights: Sequence[float] = (), partial: bool = False) -> str:
-    """The value of a variant, with the labels of its subject only."""
-    operands = [_operand(one, reading, whom) for one, whom in zip(variant.selections, reading.whom, strict=True)]
+    variant, reduce = bound.variant, bound.condition.reduce
+    operands = [
+        _Window(selection, matchers, reduce, bound.window, interval).value()
+        for selection, matchers in zip(variant.selections, bound.matchers, strict=True)
+    ]
     if variant.operation is None:
         return operands[0]
-    if weights:
-        operands = [f"{number(by)} * {one}" for by, one in zip(weights, operands, strict=True)]
-    pairs = zip(operands, (one.group for one in variant.selections), strict=True)
-    return combined(variant.operation, [*pairs], partial=partial)
+    if bound.weights:
+        operands = [f"{number(by)} * {operand}" for by, operand in zip(bound.weights, operands, strict=True)]
+    groups = [selection.group for selection in variant.selections]
+    return combine(variant.operation, [*zip(operands, groups, strict=True)], partial=partial)
 
 
-def combined(operation: Operation, operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool = False) -> str:
-    """The values of a derived signal from those of its operands, each with the labels that it has.
+def combine(operation: Operation, operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool = False) -> str:
+    """Return the values of a derived signal from those of its operands, each with the labels that it has.
 
-    `partial`: a sum of what has data. Inexpressible if their labels do not match.
+    `partial`: a sum of what has data. Raises Inexpressible if their labels do not match.
     """
     first, second = operands[0], operands[1]
     match operation:
         case "ratio":
-            return _joined("/", first, (f"({second[0]} > 0)", second[1]))
+            return _join("/", first, (f"({second[0]} > 0)", second[1]))
         case "difference":
-            return _joined("-", first, second)
+            return _join("-", first, second)
         case "sum":
-            return _sum(operands, partial=partial)
+            return _add(operands, partial=partial)
         case "product":
-            return _joined("*", (f"({_sum(operands[:-1], partial=False)})", first[1]), operands[-1])
+            return _join("*", (f"({_add(operands[:-1], partial=False)})", first[1]), operands[-1])
 
 
 def by(group: Sequence[str]) -> str:
-    """The labels of an aggregation: `by (host, instance)`."""
+    """Return the labels of an aggregation: `by (host, instance)`."""
     return f"by ({', '.join(group)})"
 
 
-def _sum(operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool) -> str:
-    whole, group = operands[0]
+def _add(operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool) -> str:
+    total, group = operands[0]
     if partial:
-        if len({its for _, its in operands}) > 1:
+        if len({labels for _, labels in operands}) > 1:
             raise Inexpressible("it adds up what has data, of signals with different labels")
-        told = (f'label_replace({one}, "operand", "{at}", "", "")' for at, (one, _) in enumerate(operands))
-        return f"sum {by(group)} ({' or '.join(told)})"
-    for one, its in operands[1:]:
-        whole = _joined("+", (whole, group), (one, its))
-        group = max(group, its, key=len)
-    return whole
+        labelled = (f'label_replace({value}, "operand", "{at}", "", "")' for at, (value, _) in enumerate(operands))
+        return f"sum {by(group)} ({' or '.join(labelled)})"
+    for value, labels in operands[1:]:
+        total = _join("+", (total, group), (value, labels))
+        group = max(group, labels, key=len)
+    return total
 
 
-def _joined(sign: str, left: tuple[str, tuple[str, ...]], right: tuple[str, tuple[str, ...]]) -> str:
-    """Two operands with their labels. One with fewer labels is for all values of the other that have them."""
-    (one, mine), (other, its) = left, right
-    if set(mine) == set(its):
-        return f"{one} {sign} {other}"
-    common = [tag for tag in mine if tag in its]
-    if set(common) not in (set(mine), set(its)):
-        raise Inexpressible(f"its signals differ in their labels ({', '.join(mine)}; {', '.join(its)})")
-    side = "group_left" if len(mine) > len(its) else "group_right"
-    return f"{one} {sign} on ({', '.join(common)}) {side} () {other}"
+def _join(sign: str, left: tuple[str, tuple[str, ...]], right: tuple[str, tuple[str, ...]]) -> str:
+    """Join two operands with their labels. One with fewer labels is for all values of the other that have them."""
+    (left_value, left_labels), (right_value, right_labels) = left, right
+    if set(left_labels) == set(right_labels):
+        return f"{left_value} {sign} {right_value}"
+    common = [tag for tag in left_labels if tag in right_labels]
+    if set(common) not in (set(left_labels), set(right_labels)):
+        labels = f"{', '.join(left_labels)}; {', '.join(right_labels)}"
+        raise Inexpressible(f"its signals differ in their labels ({labels})")
+    side = "group_left" if len(left_labels) > len(right_labels) else "group_right"
+    return f"{left_value} {sign} on ({', '.join(common)}) {side} () {right_value}"
 
 
-def _operand(selection: Selection, reading: Reading, whom: tuple[str, ...]) -> str:
-    """The reduced value of one selection; of a sum over instances each is reduced, and then added up."""
-    if selection.weight:
-        return _per_request(selection, reading, whom)
-    reduced = _transformed(selection, reading, whom)
-    aggregate = "sum" if selection.summed else _SERIES_OF_ONE.get(reading.reduce, "avg")
-    return f"{aggregate} {by(selection.group)} ({reduced})"
+@dataclass(frozen=True)
+class _Window:
+    """The samples of one selection over `length` ns, with one every `interval` ns. `matchers` are of its subjects."""
 
+    selection: Selection
+    matchers: tuple[str, ...]
+    reduce: Reduce
+    length: int
+    interval: int
 
-def _transformed(selection: Selection, reading: Reading, whom: tuple[str, ...]) -> str:
-    transform, how = selection.source.transform, reading.reduce
-    if transform.most is not None or transform == Transform():
-        return _reduced(selection, reading, whom, how)
-    turned: dict[Reduce, Reduce] = {"min": "max", "max": "min"}
-    used = turned.get(how, how) if transform.scale < 0 else how
-    found = _reduced(selection, reading, whom, used)
-    if how == "count":
-        return found
-    scaled = found if transform.scale == 1 else f"{number(transform.scale)} * {found}"
-    if how == "increase" or not transform.offset:
-        return scaled
-    if how == "sum":
-        return f"{scaled} + {number(transform.offset)} * {_reduced(selection, reading, whom, 'count')}"
-    return f"{number(transform.offset)} {'-' if transform.scale < 0 else '+'} " + (
-        found if abs(transform.scale) == 1 else f"{number(abs(transform.scale))} * {found}"
-    )
+    def value(self) -> str:
+        """Return the reduced value; of a sum over instances each is reduced, and then added up."""
+        if self.selection.weight:
+            return self._per_request(self.selection.weight)
+        aggregate = "sum" if self.selection.summed else _AGGREGATES.get(self.reduce, "avg")
+        return f"{aggregate} {by(self.selection.group)} ({self._transformed()})"
 
+    def _transformed(self) -> str:
+        transform, how = self.selection.source.transform, self.reduce
+        if transform.most is not None or transform == Transform():
+            return self._reduced(how)
+        reduced = self._reduced(_SWAPPED.get(how, how) if transform.scale < 0 else how)
+        if how == "count":
+            return reduced
+        scaled = reduced if transform.scale == 1 else f"{number(transform.scale)} * {reduced}"
+        if how == "increase" or not transform.offset:
+            return scaled
+        if how == "sum":
+            return f"{scaled} + {number(transform.offset)} * {self._reduced('count')}"
+        factor = abs(transform.scale)
+        magnitude = reduced if factor == 1 else f"{number(factor)} * {reduced}"
+        return f"{number(transform.offset)} {'-' if transform.scale < 0 else '+'} {magnitude}"
 
-def _reduced(selection: Selection, reading: Reading, whom: tuple[str, ...], how: Reduce) -> str:
-    if how != "increase":
-        return _FUNCTIONS[how].format(_range(selection, reading, whom))
-    half = reading.length // 2
-    late = _block(selection, reading, whom, half + _MILLISECOND)
-    early = _block(selection, reading, whom, half + _MILLISECOND, reading.length - half)
-    # The first sample of a full window: that of the sampling interval with which the window begins.
-    first = _block(selection, reading, whom, reading.interval, reading.length - reading.interval + _MILLISECOND)
-    # A younger series, while it goes on: what it grew by, if it has samples for half a window and more.
-    newest = _block(selection, reading, whom, reading.interval)
-    younger = f"({_growth(selection, reading, whom)} and count_over_time({early}) and count_over_time({newest}))"
-    return f"((last_over_time({late}) - last_over_time({first})) or {younger})"
+    def _reduced(self, how: Reduce) -> str:
+        if how != "increase":
+            return _FUNCTIONS[how].format(self._range())
+        half = self.length // 2
+        late = self._block(half + MILLISECOND)
+        early = self._block(half + MILLISECOND, self.length - half)
+        # The first sample of a full window: that of the sampling interval with which the window begins.
+        first = self._block(self.interval, self.length - self.interval + MILLISECOND)
+        # A younger series, while it goes on: what it grew by, if it has samples for half a window and more.
+        newest = self._block(self.interval)
+        younger = f"({self._growth()} and count_over_time({early}) and count_over_time({newest}))"
+        return f"((last_over_time({late}) - last_over_time({first})) or {younger})"
 
+    def _growth(self) -> str:
+        """Return what the samples of a window grew by, wherever in it they begin."""
+        if self.length > _MANY * self.interval:
+            # Extrapolates by up to an interval, little of a long window; the sum would cost a step for each sample.
+            return f"delta({self._range()})"
+        pair = self._block(2 * self.interval + MILLISECOND)
+        return f"sum_over_time(idelta({pair})[{window(self.length - self.interval)}:{duration(self.interval)}])"
 
-def _growth(selection: Selection, reading: Reading, whom: tuple[str, ...]) -> str:
-    """What the samples of a window grew by, wherever in it they begin."""
-    if reading.length > _FEW * reading.interval:
-        # Extrapolates by up to an interval, little of a long window; the sum would cost a step for each sample.
-        return f"delta({_range(selection, reading, whom)})"
-    pair = _block(selection, reading, whom, 2 * reading.interval + _MILLISECOND)
-    steps = f"[{window(reading.length - reading.interval)}:{duration(reading.interval)}]"
-    return f"sum_over_time(idelta({pair}){steps})"
+    def _range(self) -> str:
+        """Return the samples of the window as a range vector."""
+        if not self._is_computed:
+            return f"{self._selector(self.selection.field)}[{window(self.length)}]"
+        return f"({self._sample()}){self._steps()}"
 
+    def _steps(self) -> str:
+        # A rate needs two samples: the first is that of the second sample in the window.
+        length = self.length - (self.interval if self.selection.source.rate else 0)
+        return f"[{window(length)}:{duration(self.interval)}]"
 
-def _range(selection: Selection, reading: Reading, whom: tuple[str, ...]) -> str:
-    """The samples of a window as a range vector."""
-    if not _is_computed(selection):
-        return f"{selector(selection, selection.field, whom)}[{window(reading.length)}]"
-    # A rate needs two samples: the first is that of the second sample in the window.
-    length = reading.length - (reading.interval if selection.source.rate else 0)
-    return f"({_sample(selection, reading, whom)})[{window(length)}:{duration(reading.interval)}]"
+    def _block(self, length: int, offset: int = 0) -> str:
+        """Return the samples of a part of a window that ends `offset` ns earlier, and is open at its beginning."""
+        earlier = f" offset {duration(offset)}" if offset else ""
+        if not self._is_computed:
+            return f"{self._selector(self.selection.field)}[{duration(length)}]{earlier}"
+        return f"({self._sample()})[{duration(length)}:{duration(self.interval)}]{earlier}"
 
+    @property
+    def _is_computed(self) -> bool:
+        source = self.selection.source
+        return source.rate or isinstance(source.field, Fields) or source.transform.most is not None
 
-def _block(selection: Selection, reading: Reading, whom: tuple[str, ...], length: int, offset: int = 0) -> str:
-    """The samples of a part of a window that ends `offset` ns before the evaluation, and is open at its beginning."""
-    earlier = f" offset {duration(offset)}" if offset else ""
-    if not _is_computed(selection):
-        return f"{selector(selection, selection.field, whom)}[{duration(length)}]{earlier}"
-    return f"({_sample(selection, reading, whom)})[{duration(length)}:{duration(reading.interval)}]{earlier}"
+    def _sample(self) -> str:
+        """Return the newest sample of the source, computed from its fields."""
+        source = self.selection.source
+        if isinstance(source.field, Fields):
+            fields = [self._newest(field) for field in source.field.names]
+            if source.field.operation == "ratio":
+                fields[1] = f"({fields[1]} > 0)"
+            sample = f" {OPERATORS[source.field.operation]} ".join(fields)
+        else:
+            sample = self._newest(self.selection.field)
+        transform = source.transform
+        if transform.most is None:
+            return sample
+        scaled = f"({sample}) * {number(transform.scale)} + {number(transform.offset)}"
+        return f"clamp_max({scaled}, {number(transform.most)})"
 
+    def _newest(self, field: str) -> str:
+        """Return the sample of the last interval, or the rate between the last two; none where the count fell."""
+        series = self._selector(field)
+        if not self.selection.source.rate:
+            return f"last_over_time({series}[{duration(self.interval)}])"
+        pair = f"{series}[{window(2 * self.interval)}]"
+        return f"(irate({pair}) and idelta({pair}) >= 0)"
 
-def _is_computed(selection: Selection) -> bool:
-    source = selection.source
-    return source.rate or isinstance(source.field, Fields) or source.transform.most is not None
+    def _selector(self, field: str) -> str:
+        return selector(self.selection, field, self.matchers)
 
-
-def _sample(selection: Selection, reading: Reading, whom: tuple[str, ...]) -> str:
-    """The newest sample of a source, computed from its fields."""
-    source = selection.source
-    several = source.field if isinstance(source.field, Fields) else None
-    fields = [_newest(selection, field, reading, whom) for field in (several.names if several else [selection.field])]
-    sign = {"sum": " + ", "difference": " - ", "ratio": " / "}[several.operation] if several else ""
-    if several and several.operation == "ratio":
-        fields[1] = f"({fields[1]} > 0)"
-    found = sign.join(fields)
-    if source.transform.most is None:
-        return found
-    transform = source.transform
-    return (
-        f"clamp_max(({found}) * {number(transform.scale)} + {number(transform.offset)}, {number(transform.most or 0)})"
-    )
-
-
-def _newest(selection: Selection, field: str, reading: Reading, whom: tuple[str, ...]) -> str:
-    """The sample of the last sampling interval, or the rate between the last two; none where the count fell."""
-    of = selector(selection, field, whom)
-    if not selection.source.rate:
-        return f"last_over_time({of}[{duration(reading.interval)}])"
-    pair = f"{of}[{window(2 * reading.interval)}]"
-    return f"(irate({pair}) and idelta({pair}) >= 0)"
-
-
-def _per_request(selection: Selection, reading: Reading, whom: tuple[str, ...]) -> str:
-    """A time per request, weighted by the rate of the requests; 0 where there were none, or too few to tell."""
-    source = selection.source
-    if reading.reduce != "mean" or source.transform.offset or source.transform.most is not None:
-        raise Inexpressible(f"{selection.label} is a time per request, of which only the mean over a window is known")
-    assert selection.weight
-    step = duration(reading.interval)
-    steps = f"[{window(reading.length - (reading.interval if source.rate else 0))}:{step}]"
-    requests = _newest(selection, selection.weight, reading, whom)
-    if isinstance(source.field, Fields):
-        if source.field.operation != "ratio":
-            raise Inexpressible(f"{selection.label} is no time divided by requests")
-        waited = f"{_newest(selection, source.field.names[0], reading, whom)} and {requests} > 0"
-    else:
-        waited = f"{_newest(selection, selection.field, reading, whom)} * {requests}"
-    group = by(selection.group)
-    total = f"sum {group} (sum_over_time(({waited}){steps}))"
-    number_of = f"sum {group} (sum_over_time(({requests}){steps}))"
-    rate = f"avg {group} (avg_over_time(({requests}){steps}))"
-    scale = "" if source.transform.scale == 1 else f"{number(source.transform.scale)} * "
-    mean = f"{scale}{total} / ({number_of} > 0)"
-    if selection.least:
-        mean = f"({mean} and ({rate} >= {number(selection.least)} or {rate} * {mean} >= {number(OCCUPIED)}))"
-    return f"({mean} or {rate} * 0)"
+    def _per_request(self, weight: str) -> str:
+        """Return a time per request, weighted by the rate `weight`; 0 where there were none, or too few to tell."""
+        selection, source = self.selection, self.selection.source
+        if self.reduce != "mean" or source.transform.offset or source.transform.most is not None:
+            raise Inexpressible(
+                f"{selection.label} is a time per request, of which only the mean over a window is known"
+            )
+        requests = self._newest(weight)
+        if isinstance(source.field, Fields):
+            if source.field.operation != "ratio":
+                raise Inexpressible(f"{selection.label} is no time divided by requests")
+            waited = f"{self._newest(source.field.names[0])} and {requests} > 0"
+        else:
+            waited = f"{self._newest(selection.field)} * {requests}"
+        group, steps = by(selection.group), self._steps()
+        total = f"sum {group} (sum_over_time(({waited}){steps}))"
+        count = f"sum {group} (sum_over_time(({requests}){steps}))"
+        rate = f"avg {group} (avg_over_time(({requests}){steps}))"
+        scale = "" if source.transform.scale == 1 else f"{number(source.transform.scale)} * "
+        mean = f"{scale}{total} / ({count} > 0)"
+        if selection.least:
+            mean = f"({mean} and ({rate} >= {number(selection.least)} or {rate} * {mean} >= {number(OCCUPIED)}))"
+        return f"({mean} or {rate} * 0)"

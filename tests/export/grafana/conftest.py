@@ -3,18 +3,25 @@
 import json
 import re
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 import pytest
-
-from tests.export.grafana.pipeline.results import Table
 
 _MOST_BYTES = 4 << 20
 # So many digits at the end of a line in ns, and the end of the line, are a part of a day, here 10,000 s.
 _OF_A_DAY = 14
 # What Go's parser of forms does not take as it is.
 _IN_FORM = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%&+;"})
+
+
+class Table(NamedTuple):
+    """One series of an answer."""
+
+    tags: dict[str, str]
+    columns: list[str]
+    rows: list[list[Any]]
 
 
 @dataclass

@@ -6,9 +6,6 @@ import re
 import pytest
 import yaml
 
-from plimsoll.dashboards.areas import load_areas
-from plimsoll.rules.load import load_packs
-
 CONFIG = """
 [hosts.SQLSRV01]
 processors = 16
@@ -144,17 +141,17 @@ reason = "a limit that has no share"
 """
 
 
-def test_whatever_hosts_are_called_what_is_exported_passes_the_check(plimsoll, tmp_path):
+def test_names_of_hosts_are_escaped(plimsoll, tmp_path):
     config = tmp_path / "plimsoll.toml"
     config.write_text(HOSTS)
     told = ("--email", "a$b@x.example", "--webhook", "http://x.example/$tok?x=${Y}", "--interval", "10m")
     done = plimsoll("grafana", "export", "--out", tmp_path, "--config", config, *told)
     assert "not exported: context-switches: its limit scales by memory_mb, which is not known" in done.err
-    folders = [tmp_path / "rules" / "grafana", tmp_path / "dashboards" / "grafana"]
-    # One file per pack and area, and contact.yaml, silence.yaml, health.json and runs.json.
-    files = len(load_packs()) + len(load_areas().areas) + 4
-    assert plimsoll("grafana", "check", *folders).out == f"ok: {files} files\n"
-    cpu = json.loads((folders[1] / "cpu.json").read_text())
+    titles = {rule["title"] for rule in rules_of(tmp_path, "operating-system")}
+    assert {"cpu-busy on {{host}}", "context-switches on MSSQL$$X"} <= {
+        title.replace(" (1 of 2)", "") for title in titles
+    }
+    cpu = json.loads((tmp_path / "dashboards" / "grafana" / "cpu.json").read_text())
     assert "not drawn, it is for each of the memory_mb of a host" in cpu["panels"][1]["description"]
 
 
@@ -171,12 +168,16 @@ def test_what_is_refused_is_listed_by_name(exported):
         "linux-disk-",
         "server-work-queue ",
         "windows-",
+        "linux-load from ",
+        "linux-memory-available",
+        "hyper-v-guest-busy",
     )
     untold = (
         "its samples do not tell which those are",
         "which Grafana cannot tell",
         "and Grafana cannot tell those",
         "there it is silent",
+        "and plimsoll.toml tells of no such host",
     )
     others = [line for line in lines if not line.endswith(untold)]
     assert all(line.startswith(tuple(f"not exported: {name}" for name in told)) for line in others)
@@ -204,7 +205,6 @@ def test_the_next_export_retires_a_rule_that_is_no_more_and_leaves_files_of_othe
     assert own.read_text() == "apiVersion: 1\n"
     retired = yaml.load((own.parent / "retired.yaml").read_text(), yaml.CSafeLoader)["deleteRules"]
     assert {one["uid"] for one in retired} == {before["uid"], "silence-windows"}
-    assert plimsoll("grafana", "check", own.parent).status == 0
 
 
 def test_interval_that_is_no_duration_is_refused(plimsoll, tmp_path):
@@ -223,13 +223,11 @@ def queries(folder):
 def test_a_shop_of_one_kind_of_agent_gets_the_rules_of_that_kind_and_its_own(plimsoll, tmp_path):
     own = tmp_path / "mine.yaml"
     own.write_text(OWN, encoding="utf-8")
-    folders = [tmp_path / "beside" / kind / "grafana" for kind in ("rules", "dashboards")]
     assert plimsoll("grafana", "export", "--out", tmp_path / "beside", "--source", "windows", "--pack", own).status == 0
     asked = queries(tmp_path / "beside")
     assert asked
     assert not [one for one in asked if re.search(r'FROM "(cpu|cpu_util|kernel|mem_util|diskio|disk)"', one)]
-    assert plimsoll("grafana", "check", *folders).status == 0
-    assert (folders[0] / "disk.yaml").is_file()
+    assert (tmp_path / "beside" / "rules" / "grafana" / "disk.yaml").is_file()
     assert plimsoll("grafana", "export", "--out", tmp_path / "alone", "--only", own).status == 0
     (rule,) = rules_of(tmp_path / "alone", "mine")
     assert rule == rules_of(tmp_path / "beside", "mine")[0]

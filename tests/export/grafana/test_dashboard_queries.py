@@ -12,12 +12,11 @@ import pytest
 import urllib3
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.export.grafana.check.panel_queries import interval_ms, questions
 from plimsoll.export.grafana.dashboards import computed, targets
 from plimsoll.export.grafana.dashboards.merged_queries import layers
 from plimsoll.export.grafana.dashboards.runs import HOSTS_URL
 from plimsoll.export.grafana.look import load_look
-from plimsoll.export.grafana.selections import drawn, selections
+from plimsoll.export.selections import drawn, selections
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
@@ -28,6 +27,7 @@ from plimsoll.rules.subjects import subject_of
 from plimsoll.store.influx.server import Address, Server
 from plimsoll.store.influx.store import InfluxStore
 from tests.export.grafana.committed import dashboards
+from tests.export.grafana.panel_queries import interval_ms, questions
 
 START_S = 1_790_000_400
 END_S = START_S + 1_200

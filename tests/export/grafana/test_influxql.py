@@ -2,9 +2,17 @@
 
 import pytest
 
-from plimsoll.export.grafana.influxql import panel, samples_per_minute, span, state, window
-from plimsoll.export.grafana.selections import default_instance, selections, variants
-from plimsoll.export.grafana.subjects import chosen, only, without
+from plimsoll.export.grafana.influxql import (
+    chosen,
+    is_other_subject,
+    is_subject,
+    panel,
+    samples_per_minute,
+    span,
+    state,
+    window,
+)
+from plimsoll.export.selections import default_instance, selections, variants
 from plimsoll.model.series import Series
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Signal
@@ -89,7 +97,7 @@ def test_one_host_is_chosen_or_left_out_whatever_its_case_and_letters(host, infl
     influx.write([f"hosts,host={tag} v=1 2000\n", "hosts,host=other v=2 2000\n"])
     one = only_one(measurement="hosts", field="v")
     time = "time >= 2000ns and time <= 2000ns"
-    queries = [window(one, "last", [condition]).replace("$timeFilter", time) for condition in (only(one, host), without(one, host))]  # fmt: skip
+    queries = [window(one, "last", [condition]).replace("$timeFilter", time) for condition in (is_subject(one, host), is_other_subject(one, host))]  # fmt: skip
     chosen_tables, left = influx.ask(queries)
     assert [table.tags["host"] for table in chosen_tables] == [written]
     assert written not in [table.tags["host"] for table in left]
@@ -98,7 +106,7 @@ def test_one_host_is_chosen_or_left_out_whatever_its_case_and_letters(host, infl
 
 def test_one_instance_of_a_host_is_left_out_alone():
     disk = selections("disk.queue_length", SIGNALS)[0]
-    assert without(disk, "A", "0 C:") == f'({without(disk, "A")} OR "instance" !~ /(?i)^0 C:$/)'
+    assert is_other_subject(disk, "A", "0 C:") == f'({is_other_subject(disk, "A")} OR "instance" !~ /(?i)^0 C:$/)'
 
 
 @pytest.mark.parametrize("host", ["agent", "polled", "web01", "web01.example.org", "web02", "nobody"])
@@ -113,7 +121,10 @@ def test_a_computer_that_an_agent_polls_is_a_host_of_its_own(host, influx):
     measurement, field = counter.measurement, counter.field
     influx.write([f"{measurement},host={own},source={of},objectname=System {field}=1 3000\n" for own, of in places])
     answers = influx.ask(
-        [window(counter, "last", [of(counter, host)]).replace("$timeFilter", time) for of in (only, without)]
+        [
+            window(counter, "last", [of(counter, host)]).replace("$timeFilter", time)
+            for of in (is_subject, is_other_subject)
+        ]
     )
     inside, outside = ({(table.tags["host"], table.tags["source"]) for table in tables} for tables in answers)
     assert inside | outside == set(places)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.export.grafana.check.panel_queries import panels, questions
 from plimsoll.model.shipped_files import shipped_files
 from plimsoll.model.times import SECOND
 from plimsoll.rules.fields import combined_rates
@@ -24,6 +23,7 @@ from plimsoll.store.influx.store import InfluxStore
 from tests.conftest import built
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.conftest import Influx
+from tests.export.grafana.panel_queries import panels, questions
 from tests.servers.influx import InfluxDB
 from tests.stored_runs import store_run
 

@@ -4,20 +4,22 @@ import re
 
 import pytest
 
+from plimsoll.dashboards import areas
 from plimsoll.dashboards.areas import PanelSpec, load_areas
 from plimsoll.dashboards.limits import Limits, title
-from plimsoll.export.grafana.check.panel_queries import panels
 from plimsoll.export.grafana.dashboards import thresholds
 from plimsoll.export.grafana.dashboards.panels import panel_of
 from plimsoll.export.grafana.look import load_look
+from plimsoll.model.errors import Unusable
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.wording import limit_text
-from tests.each import each
 from tests.export.grafana.committed import dashboards
+from tests.export.grafana.panel_queries import panels
 
 # Facts of hosts are not stored, so no panel shows them.
 RULES = [rule for pack in load_packs() for rule in pack.rules if not load_signals()[rule.signal].fact]
+each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
 
 def home(signal):
@@ -41,7 +43,7 @@ def drawn(rule):
     return rule.healthy.limit * load_look().units[load_signals()[rule.signal].unit].scale
 
 
-@each(RULES, lambda rule: rule.id)
+@each_rule
 def test_each_rule_has_a_panel_that_draws_its_limit(rule):
     panel = shown(rule)
     defaults = panel["fieldConfig"]["defaults"]
@@ -60,7 +62,7 @@ def test_each_rule_has_a_panel_that_draws_its_limit(rule):
         assert defaults["custom"]["thresholdsStyle"]["mode"] in ("line", "dashed")
 
 
-@each(RULES, lambda rule: rule.id)
+@each_rule
 def test_each_rule_is_described_and_linked(rule):
     """The description names document and place of the limit, and there is a link to the rule's page."""
     panel = shown(rule)
@@ -72,7 +74,7 @@ def test_each_rule_is_described_and_linked(rule):
     assert page in [link["url"] for link in panel["links"]]
 
 
-@each(RULES, lambda rule: rule.id)
+@each_rule
 def test_where_a_rule_says_to_look_is_linked(rule):
     urls = " ".join(link["url"] for link in shown(rule)["links"])
     for name in rule.look_at:
@@ -262,3 +264,21 @@ def test_computed_lines_are_named_by_host_and_instance(signal, field, labels, na
 
 def _operands(target):
     return re.findall(r"\$([A-Z]+)", target.get("expression", ""))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("id: 2, signal: cpu.context_switches", "id: 1, signal: cpu.context_switches", "the id 1 stands at"),
+        ("signal: cpu.context_switches", "signal: cpu.context_swiches", '(did you mean "cpu.context_switches"?)'),
+        ("limits:\n", "limits:\n    - [no-such-rule]\n", 'rule "no-such-rule" is not known'),
+    ],
+)
+def test_a_mistake_in_areas_yaml_is_named_with_its_place(tmp_path, monkeypatch, old, new, said):
+    text = areas.shipped_files("dashboards").joinpath("areas.yaml").read_text("utf-8")
+    assert old in text
+    (tmp_path / "areas.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    monkeypatch.setattr(areas, "shipped_files", lambda name: tmp_path)
+    with pytest.raises(Unusable, match=r"areas\.yaml:\d+:\d+: ") as refused:
+        areas.load_areas.__wrapped__()
+    assert said in str(refused.value)

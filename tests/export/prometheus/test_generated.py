@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.export.grafana.alerts.alert_rules import Refused
-from plimsoll.export.prometheus.rules import Options, alerts_of
-from plimsoll.export.prometheus.samples import notation
+from plimsoll.export.prometheus.rules import Options, alerting_rules
+from plimsoll.export.prometheus.unit_tests import notation
+from plimsoll.export.rule_sources import Refused
 from plimsoll.hosts.site import Site
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.pack import Pack
@@ -79,7 +79,7 @@ def exported(case, number):
     }
     rule = VECTORS["rule_of"](case).model_copy(update={"id": case["name"]})
     pack = Pack(pack="p", title="t", about="a", rules=(rule,))
-    (made,) = alerts_of(rule, pack, signals, Site(), Options())
+    (made,) = alerting_rules(rule, pack, signals, Site(), Options())
     assert not isinstance(made, Refused), str(made)
     return made.document()
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from plimsoll.export.prometheus.check import mistakes
-from plimsoll.export.prometheus.export import export, written
+from plimsoll.export.prometheus.export import export, write_yaml
 from plimsoll.export.prometheus.rules import Options
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters.scrape import Target, read
@@ -130,7 +130,7 @@ def test_prometheus_records_what_plimsoll_receives(exporter, tmp_path):
             }
         ],
     }
-    (tmp_path / "names.test.yaml").write_text(written(document))
+    (tmp_path / "names.test.yaml").write_text(write_yaml(document))
     done = subprocess.run(
         [promtool, "test", "rules", tmp_path / "names.test.yaml"], capture_output=True, text=True, check=False
     )
@@ -173,7 +173,7 @@ def test_alerts_fire_on_what_windows_exporter_records(tmp_path):
             }
         ],
     }
-    (tmp_path / "alerts.test.yaml").write_text(written(document))
+    (tmp_path / "alerts.test.yaml").write_text(write_yaml(document))
     done = subprocess.run(
         [promtool, "test", "rules", tmp_path / "alerts.test.yaml"], capture_output=True, text=True, check=False
     )
@@ -191,7 +191,7 @@ def test_a_recording_rule_that_was_misspelt_is_found():
         {"record": "cpu_usage_idel", "expr": "sum(node_load1{})"},
         {"record": "cpu_usage_idle", "expr": "sum(node_lod1{})", "for": "1m"},
     ]
-    found = list(mistakes({"a": written({"groups": [{"name": "g", "rules": rules}]})}, load().signals))
+    found = list(mistakes({"a": write_yaml({"groups": [{"name": "g", "rules": rules}]})}, load().signals))
     assert [one.partition(": ")[2] for one in found] == [
         "cpu_usage_idel: no signal is read from this name",
         'cpu_usage_idle: "for" is no key of a recording rule; there are record, expr, labels',

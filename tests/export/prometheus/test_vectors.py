@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.export.grafana.alerts.alert_rules import Refused
-from plimsoll.export.prometheus.rules import Options, alerts_of
+from plimsoll.export.prometheus.rules import Options, alerting_rules
+from plimsoll.export.rule_sources import Refused
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.site import Site
 from plimsoll.model.sampling import sampling_interval
@@ -38,7 +38,7 @@ def exported(case):
     times = np.unique([t for points in case["series"].values() for t, _ in points]) * SECOND
     options = Options(every=case.get("every", 10) * SECOND, interval=sampling_interval(times) or 10 * SECOND)
     site = Site(["h"] if facts else [], facts=Facts(GivenFacts(facts)))
-    *_, last = alerts_of(rule, pack, VECTORS["signals_of"](case), site, options)
+    *_, last = alerting_rules(rule, pack, VECTORS["signals_of"](case), site, options)
     assert not isinstance(last, Refused), str(last)
     return last
 

@@ -7,63 +7,24 @@ a time) are NaN and are dropped by a `reduce` with `dropNN`: they are no data, a
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
-from plimsoll.export.grafana.alerts.file import (
-    EXPRESSION,
-    DataSource,
-    Evaluation,
-    Evaluator,
-    InfluxModel,
-    MathModel,
-    Query,
-    ReduceModel,
-    ReduceSettings,
-    ThresholdCondition,
-    ThresholdModel,
-    TimeRange,
-)
-from plimsoll.export.grafana.influxql import JoinedWith, Worst, requests, span, window, worst_span, worst_window
-from plimsoll.export.grafana.links import DATASOURCE_UID
-from plimsoll.export.grafana.selections import Selection, Variant
+from plimsoll.export.grafana.influxql import JoinedWith, requests, span, window, worst_span, worst_window
+from plimsoll.export.grafana.look import DATASOURCE_UID
+from plimsoll.export.rule_sources import BoundCondition, Inexpressible
+from plimsoll.export.selections import Selection
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.rules.schema.pack import Condition
 from plimsoll.rules.weighted import OCCUPIED
 from plimsoll.store.influx.quoting import number
 
+Json: TypeAlias = dict[str, Any]
+
 # The comparison for a crossed limit is the negation of the healthy one.
-_CROSSED: dict[str, tuple[Evaluation, str]] = {
-    "<": ("gte", ">="),
-    "<=": ("gt", ">"),
-    ">": ("lte", "<="),
-    ">=": ("lt", "<"),
-    "=": ("ne", "!="),
-}
-_HOLDS: dict[str, Evaluation] = {"<": "lt", "<=": "lte", ">": "gt", ">=": "gte", "=": "eq"}
-_EXPRESSION = DataSource(type=EXPRESSION, uid=EXPRESSION)
-_INFLUXDB = DataSource(type="influxdb", uid=DATASOURCE_UID)
-
-
-class Inexpressible(ValueError):
-    """A rule cannot be expressed in Grafana; the text is the reason."""
-
-
-@dataclass(frozen=True)
-class BoundCondition:
-    """A condition of a rule for one target: its limit, and the sources of its signal.
-
-    `wheres` are the further conditions on each selection's points; `window` is the length in ns after widening.
-    `weights` are the factors of a sum's operands, empty if all are 1. If a host has values from several alternatives,
-    `worst` chooses the greatest or the least of them.
-    """
-
-    condition: Condition
-    healthy: Healthy
-    variant: Variant
-    wheres: tuple[tuple[str, ...], ...]
-    window: int
-    weights: tuple[float, ...] = ()
-    worst: Worst = "max"
+_CROSSED = {"<": ("gte", ">="), "<=": ("gt", ">"), ">": ("lte", "<="), ">=": ("lt", "<"), "=": ("ne", "!=")}
+_HOLDS = {"<": "lt", "<=": "lte", ">": "gt", ">=": "gte", "=": "eq"}
+_EXPRESSION = "__expr__"
+_TRUE = {"type": "gt", "params": [0]}
 
 
 @dataclass
@@ -71,98 +32,82 @@ class Pipeline:
     """Queries and expressions with the refIds A, B, C, ... . Windows end `delay` ns before the evaluation."""
 
     delay: int
-    queries: list[Query] = field(default_factory=list[Query])
+    queries: list[Json] = field(default_factory=list[Json])
 
     def query(self, influxql: str, length: int) -> str:
         """Add an InfluxQL query over a window of this length in ns; return its refId."""
-        if length % SECOND or self.delay % SECOND:
-            raise Inexpressible("its window is not in whole seconds")
-        ref = self._ref()
-        model = InfluxModel(refId=ref, datasource=_INFLUXDB, rawQuery=True, resultFormat="time_series", query=influxql)
-        past = TimeRange.model_validate({"from": (self.delay + length) // SECOND, "to": self.delay // SECOND})
-        self.queries.append(Query(refId=ref, relativeTimeRange=past, datasourceUid=DATASOURCE_UID, model=model))
-        return ref
+        begin, end = (seconds(ago, "its window is") for ago in (self.delay + length, self.delay))
+        model = {"rawQuery": True, "resultFormat": "time_series", "query": influxql}
+        return self._add("influxdb", DATASOURCE_UID, model, {"relativeTimeRange": {"from": begin, "to": end}})
 
-    def reduce(self, of: str) -> str:
+    def reduce(self, operand: str) -> str:
         """Add a reduction of each series to one number, without nulls and NaN; return its refId."""
-        ref = self._ref()
-        return self._expression(
-            ReduceModel(
-                refId=ref,
-                datasource=_EXPRESSION,
-                type="reduce",
-                expression=of,
-                reducer="last",
-                settings=ReduceSettings(mode="dropNN"),
-            )
-        )
+        return self._expression("reduce", operand, reducer="last", settings={"mode": "dropNN"})
 
     def math(self, expression: str) -> str:
         """Add an expression over other refIds, such as `$A / $B`; return its refId."""
-        return self._expression(
-            MathModel(refId=self._ref(), datasource=_EXPRESSION, type="math", expression=expression)
-        )
+        return self._expression("math", expression)
 
-    def threshold(self, of: str, evaluator: Evaluator, unload: Evaluator | None = None) -> str:
-        """Add a threshold; return its refId. With `unload`, it stays true until that comparison is true."""
-        condition = ThresholdCondition(evaluator=evaluator, unloadEvaluator=unload)
-        return self._expression(
-            ThresholdModel(
-                refId=self._ref(), datasource=_EXPRESSION, type="threshold", expression=of, conditions=[condition]
-            )
-        )
+    def threshold(self, operand: str, evaluator: Json, recover: Healthy | None = None) -> str:
+        """Add a threshold; return its refId. With `recover`, it stays true until that limit holds."""
+        condition = {"evaluator": evaluator}
+        if recover:
+            condition["unloadEvaluator"] = {"type": _HOLDS[recover.operator], "params": [recover.limit]}
+        return self._expression("threshold", operand, conditions=[condition])
 
-    def _expression(self, model: MathModel | ReduceModel | ThresholdModel) -> str:
-        self.queries.append(Query(refId=model.ref_id, datasourceUid=EXPRESSION, model=model))
-        return model.ref_id
+    def _expression(self, kind: str, expression: str, **more: Any) -> str:
+        return self._add(_EXPRESSION, _EXPRESSION, {"type": kind, "expression": expression, **more}, {})
 
-    def _ref(self) -> str:
+    def _add(self, kind: str, datasource: str, model: Json, span: Json) -> str:
         at = len(self.queries)
-        return chr(ord("A") + at) if at < 26 else f"{chr(ord('A') + at // 26 - 1)}{chr(ord('A') + at % 26)}"
+        ref = chr(ord("A") + at) if at < 26 else f"{chr(ord('A') + at // 26 - 1)}{chr(ord('A') + at % 26)}"
+        whole = {"refId": ref, "datasource": {"type": kind, "uid": datasource}, **model}
+        self.queries.append({"refId": ref, **span, "datasourceUid": datasource, "model": whole})
+        return ref
 
 
-@dataclass(frozen=True)
-class Decision:
-    """The refId of the condition, and that of the value for the annotations."""
+def seconds(length: int, subject: str) -> int:
+    """Return a length in ns as whole seconds. Raises Inexpressible, of this subject, if it is not."""
+    if length % SECOND:
+        raise Inexpressible(f"{subject} not in whole seconds")
+    return length // SECOND
 
-    condition: str
-    value: str
 
+def add_conditions(
+    pipeline: Pipeline, own: BoundCondition, further: Sequence[BoundCondition], recover: Healthy | None
+) -> tuple[str, str]:
+    """Add a rule's own condition and the further ones, all of which must be true, to the pipeline.
 
-def decide(
-    pipeline: Pipeline, own: BoundCondition, others: Sequence[BoundCondition], recover: Healthy | None
-) -> Decision:
-    """Add a rule's own condition and the others, all of which must be true, to the pipeline.
-
-    One false condition makes the result false even if others are NaN, if the subject has a sample of each signal.
+    Returns the refIds of the condition and of the value. One false condition makes the result false even if others
+    are NaN, if the subject has a sample of each signal.
     """
-    value = _number(pipeline, own)
-    first = JoinedWith(own.variant.selections[0], own.wheres[0])
-    if not others:
-        unload = Evaluator(type=_HOLDS[recover.operator], params=[recover.limit]) if recover else None
-        return Decision(pipeline.threshold(value, crossed(own.healthy), unload), value)
+    value = _add_number(pipeline, own)
+    first = JoinedWith(own.variant.selections[0], own.matchers[0])
+    if not further:
+        return pipeline.threshold(value, _crossed(own.healthy), recover), value
     inner = _inner(own.healthy, recover) if recover else own.healthy
     terms = [(_crossed_text(f"${value}", inner), False)]
-    for other in others:
-        terms.append((_crossed_text(_value(pipeline, other, first), other.healthy), _may_lack(other)))
+    for other in further:
+        may_be_nan = other.condition.reduce == "increase" or other.variant.operation == "ratio"
+        terms.append((_crossed_text(_add_value(pipeline, other, first), other.healthy), may_be_nan))
     # `0 && NaN` is 0 but `NaN && 0` is NaN, so terms that may be NaN come last.
     terms.sort(key=lambda term: term[1])
-    both = " && ".join(f"({text})" for text, _ in terms)
+    conjunction = pipeline.math(" && ".join(f"({text})" for text, _ in terms))
     if recover is None:
-        return Decision(pipeline.threshold(pipeline.reduce(pipeline.math(both)), _TRUE), value)
-    met = pipeline.math(both)
-    # While the other conditions are false, the threshold gets a recovered value.
-    judged = pipeline.math(f"${value} * ${met} + {number(_well(inner))} * (1 - ${met})")
-    unload = Evaluator(type=_HOLDS[recover.operator], params=[recover.limit])
-    return Decision(pipeline.threshold(pipeline.reduce(judged), crossed(own.healthy), unload), value)
+        return pipeline.threshold(pipeline.reduce(conjunction), _TRUE), value
+    # While the further conditions are false, the threshold gets a recovered value.
+    recovered = inner.limit + {"higher": -1, "lower": 1, "either": 0}[inner.worse]
+    judged = pipeline.math(f"${value} * ${conjunction} + {number(recovered)} * (1 - ${conjunction})")
+    return pipeline.threshold(pipeline.reduce(judged), _crossed(own.healthy), recover), value
 
 
-_TRUE = Evaluator(type="gt", params=[0])
-
-
-def crossed(healthy: Healthy) -> Evaluator:
+def _crossed(healthy: Healthy) -> Json:
     """Return the comparison that is true where a limit is crossed: `gte 80` for `< 80`."""
-    return Evaluator(type=_CROSSED[healthy.operator][0], params=[healthy.limit])
+    return {"type": _CROSSED[healthy.operator][0], "params": [healthy.limit]}
+
+
+def _crossed_text(value: str, healthy: Healthy) -> str:
+    return f"{value} {_CROSSED[healthy.operator][1]} {number(healthy.limit)}"
 
 
 def _inner(healthy: Healthy, recover: Healthy) -> Healthy:
@@ -170,31 +115,22 @@ def _inner(healthy: Healthy, recover: Healthy) -> Healthy:
     if healthy.worse == "either" and healthy != recover:
         raise Inexpressible(f"it recovers at {recover} from a limit of {healthy}, which lies on no side of it")
     choose = max if healthy.worse == "lower" else min
-    return choose(recover, healthy, key=lambda one: one.limit)
+    return choose(recover, healthy, key=lambda limit: limit.limit)
 
 
-def _well(healthy: Healthy) -> float:
-    """Return a value on the healthy side of a limit."""
-    return healthy.limit + {"higher": -1, "lower": 1, "either": 0}[healthy.worse]
-
-
-def _crossed_text(value: str, healthy: Healthy) -> str:
-    return f"{value} {_CROSSED[healthy.operator][1]} {number(healthy.limit)}"
-
-
-def _number(pipeline: Pipeline, bound: BoundCondition) -> str:
+def _add_number(pipeline: Pipeline, bound: BoundCondition) -> str:
     """Return the refId of a condition's value, without NaN."""
-    value = _value(pipeline, bound)
+    value = _add_value(pipeline, bound)
     return value[1:] if value[1:].isalpha() else pipeline.reduce(pipeline.math(value))
 
 
-def _value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWith | None = None) -> str:
+def _add_value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWith | None = None) -> str:
     """Return a condition's value as an expression, which is NaN if the samples do not determine it."""
     if bound.variant.alternatives:
-        return _any(pipeline, bound)
+        return _add_worst(pipeline, bound)
     operands: list[str] = []
-    for selection, where in zip(bound.variant.selections, bound.wheres, strict=True):
-        operands.append(_operand(pipeline, bound, selection, where, joined_with))
+    for selection, where in zip(bound.variant.selections, bound.matchers, strict=True):
+        operands.append(_add_operand(pipeline, bound, selection, where, joined_with))
         joined_with = joined_with or JoinedWith(selection, where)
     match bound.variant.operation:
         case None:
@@ -205,18 +141,18 @@ def _value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWith | 
             return f"({above} / {below} + 0 / ({below} > 0))"
         case "sum":
             weights = bound.weights or (1.0,) * len(operands)
-            return f"({' + '.join(_weighed(one, weight) for one, weight in zip(operands, weights, strict=True))})"
+            weighted = [
+                operand if weight == 1 else f"{number(weight)} * {operand}"
+                for operand, weight in zip(operands, weights, strict=True)
+            ]
+            return f"({' + '.join(weighted)})"
         case "difference":
             return f"({' - '.join(operands)})"
         case "product":
             return f"(({' + '.join(operands[:-1])}) * {operands[-1]})"
 
 
-def _weighed(operand: str, weight: float) -> str:
-    return operand if weight == 1 else f"{number(weight)} * {operand}"
-
-
-def _operand(
+def _add_operand(
     pipeline: Pipeline,
     bound: BoundCondition,
     selection: Selection,
@@ -228,37 +164,27 @@ def _operand(
     reduce = bound.condition.reduce
     value = pipeline.reduce(pipeline.query(window(selection, reduce, where, joined_with), bound.window))
     if selection.weight and selection.least and reduce == "mean":
-        return _if_enough(
-            value, pipeline.reduce(pipeline.query(requests(selection, where, joined_with), bound.window)), selection
-        )
-    if reduce != "increase":
-        return f"${value}"
-    return _if_far_enough(
-        value, pipeline.reduce(pipeline.query(span(selection, where, joined_with), bound.window)), bound
-    )
+        rate = pipeline.reduce(pipeline.query(requests(selection, where, joined_with), bound.window))
+        # 0, so that no limit is crossed, if there were too few requests to tell.
+        enough = f"${rate} >= {number(selection.least)} || ${rate} * ${value} >= {number(OCCUPIED)}"
+        return f"(${value} * ({enough}))"
+    if reduce == "increase":
+        return _add_increase(pipeline, value, span(selection, where, joined_with), bound)
+    return f"${value}"
 
 
-def _any(pipeline: Pipeline, bound: BoundCondition) -> str:
+def _add_worst(pipeline: Pipeline, bound: BoundCondition) -> str:
     """Return the value of a condition whose signal has several alternative sources."""
     # Of a limit of 0 that is broken on both sides, the worst value is the one furthest from 0.
     absolute = bound.healthy.worse == "either"
-    query = worst_window(bound.variant, bound.condition.reduce, bound.wheres, bound.worst, absolute=absolute)
+    query = worst_window(bound.variant, bound.condition.reduce, bound.matchers, bound.worst, absolute=absolute)
     value = pipeline.reduce(pipeline.query(query, bound.window))
-    if bound.condition.reduce != "increase":
-        return f"${value}"
-    distance = pipeline.reduce(pipeline.query(worst_span(bound.variant, bound.wheres), bound.window))
-    return _if_far_enough(value, distance, bound)
+    if bound.condition.reduce == "increase":
+        return _add_increase(pipeline, value, worst_span(bound.variant, bound.matchers), bound)
+    return f"${value}"
 
 
-def _if_far_enough(value: str, distance: str, bound: BoundCondition) -> str:
+def _add_increase(pipeline: Pipeline, value: str, span_query: str, bound: BoundCondition) -> str:
     """Add 0 to the value, or 0 / 0 if first and last sample are less than half a window apart."""
+    distance = pipeline.reduce(pipeline.query(span_query, bound.window))
     return f"(${value} + 0 / (${distance} >= {bound.window / 2:.0f}))"
-
-
-def _if_enough(value: str, rate: str, selection: Selection) -> str:
-    """Multiply a time per request by 0, so that no limit is crossed, if there were too few requests to tell."""
-    return f"(${value} * (${rate} >= {number(selection.least)} || ${rate} * ${value} >= {number(OCCUPIED)}))"
-
-
-def _may_lack(bound: BoundCondition) -> bool:
-    return bound.condition.reduce == "increase" or bound.variant.operation == "ratio"

@@ -8,69 +8,63 @@ import re
 from collections.abc import Iterable, Sequence
 
 from plimsoll.dashboards.areas import uid
-from plimsoll.export.grafana.alerts.file import AlertRule, Evaluator
-from plimsoll.export.grafana.alerts.query import Pipeline
+from plimsoll.export.grafana.alerts.alert_rules import alert_rule
+from plimsoll.export.grafana.alerts.query import Json, Pipeline
 from plimsoll.export.grafana.dashboards import health
 from plimsoll.export.grafana.influxql import samples_per_minute
-from plimsoll.export.grafana.selections import OBJECT, Selection, Variant
+from plimsoll.export.selections import OBJECT, Selection, Variant
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.pack import Rule
 
 EVERY = 60 * SECOND
 _MINUTE = 60 * SECOND
-_LEAST = 5  # minutes
-_MISSED = 3  # samples
+_LEAST_MINUTES = 5
+_MISSED_SAMPLES = 3
 _LOOK_BACK = 6 * 3600 * SECOND
 _OBJECTS = "silence-windows"
-_SILENT = Evaluator(type="lte", params=[0])
+_SILENT = {"type": "lte", "params": [0]}
 
 
-def rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval: int, gone_after: int) -> list[AlertRule]:
+def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval: int) -> list[Json]:
     """Return one rule for all Perfmon objects, and one for each measurement that has no tag for its kind.
 
     `interval` is the time between samples. Each object and measurement has its own alerts, because a host may send one
     and not another.
     """
-    minutes = max(_LEAST, -(-_MISSED * interval // _MINUTE))
+    minutes = max(_LEAST_MINUTES, -(-_MISSED_SAMPLES * interval // _MINUTE))
     first: dict[tuple[str, str, str], Selection] = {}
     for _, variant in exported:
         for selection in variant.selections:
             first.setdefault((selection.kind, selection.host, selection.collector or ""), selection)
-    found: dict[str, AlertRule] = {}
-    every = [selection for _, selection in sorted(first.items())]
-    objects = [one for one in every if one.source.path]
-    if objects:
-        found[_OBJECTS] = _rule(_OBJECTS, objects, "a Windows object", delay, minutes, gone_after)
-    for selection in (one for one in every if not one.source.path):
+    by_kind = [selection for _, selection in sorted(first.items())]
+    objects = [selection for selection in by_kind if selection.source.path]
+    rules = {_OBJECTS: _rule(_OBJECTS, objects, "a Windows object", delay, minutes)} if objects else {}
+    for selection in (selection for selection in by_kind if not selection.source.path):
         name = f"silence-{re.sub('[^a-z0-9]+', '-', selection.kind.casefold())}"
         # Two collectors may use the same name: `disk` of sysstat and of Telegraf.
-        name = f"{name}-{selection.collector}" if name in found else name
-        found[name] = _rule(name, [selection], selection.kind, delay, minutes, gone_after)
-    return list(found.values())
+        name = f"{name}-{selection.collector}" if name in rules else name
+        rules[name] = _rule(name, [selection], selection.kind, delay, minutes)
+    return list(rules.values())
 
 
-def _rule(
-    name: str, selections: Sequence[Selection], kind: str, delay: int, minutes: int, gone_after: int
-) -> AlertRule:
-    host = selections[0].host
-    of = f" ({selections[0].collector})" if selections[0].collector and not selections[0].source.path else ""
-    what = kind if len(selections) == 1 else f"{{{{ $labels.{OBJECT} }}}}"
+def _rule(name: str, selections: Sequence[Selection], kind: str, delay: int, minutes: int) -> Json:
+    first = selections[0]
+    several = len(selections) > 1
+    collector = f" ({first.collector})" if first.collector and not first.source.path else ""
+    subject = f"{{{{ $labels.{OBJECT} }}}}" if several else kind
     pipeline = Pipeline(delay)
     look_back = max(_LOOK_BACK, 4 * minutes * _MINUTE)
     value = pipeline.reduce(pipeline.query(samples_per_minute(selections, minutes), look_back))
-    condition = pipeline.threshold(value, _SILENT)
-    return AlertRule(
-        uid=name[:40],
-        title=f"No samples: {kind if len(selections) == 1 else 'objects of Windows'}{of}",
-        condition=condition,
-        data=pipeline.queries,
-        noDataState="KeepLast",
-        execErrState="Error",
-        **{"for": "0s"},  # pyright: ignore[reportArgumentType]
-        missing_series_evals_to_resolve=gone_after // EVERY,
+    return alert_rule(
+        name[:40],
+        f"No samples: {'objects of Windows' if several else kind}{collector}",
+        pipeline,
+        pipeline.threshold(value, _SILENT),
+        EVERY,
+        hold="0s",
         annotations={
             "summary": f"A host sends no more samples of {kind}: its thresholds are not judged.",
-            "description": f"{{{{ $labels.{host} }}}} has sent no samples of {what} for {minutes} minutes.",
+            "description": f"{{{{ $labels.{first.host} }}}} has sent no samples of {subject} for {minutes} minutes.",
             "value": f'{{{{ printf "%.6g" $values.{value}.Value }}}} samples per minute',
             "limit": f"none for {minutes} min",
             "__dashboardUid__": uid(health.AREA),

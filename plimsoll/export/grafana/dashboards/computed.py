@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.export.grafana.sdk import dashboard
-from plimsoll.export.grafana.selections import OBJECT, POLLED, Variant
+from plimsoll.export.selections import OBJECT, POLLED, Variant
 
 
 @dataclass(frozen=True)

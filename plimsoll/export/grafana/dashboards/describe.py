@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.homes import panels_of
 from plimsoll.dashboards.limits import Limits
-from plimsoll.export.grafana.links import rule_page
+from plimsoll.export.annotations import rule_page
 from plimsoll.export.grafana.sdk import dashboard
-from plimsoll.export.grafana.selections import drawn
+from plimsoll.export.selections import drawn
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.hosts.site import Judged
 from plimsoll.model.times import duration_text

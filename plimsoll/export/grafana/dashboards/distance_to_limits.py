@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import Limits, shortly
-from plimsoll.export.grafana.alerts.sources import is_for_pack
 from plimsoll.export.grafana.dashboards import describe, panels, targets
 from plimsoll.export.grafana.dashboards.merged_queries import mergeable
+from plimsoll.export.grafana.influxql import is_other_subject, is_subject
 from plimsoll.export.grafana.look import load_look
 from plimsoll.export.grafana.sdk import common, dashboard
-from plimsoll.export.grafana.selections import OBJECT, POLLED, Selection, Variant, variants
-from plimsoll.export.grafana.subjects import only, without
+from plimsoll.export.rule_sources import is_for_pack
+from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, variants
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.pack import Rule
@@ -177,7 +177,7 @@ def _queries(rules: tuple[Rule, ...], limits: Limits) -> Iterator[tuple[str, str
             names = [host] if host else different
 
             def where(one: Selection, host: str = host, names: Sequence[str] = names) -> tuple[str, ...]:
-                return (only(one, host),) if host else tuple(without(one, name) for name in names)
+                return (is_subject(one, host),) if host else tuple(is_other_subject(one, name) for name in names)
 
             yield _query(levels, where)
 

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from plimsoll.dashboards.areas import WIDTH, Area, PanelSpec, RowSpec, load_areas, uid
 from plimsoll.dashboards.limits import Limits
+from plimsoll.export.annotations import DOCS, rule_page
 from plimsoll.export.grafana.dashboards import describe, health, panels, runs, variables
-from plimsoll.export.grafana.links import DOCS, rule_page
 from plimsoll.export.grafana.sdk import JSONEncoder, dashboard
 from plimsoll.hosts.site import Site
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from plimsoll.dashboards.areas import WIDTH, load_areas
 from plimsoll.dashboards.limits import Limits
 from plimsoll.export.grafana.dashboards import distance_to_limits, hosts_table, panels, summary, targets, variables
+from plimsoll.export.grafana.influxql import chosen
 from plimsoll.export.grafana.sdk import common, dashboard
-from plimsoll.export.grafana.selections import variants
-from plimsoll.export.grafana.subjects import chosen
+from plimsoll.export.selections import variants
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.field_types import Fact

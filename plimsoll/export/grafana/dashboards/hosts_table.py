@@ -8,7 +8,7 @@ from plimsoll.dashboards.limits import Limits, title
 from plimsoll.export.grafana.dashboards import describe, panels, targets, thresholds
 from plimsoll.export.grafana.look import Unit
 from plimsoll.export.grafana.sdk import common, dashboard
-from plimsoll.export.grafana.selections import variants
+from plimsoll.export.selections import variants
 from plimsoll.rules.load import load_signals
 
 HOST = "Host"

@@ -6,7 +6,7 @@ Subqueries select a value for each interval. These are few, so that merging them
 from collections.abc import Callable, Sequence
 
 from plimsoll.export.grafana.influxql import TIME, by_interval, by_tags
-from plimsoll.export.grafana.selections import Selection, Variant
+from plimsoll.export.selections import Selection, Variant
 from plimsoll.rules.fields import OPERATORS
 
 _VALUE = '"value"'

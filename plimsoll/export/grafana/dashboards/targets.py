@@ -7,10 +7,9 @@ from string import ascii_uppercase
 from plimsoll.dashboards.areas import Function, PanelSpec
 from plimsoll.export.grafana.dashboards.computed import Computed, groups, naming_tags, operands
 from plimsoll.export.grafana.dashboards.merged_queries import layers, mergeable, merged_query, tags_of
-from plimsoll.export.grafana.influxql import TIME, by_interval, panel_parts, state
+from plimsoll.export.grafana.influxql import TIME, by_interval, chosen, panel_parts, state
 from plimsoll.export.grafana.sdk import Dataquery, common
-from plimsoll.export.grafana.selections import OBJECT, POLLED, Selection, Variant, drawn
-from plimsoll.export.grafana.subjects import chosen
+from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, drawn
 from plimsoll.rules.load import load_signals
 from plimsoll.store.influx.quoting import identifier
 

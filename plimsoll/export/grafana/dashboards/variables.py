@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.limits import Limits, scaled
 from plimsoll.export.grafana.dashboards.targets import DATASOURCE, DISK_VARIABLE
-from plimsoll.export.grafana.links import DATASOURCE_UID
+from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
+from plimsoll.export.grafana.look import DATASOURCE_UID
 from plimsoll.export.grafana.sdk import dashboard
-from plimsoll.export.grafana.selections import Selection, drawn
-from plimsoll.export.grafana.subjects import HOST_VARIABLE, INSTANCE_VARIABLE
+from plimsoll.export.selections import Selection, drawn
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.field_types import Fact

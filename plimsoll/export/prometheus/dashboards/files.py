@@ -5,16 +5,15 @@ from dataclasses import dataclass
 
 from plimsoll.dashboards.areas import Area, PanelSpec, load_areas
 from plimsoll.dashboards.limits import Limits, scaled
-from plimsoll.export.grafana.alerts.alert_rules import Refused
-from plimsoll.export.grafana.alerts.query import Inexpressible
+from plimsoll.export.annotations import DOCS
 from plimsoll.export.grafana.dashboards import files, panels, targets
 from plimsoll.export.grafana.dashboards.health import AREA as HEALTH
 from plimsoll.export.grafana.dashboards.runs import AREA as RUNS
-from plimsoll.export.grafana.links import DOCS
 from plimsoll.export.grafana.sdk import Dataquery, dashboard
 from plimsoll.export.prometheus.dashboards import variables
 from plimsoll.export.prometheus.dashboards.queries import Drawn, drawn_by
 from plimsoll.export.prometheus.selectors import duration
+from plimsoll.export.rule_sources import Inexpressible, Refused
 from plimsoll.hosts.site import Site
 from plimsoll.model.times import SECOND
 

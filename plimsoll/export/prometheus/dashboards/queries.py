@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.dashboards.areas import Function, PanelSpec
-from plimsoll.export.grafana.alerts.query import Inexpressible
 from plimsoll.export.grafana.dashboards.targets import DISK_VARIABLE
-from plimsoll.export.grafana.selections import OBJECT, POLLED, Selection, Variant, drawn
-from plimsoll.export.grafana.subjects import HOST_VARIABLE, INSTANCE_VARIABLE
+from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
 from plimsoll.export.prometheus.selectors import number, selector
-from plimsoll.export.prometheus.values import by, combined
+from plimsoll.export.prometheus.values import by, combine
+from plimsoll.export.rule_sources import Inexpressible
+from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, drawn
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Fields, Transform
 
@@ -75,7 +75,7 @@ def _of_variant(way: Variant, spec: PanelSpec, *, partial: bool) -> Iterator[tup
     if way.operation is None:
         yield from operands
         return
-    yield combined(way.operation, operands, partial=partial), max((labels for _, labels in operands), key=len)
+    yield combine(way.operation, operands, partial=partial), max((labels for _, labels in operands), key=len)
 
 
 def labels_of(selection: Selection) -> tuple[str, ...]:

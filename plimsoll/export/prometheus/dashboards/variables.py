@@ -6,11 +6,11 @@ from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.limits import Limits, scaled
 from plimsoll.export.grafana.dashboards import variables
 from plimsoll.export.grafana.dashboards.targets import DISK_VARIABLE
+from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
 from plimsoll.export.grafana.sdk import common, dashboard
-from plimsoll.export.grafana.selections import Selection, drawn
-from plimsoll.export.grafana.subjects import HOST_VARIABLE, INSTANCE_VARIABLE
 from plimsoll.export.prometheus.dashboards.queries import HOST, INSTANCE
 from plimsoll.export.prometheus.selectors import text
+from plimsoll.export.selections import Selection, drawn
 from plimsoll.rules.exporters.telegraf_names import plain_name
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.field_types import Fact

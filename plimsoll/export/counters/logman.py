@@ -7,8 +7,8 @@ refer to strings in DLLs that Windows Server 2016 no longer has, and a descripti
 import textwrap
 from xml.sax.saxutils import escape
 
+from plimsoll.export.counters.counters import Counters
 from plimsoll.model.times import SECOND
-from plimsoll.rules.collectors.counters import Counters
 
 _BINARY = 3  # FileFormat: a binary log
 _PATTERN_AND_COMPUTER = 3  # AutoPathFormat: the computer before the file name, the pattern after it

@@ -1,16 +1,14 @@
 r"""Where a signal is in InfluxDB: which points, and which tags identify their subjects.
 
-A `Selection` is one source of a signal. A `Variant` is one way to get a signal: a source, or, if it is derived, an
-operation over matching sources of its operands.
-
 The tags that identify a subject are those in InfluxDB: `host` and, for counters of Windows, `source` (an agent that
 polls other computers writes its own name as the host and theirs as the source), the tag of the instance, and
 `objectname` for SQL Server's objects, which name the instance of the server (`MSSQL$PAYROLL:Buffer Manager`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Literal
 
 from plimsoll.model import names
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
@@ -18,6 +16,8 @@ from plimsoll.rules.fields import OPERATORS
 from plimsoll.rules.schema.field_types import EACH, Operation
 from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform, Weight
 from plimsoll.store.influx.quoting import identifier, literal, regex, string, whole
+
+Agent = Literal["windows", "telegraf", "sysstat"]
 
 POLLED = "source"  # the tag with the name of the computer that a Windows counter was read from
 OBJECT = "objectname"  # the tag with the Perfmon object
@@ -28,7 +28,7 @@ _SYSSTAT = (
     *("network", "filesystem", "psi"),
 )
 _TELEGRAF_SWAP = ("total", "used", "free", "used_percent", "in", "out")
-_EACH_DISK = ("disk", "device")  # sysstat's disks; Telegraf's measurement `disk` has file systems, by path
+_SYSSTAT_DISK = ("disk", "device")  # Telegraf's measurement `disk` has file systems, by path
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class Selection:
         r"""The name of the source: `\System\Context Switches/sec`, `kernel.context_switches`."""
         if self.source.path:
             return str(self.source.path)
-        several = self.source.field if isinstance(self.source.field, Fields) else None
-        fields = f" {OPERATORS[several.operation]} ".join(several.names) if several else self.field
-        return f"{self.measurement}.{fields}"
+        fields = self.source.field if isinstance(self.source.field, Fields) else None
+        text = f" {OPERATORS[fields.operation]} ".join(fields.names) if fields else self.field
+        return f"{self.measurement}.{text}"
 
     @property
     def kind(self) -> str:
@@ -69,15 +69,12 @@ class Selection:
 
     @property
     def collector(self) -> str | None:
-        """The agent that records this source. A host is recorded by one collector.
-
-        None for servers that any agent may monitor.
-        """
+        """The agent that records this source, one for each host; None for servers that any agent may monitor."""
         if self.source.path:
             return "windows"
         if self.measurement in ANYWHERE:
             return None
-        if (self.measurement, self.instance or self.summed) == _EACH_DISK:
+        if (self.measurement, self.instance or self.summed) == _SYSSTAT_DISK:
             return "sysstat"
         # Telegraf has a measurement `swap` too.
         return "sysstat" if self.measurement in _SYSSTAT and self.field not in _TELEGRAF_SWAP else "telegraf"
@@ -85,14 +82,16 @@ class Selection:
     @property
     def sql_object(self) -> str | None:
         """The object of SQL Server, if the tag `objectname` identifies the server's instance."""
-        path = self.source.path
-        return path.object if path and path.object.startswith(_SQL_OBJECT) and OBJECT in self.group else None
+        return self.kind if self._is_of_sql_server and OBJECT in self.group else None
 
     @property
     def default_only(self) -> bool:
         """Whether it is of SQL Server, and of its default instance alone."""
-        path = self.source.path
-        return path is not None and path.object.startswith(_SQL_OBJECT) and OBJECT not in self.group
+        return self._is_of_sql_server and OBJECT not in self.group
+
+    @property
+    def _is_of_sql_server(self) -> bool:
+        return self.source.path is not None and self.source.path.object.startswith(_SQL_OBJECT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ class Variant:
     def label(self) -> str:
         """The names of the sources, joined by the operator or `or`."""
         sign = OPERATORS[self.operation] if self.operation else "or"
-        return f" {sign} ".join(one.label for one in self.selections)
+        return f" {sign} ".join(selection.label for selection in self.selections)
 
     @property
     def alternatives(self) -> bool:
@@ -123,8 +122,8 @@ class Variant:
     def group(self) -> tuple[str, ...]:
         """The tags of its values: those of the selection with the most tags, or of all alternatives."""
         if self.operation is None:
-            return tuple(dict.fromkeys(tag for one in self.selections for tag in one.group))
-        return max((one.group for one in self.selections), key=len)
+            return tuple(dict.fromkeys(tag for selection in self.selections for tag in selection.group))
+        return max((selection.group for selection in self.selections), key=len)
 
     def expression(self, ref_ids: Sequence[str]) -> str:
         """Return the operation as a math expression of Grafana over the operands' refIds: `$A + $B`."""
@@ -149,37 +148,40 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     if signal.fact:
         raise ValueError(f"{name} is a fact of the host ({signal.fact} in plimsoll.toml), of which no samples are kept")
     if signal.derived is None:
-        return tuple(Variant(name, None, (one,)) for one in selections(name, signals))
+        return tuple(Variant(name, None, (selection,)) for selection in selections(name, signals))
     derived = signal.derived
     if nested := [operand for operand in derived.operands if signals[operand].derived]:
         raise ValueError(f"{name} is derived from {nested[0]}, which is derived itself")
     operands = [selections(operand, signals) for operand in derived.operands]
     weights = tuple(derived.weights.get(operand) for operand in derived.operands) if derived.weights else ()
-    return tuple(
-        Variant(name, derived.operation, _joined(taken), weights)
-        for taken in product(*operands)
-        if len({one.collector for one in taken} - {None}) <= 1
-        and (len({one.kind for one in taken}) == 1 or not any(_shared(operands, one.collector) for one in taken))
+    combinations: list[Variant] = []
+    for selected in product(*operands):
+        collectors = {selection.collector for selection in selected}
+        same_kind = len({selection.kind for selection in selected}) == 1
+        if len(collectors - {None}) <= 1 and (
+            same_kind or not any(_common_kinds(operands, collector) for collector in collectors)
+        ):
+            combinations.append(Variant(name, derived.operation, _with_matching_labels(selected), weights))
+    return tuple(combinations)
+
+
+def _common_kinds(operands: Sequence[Sequence[Selection]], collector: str | None) -> set[str]:
+    """Return the objects or measurements of a collector that have every operand."""
+    return set.intersection(
+        *({selection.kind for selection in operand if selection.collector == collector} for operand in operands)
     )
 
 
-def _shared(operands: Sequence[Sequence[Selection]], collector: str | None) -> set[str]:
-    """The objects or measurements of a collector that have every operand."""
-    return set.intersection(*({one.kind for one in found if one.collector == collector} for found in operands))
-
-
-def _joined(taken: tuple[Selection, ...]) -> tuple[Selection, ...]:
-    """Operands with labels that Grafana can match."""
-    objects = {one.sql_object for one in taken} - {None}
-    return tuple(map(default_instance, taken)) if len(objects) > 1 else taken
+def _with_matching_labels(selected: tuple[Selection, ...]) -> tuple[Selection, ...]:
+    objects = {selection.sql_object for selection in selected} - {None}
+    return tuple(map(default_instance, selected)) if len(objects) > 1 else selected
 
 
 def drawn(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     """Return what panels draw: the variants of a signal, or the parts of a whole that Grafana cannot put together."""
-    if found := variants(name, signals):
-        return found
-    parts = (source for source in signals[name].sources if source.part_after)
-    return tuple(Variant(name, None, (_selection(name, signals[name], source),)) for source in parts)
+    signal = signals[name]
+    parts = (source for source in signal.sources if source.part_after)
+    return variants(name, signals) or tuple(Variant(name, None, (_selection(name, signal, part),)) for part in parts)
 
 
 def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
@@ -188,69 +190,88 @@ def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...
     Sources scaled by facts of a host, and those for hosts that recorded no better one, are left out.
     """
     signal = signals[name]
-    found = (_selection(name, signal, source) for source in signal.sources if not source.per and not source.fallback)
-    return tuple(_weighted(one, signal, signals) for one in found)
+    recorded = (_selection(name, signal, source) for source in signal.sources if not source.per and not source.fallback)
+    return tuple(_weighted(selection, signal, signals) for selection in recorded)
 
 
 def _weighted(selection: Selection, signal: Signal, signals: Mapping[str, Signal]) -> Selection:
     """Return the selection of a time per request with the field that weights it.
 
-    Where the rate is no field of the same points, the selection is not weighted: `is_unweighted` tells.
+    Where the rate is no field of the same points, the selection is not weighted: see `is_unweighted`.
     """
     if signal.weight is None:
         return selection
     source, least = selection.source, signal.weight.least
     if isinstance(source.field, Fields):
         return replace(selection, weight=source.field.names[-1], least=least)
-    for one in signals[signal.weight.rate].sources:
-        rate = _selection(signal.weight.rate, signals[signal.weight.rate], one)
-        alike = (rate.measurement, rate.group, rate.where) == (selection.measurement, selection.group, selection.where)
-        if alike and not one.rate and not isinstance(one.field, Fields) and one.transform == Transform():
+    place = (selection.measurement, selection.group, selection.where)
+    for rate_source in signals[signal.weight.rate].sources:
+        rate = _selection(signal.weight.rate, signals[signal.weight.rate], rate_source)
+        plain = not rate_source.rate and not isinstance(rate_source.field, Fields)
+        if plain and rate_source.transform == Transform() and (rate.measurement, rate.group, rate.where) == place:
             return replace(selection, weight=rate.field, least=least)
     return selection
 
 
 def is_unweighted(selection: Selection, signals: Mapping[str, Signal]) -> bool:
-    """Whether it is a time per request whose rate is no field of the same points."""
+    """Return whether it is a time per request whose rate is no field of the same points."""
     return signals[selection.signal].weight is not None and selection.weight is None
 
 
-def left_out(name: str, signals: Mapping[str, Signal]) -> str:
+def fallback_labels(name: str, signals: Mapping[str, Signal]) -> str:
     """Return the labels of the sources that are for hosts without a better one; empty if there is none."""
     signal = signals[name]
     labels = [_selection(name, signal, source).label for source in signal.sources if source.fallback]
     return ", ".join(dict.fromkeys(labels))
 
 
+def recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Mapping[str, Signal]:
+    """Return the signals with only the sources that these agents record, and those that any agent may record."""
+
+    def restrict(name: str) -> Signal:
+        kept = (one.source for one in selections(name, signals) if one.collector in (None, *agents))
+        return signals[name].model_copy(update={"sources": tuple(kept)})
+
+    return {name: restrict(name) for name in signals}
+
+
+def is_recorded(name: str, signals: Mapping[str, Signal]) -> bool:
+    """Return whether a signal has a source left, or, if it is derived, whether all its operands have one."""
+    signal = signals[name]
+    if signal.derived:
+        return all(is_recorded(operand, signals) for operand in signal.derived.operands)
+    return bool(signal.sources)
+
+
 def default_instance(selection: Selection) -> Selection:
     """Restrict a selection of SQL Server's objects to the server's default instance."""
     if selection.sql_object is None:
         return selection
-    own = f"{identifier(OBJECT)} = {string(selection.sql_object)}"
+    condition = f"{identifier(OBJECT)} = {string(selection.sql_object)}"
     group = tuple(tag for tag in selection.group if tag != OBJECT)
-    return replace(selection, group=group, where=(own, *selection.where[1:]))
+    return replace(selection, group=group, where=(condition, *selection.where[1:]))
 
 
 def _selection(name: str, signal: Signal, source: Source) -> Selection:
-    found = _of_path(name, signal, source) if source.path else _of_measurement(name, source)
+    selection = _of_path(name, signal, source) if source.path else _of_measurement(name, source)
     if signal.instances != "sum":
-        return found
-    group = tuple(tag for tag in found.group if tag != found.instance)
-    return replace(found, instance=None, group=group, summed=found.instance)
+        return selection
+    group = tuple(tag for tag in selection.group if tag != selection.instance)
+    return replace(selection, instance=None, group=group, summed=selection.instance)
 
 
 def _of_path(name: str, signal: Signal, source: Source) -> Selection:
     if source.path is None:
         raise ValueError(f"{name}: not a counter path")
     path = source.path
-    group, where = ["host", POLLED], [_object(OBJECT, path.object)]
+    group, where = ["host", POLLED], [_tag_condition(OBJECT, path.object)]
     if path.object.startswith(_SQL_OBJECT):
         group.append(OBJECT)
     instance = None
     if path.instance == EACH:
         instance = "instance"
         group.append(instance)
-        where += _no_totals(instance, source.but)
+        where += _instance_conditions(instance, source.but)
     elif path.instance is not None or _has_twin(signal, source):
         where.append(f"{identifier('instance')} = {string(path.instance or '')}")
     measurement, field = names.measurement(path.object), telegraf_name(path.counter)
@@ -259,34 +280,34 @@ def _of_path(name: str, signal: Signal, source: Source) -> Selection:
 
 def _of_measurement(name: str, source: Source) -> Selection:
     host = source.host or "host"
-    where = [_object(tag, value) for tag, value in source.tags.items()]
+    where = [_tag_condition(tag, value) for tag, value in source.tags.items()]
     group = [host]
     if source.instance:
         group.append(source.instance)
-        where += _no_totals(source.instance, source.but)
+        where += _instance_conditions(source.instance, source.but)
     measurement, field = source.measurement or "", source.fields[0]
     return Selection(name, source, measurement, field, host, source.instance, tuple(group), tuple(where))
 
 
-def _object(tag: str, value: str) -> str:
+def _tag_condition(tag: str, value: str) -> str:
     """Return the condition on a tag. An object of SQL Server matches that of every instance of the server."""
-    if tag in ("object", "objectname") and value.startswith(_SQL_OBJECT):
+    if tag in ("object", OBJECT) and value.startswith(_SQL_OBJECT):
         pattern = rf"^({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}$"
         return f"{identifier(tag)} =~ {regex(pattern)}"
     return f"{identifier(tag)} = {string(value)}"
 
 
-def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
+def _instance_conditions(tag: str, but: Sequence[str]) -> Iterator[str]:
     """Yield conditions for points with an instance that is neither a total (`subjects.is_total`) nor in `but`."""
     yield f"{identifier(tag)} =~ /./"
     yield f"{identifier(tag)} !~ {regex(f'(?i)(^|,|{TOTAL.casefold()}/){TOTAL.casefold()}$|^cpu-total$|^all$')}"
     if but:
-        named = "|".join(".*".join(map(literal, one.split("*"))) for one in but)
+        named = "|".join(".*".join(map(literal, pattern.split("*"))) for pattern in but)
         yield f"{identifier(tag)} !~ {whole(f'({named})')}"
 
 
 def _has_twin(signal: Signal, source: Source) -> bool:
-    """Whether another source of the signal is the same counter with an instance."""
+    """Return whether another source of the signal is the same counter with an instance."""
     path = source.path
-    others = [one.path for one in signal.sources if one.path]
+    others = [other.path for other in signal.sources if other.path]
     return any(path and (one.object, one.counter) == (path.object, path.counter) and one.instance for one in others)

@@ -8,10 +8,10 @@ import re
 import textwrap
 from collections.abc import Sequence
 
+from plimsoll.export.counters.counters import Counters, comes_and_goes, is_everywhere
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, TOTAL, CounterPath
 from plimsoll.model.times import SECOND
-from plimsoll.rules.collectors.counters import Counters, comes_and_goes, is_everywhere
 from plimsoll.rules.schema.field_types import EACH
 
 _NO_INSTANCE = "------"

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
+from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.shipped_files import shipped_files
 from plimsoll.model.strict_yaml import read, validate
@@ -29,6 +31,19 @@ class Counters:
             for path in self.paths
             if path.instance in (None, EACH) or _key(path._replace(instance=EACH)) not in whole
         )
+
+    def as_list(self) -> str:
+        """Return a path per line, for `typeperf -cf` and `logman create counter -cf`.
+
+        Unusable if a path is not ASCII: each host would decode it differently.
+        """
+        for path in map(str, self.recorded):
+            if not path.isascii():
+                raise Unusable(
+                    f"{path}: typeperf and logman read lists of ASCII alone; "
+                    f"use {Parameter.AS} logman or {Parameter.AS} telegraf"
+                )
+        return "".join(f"{path}\n" for path in self.recorded)
 
     def by_object(self) -> Mapping[str, Sequence[CounterPath]]:
         """The paths by object."""

@@ -1,0 +1,84 @@
+"""The annotations of alerts, which notifications show."""
+
+from plimsoll.export.rule_sources import BoundCondition, signals_counted_unrecorded
+from plimsoll.export.selections import OBJECT
+from plimsoll.hosts.site import Target
+from plimsoll.model.remark import counted
+from plimsoll.model.times import duration_text
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.superseded import is_note
+from plimsoll.rules.wording import limit_text
+
+# For units with large values: the template function that writes a value with an SI or binary prefix, and the unit.
+_PREFIXED = {"bytes": ("humanize1024", "B"), "bytes/s": ("humanize", "B/s")}
+
+
+# Grafana serves the files in its public/ folder; docs/rules is mounted there.
+DOCS = "/public/plimsoll/"
+
+
+def rule_page(rule: str, docs: str = DOCS) -> str:
+    """Return the URL of a rule's page."""
+    return f"{docs.rstrip('/')}/rules/{rule}.md"
+
+
+def value_template(variable: str, unit: str) -> str:
+    """Return the template that Grafana and Prometheus replace by the value of a variable with its unit."""
+    function, suffix = _PREFIXED.get(unit, ('printf "%.6g"', "" if unit in ("ratio", "state") else f" {unit}"))
+    return f"{{{{ {function} {variable} }}}}{suffix}"
+
+
+def escape_braces(text: str) -> str:
+    """Escape `{{` in text for an annotation, which Grafana executes as a template."""
+    return text.replace("{{", '{{ "{{" }}')
+
+
+def annotations(
+    target: Target, signal: Signal, own: BoundCondition, template: str, docs: str, critical: Rule | None = None
+) -> dict[str, str]:
+    """Return the annotations of an alert. `template` is that of its value, `docs` the URL of rules' pages, if any."""
+    rule, limit = target.rule, limit_text(own.healthy, signal.unit)
+    subject = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _subject_tags(own))
+    texts = {
+        "summary": escape_braces(rule.summary),
+        "description": f"{signal.title} of{subject} is {template}; healthy is {limit}.",
+        "value": template,
+        "limit": f"{limit} ({rule.reduce} over {duration_text(own.window)})",
+        "source": escape_braces("; ".join(f"{source.document}, {source.place}" for source in rule.sources)),
+    }
+    if docs:
+        texts["runbook_url"] = rule_page(rule.id, docs)
+    notes = " ".join(_notes(target, own, critical))
+    return {**texts, "note": escape_braces(notes)} if notes else texts
+
+
+def _notes(target: Target, own: BoundCondition, critical: Rule | None) -> list[str]:
+    rule = target.rule
+    notes = [target.note] if target.note else []
+    if target.factors:
+        factors = ", ".join(f"{fact} = {number:g}" for fact, number in target.factors.items())
+        notes.append(f"The limit is for {factors}; one is assumed where plimsoll.toml does not say.")
+    if rule.phase:
+        notes.append(f"Documented for the phase {rule.phase}; phases are not known here, so it is judged at all times.")
+    if critical:
+        notes.append(f"Not while {critical.id} is crossed.")
+    for weight in filter(None, own.variant.weights):
+        fact = target.known(weight.by)
+        basis = f"{weight.by} = {fact:g}" if fact is not None else f"{weight.by} is not known"
+        notes.append(f"Each write is counted {counted(round(weight.of(fact)), 'time')}: {basis}.")
+    if unrecorded := signals_counted_unrecorded(rule):
+        notes.append(f"Judged here only where {' and '.join(unrecorded)} is recorded too.")
+    if is_note(rule):
+        notes.append(f"An old limit, a note only: of today are {' and '.join(rule.superseded_by)}.")
+    if rule.measured_on:
+        notes.append(f"Measured on {rule.measured_on}.")
+    return notes
+
+
+def _subject_tags(own: BoundCondition) -> list[str]:
+    """Return the tags that name the subject."""
+    selections = own.variant.selections
+    tags = {tag for selection in selections for tag in (selection.host, selection.instance)}
+    tags |= {OBJECT} if any(selection.sql_object for selection in selections) else set()
+    return [tag for tag in own.variant.group if tag in tags]

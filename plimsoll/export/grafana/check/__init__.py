@@ -1,1 +1,0 @@
-"""Checks of provisioning files, for what Grafana itself would ignore or not start with."""

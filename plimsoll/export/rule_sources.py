@@ -1,0 +1,331 @@
+"""What a rule is made of in another system: targets, sources of its signals, limits; and why it is refused."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import product
+from typing import Literal, NamedTuple
+
+from plimsoll.export.counters.counters import is_everywhere
+from plimsoll.export.selections import (
+    ANYWHERE,
+    OBJECT,
+    POLLED,
+    Selection,
+    Variant,
+    default_instance,
+    fallback_labels,
+    is_unweighted,
+    variants,
+)
+from plimsoll.hosts.site import Site, Target, Unknown, targets
+from plimsoll.rules.host_filter import hosts_text
+from plimsoll.rules.schema.field_types import AnyFact
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.pack import Condition, Pack, Rule
+from plimsoll.rules.schema.signal import Signal, Source
+
+_BY_NODE = "Processor Information"
+
+Matchers = Callable[[Selection, Target, bool], Iterable[str]]
+
+
+class Inexpressible(ValueError):
+    """A rule cannot be expressed in the other system; the text is the reason."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A rule, or one of its sources, that is not exported, and the reason."""
+
+    rule: str
+    reason: str
+    source: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.rule}{f' from {self.source}' if self.source else ''}: {self.reason}"
+
+
+class RuleSource(NamedTuple):
+    """A target of a rule, the variant of the rule's signal, and those of the signals in its further conditions."""
+
+    target: Target
+    variant: Variant
+    further: Mapping[str, Variant]
+
+
+@dataclass(frozen=True)
+class BoundCondition:
+    """A condition of a rule for one target: its limit, and the sources of its signal.
+
+    `matchers` are the further conditions on each selection's series; `window` is the length in ns after widening.
+    `weights` are the factors of a sum's operands, empty if all are 1. If a host has values from several alternatives,
+    `worst` chooses the greatest or the least of them.
+    """
+
+    condition: Condition
+    healthy: Healthy
+    variant: Variant
+    matchers: tuple[tuple[str, ...], ...]
+    window: int
+    weights: tuple[float, ...] = ()
+    worst: Literal["max", "min"] = "max"
+
+
+def rule_sources(
+    rule: Rule,
+    pack: Pack,
+    signals: Mapping[str, Signal],
+    site: Site,
+    server: str,
+    merge: Callable[[Rule, Sequence[Variant]], Iterable[Variant]] = lambda rule, candidates: candidates,
+) -> Iterator[RuleSource | Refused]:
+    """Yield each combination of targets and sources of a rule, and what a server that has samples only cannot judge.
+
+    `merge` combines variants that one query of the server can select.
+    """
+    if reason := _never_fires(rule, server):
+        yield Refused(rule.id, reason)
+        return
+    if unrecorded := signals_counted_unrecorded(rule):
+        reason = f"it is also for what has no {' or '.join(unrecorded)}, which {server} cannot tell; there it is silent"
+        yield Refused(rule.id, reason)
+    try:
+        candidates = variants(rule.signal, signals)
+    except ValueError as error:
+        yield Refused(rule.id, str(error))
+        return
+    if reason := _lacks_sources(rule, pack, candidates, signals):
+        yield Refused(rule.id, reason)
+    chosen = [variant for variant in candidates if rule.drive or is_for_pack(pack, variant)]
+    if not chosen:
+        return
+    if fallbacks := fallback_labels(rule.signal, signals):
+        reason = f"they are for hosts without a better source, which {server} cannot tell"
+        yield Refused(rule.id, reason, fallbacks)
+    for source in signals[rule.signal].sources:
+        if source.per and not source.fallback:
+            yield Refused(rule.id, f"it is divided by {source.per}, a fact of the host", _source_name(source))
+    derived = signals[rule.signal].derived
+    weighing: list[AnyFact] = [weight.by for weight in derived.weights.values()] if derived else []
+    rule_targets = [*targets(rule, site, weighing)]
+    if not rule_targets and rule.where:
+        yield Refused(rule.id, f"it is for {hosts_text(rule)}, and plimsoll.toml tells of no such host")
+    for target in rule_targets:
+        if isinstance(target, Unknown):
+            yield Refused(rule.id, str(target))
+            continue
+        for variant in merge(target.rule, chosen):
+            for further in _source_combinations(target.rule, variant, signals):
+                yield RuleSource(target, variant, further)
+
+
+def _lacks_sources(rule: Rule, pack: Pack, candidates: Sequence[Variant], signals: Mapping[str, Signal]) -> str | None:
+    """Return why none of the sources of a rule's signal can be used, or None."""
+    sources = signals[rule.signal].sources
+    if not candidates and sources:
+        lacking = fallback_labels(rule.signal, signals) or ", ".join(map(_source_name, sources))
+        return f"it has no source that is recorded as it is, only {lacking}"
+    if pack.applies_to and candidates and not rule.drive and not any(is_for_pack(pack, one) for one in candidates):
+        only = ", ".join((*pack.applies_to.objects, *pack.applies_to.measurements))
+        return f"it is for hosts that have {only}, and its samples do not tell which those are"
+    return None
+
+
+def _source_name(source: Source) -> str:
+    return str(source.path or f"{source.measurement}.{'/'.join(source.fields)}")
+
+
+def bind_conditions(
+    source: RuleSource, signals: Mapping[str, Signal], interval: int, matchers: Matchers
+) -> tuple[BoundCondition, list[BoundCondition]]:
+    """Return the rule's own condition for its target and sources, and the further ones that can be joined with it.
+
+    `interval` (ns) is the time between samples: shorter windows are widened to twice that. The target's instance
+    counts for the rule's own condition alone. Raises Inexpressible.
+    """
+
+    def bind(condition: Condition, variant: Variant, *, own: bool) -> BoundCondition:
+        _check_weighted(variant, signals)
+        healthy = scaled_limit(condition.healthy, condition, source.target)
+        return BoundCondition(
+            condition,
+            healthy,
+            variant,
+            tuple(tuple(matchers(selection, source.target, own)) for selection in variant.selections),
+            max(condition.over, 2 * interval),
+            tuple(weight.of(source.target.known(weight.by)) if weight else 1.0 for weight in variant.weights),
+            "min" if healthy.worse == "lower" else "max",
+        )
+
+    rule = source.target.rule
+    own = bind(rule, source.variant, own=True)
+    further = [bind(condition, source.further[condition.signal], own=False) for condition in further_conditions(rule)]
+    for condition in further:
+        _check_joinable(own.variant, condition.variant)
+    if OBJECT not in own.variant.group:
+        further = [replace(condition, variant=_default_variant(condition.variant)) for condition in further]
+    return own, further
+
+
+def scaled_limit(limit: Healthy, condition: Condition, target: Target) -> Healthy:
+    """Return a limit multiplied by the target's fact that the condition scales by."""
+    return limit.scaled(target.factors[condition.scale]) if condition.scale else limit
+
+
+def source_labels(source: RuleSource) -> list[str]:
+    """Return the labels of the sources of all conditions, the rule's own first."""
+    names = [condition.signal for condition in further_conditions(source.target.rule)]
+    return [source.variant.label, *(source.further[name].label for name in names)]
+
+
+def is_for_pack(pack: Pack, variant: Variant) -> bool:
+    """Return whether the sources of a variant are recorded only on hosts that the pack is for.
+
+    Nothing else is known about a host in the other system.
+    """
+    if pack.applies_to is None:
+        return True
+    objects, measurements = pack.applies_to.objects, pack.applies_to.measurements
+    for selection in variant.selections:
+        if selection.source.path:
+            recorded = selection.source.path.object
+            named = any(fnmatchcase(recorded, name) for name in objects)
+            if objects and (named or not is_everywhere(recorded)):
+                return True
+        elif selection.measurement in measurements or (selection.collector and set(measurements) - set(ANYWHERE)):
+            return True
+    return False
+
+
+def further_conditions(rule: Rule) -> tuple[Condition, ...]:
+    """Return the conditions of a rule besides its own, including those for unknown phases."""
+    return (*rule.and_, *(rule.when_phase_unknown if rule.phase else ()))
+
+
+def signals_counted_unrecorded(rule: Rule) -> list[str]:
+    """Return the signals of which a condition counts as crossed where they are not recorded."""
+    return list(dict.fromkeys(condition.signal for condition in rule.and_ if condition.if_not_recorded))
+
+
+def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
+    """Yield the variants of a signal, in order, with those that one query can select merged into one.
+
+    Grafana must not get two series with the same labels. InfluxDB combines those of one measurement; those of two
+    are merged only if their tags differ. Derived variants are not merged.
+    """
+    groups: list[list[Selection]] = []
+    for variant in candidates:
+        if variant.operation is None:
+            (selection,) = variant.selections
+            for group in groups:
+                if all(_have_distinct_labels(selection, member) for member in group):
+                    group.append(selection)
+                    break
+            else:
+                groups.append([selection])
+    for group in groups:
+        yield Variant(group[0].signal, None, tuple(group if len(group) == 1 else map(_group_by_conditions, group)))
+    yield from (variant for variant in candidates if variant.operation is not None)
+
+
+def use_default_instance(source: RuleSource) -> RuleSource:
+    """Restrict all variants to SQL Server's default instance if one of them is: labels of named ones differ."""
+    if not is_default_only(source):
+        return source
+    further = {name: _default_variant(variant) for name, variant in source.further.items()}
+    return source._replace(variant=_default_variant(source.variant), further=further)
+
+
+def is_default_only(source: RuleSource) -> bool:
+    """Return whether a rule with these variants can judge SQL Server's default instance alone."""
+    used = (source.variant, *source.further.values())
+    return any(selection.default_only for variant in used for selection in variant.selections)
+
+
+def _never_fires(rule: Rule, server: str) -> str | None:
+    """Return why a server that has the samples only cannot judge a rule at all.
+
+    A rule may be for where others were not judged; or two conditions on one value exclude each other where phases are
+    not known.
+    """
+    if rule.stands_in_for:
+        return f"it is for hosts without {' and '.join(rule.stands_in_for)}, and {server} cannot tell those"
+    conditions = (rule, *further_conditions(rule)) if rule.phase else ()
+    for low, high in product(conditions, conditions):
+        same_value = _reduction(low) == _reduction(high)
+        opposed = low.healthy.worse == "lower" and high.healthy.worse == "higher"
+        if same_value and opposed and low.healthy.limit < high.healthy.limit:
+            return f"it is for the phase {rule.phase}, and where phases are not known it never fires"
+    return None
+
+
+def _reduction(condition: Condition) -> tuple[object, ...]:
+    return condition.signal, condition.reduce, condition.over, condition.scale
+
+
+def _source_combinations(
+    rule: Rule, variant: Variant, signals: Mapping[str, Signal]
+) -> Iterator[Mapping[str, Variant]]:
+    """Yield combinations of variants, by signal, for the further conditions of a rule.
+
+    All sources of a combination have the same collector as the rule's own variant.
+    """
+    names = list(dict.fromkeys(condition.signal for condition in further_conditions(rule)))
+    for combination in product(*(_candidates(name, rule, variant, signals) for name in names)):
+        used = [*variant.selections, *(selection for other in combination for selection in other.selections)]
+        if variant.alternatives or len({selection.collector for selection in used} - {None}) <= 1:
+            yield dict(zip(names, combination, strict=True))
+
+
+def _candidates(name: str, rule: Rule, variant: Variant, signals: Mapping[str, Signal]) -> Iterable[Variant]:
+    if name == rule.signal:
+        return (variant,)
+    operands = [selection for selection in variant.selections if selection.signal == name]
+    return (Variant(name, None, (operands[0],)),) if operands else variants(name, signals)
+
+
+def _check_weighted(variant: Variant, signals: Mapping[str, Signal]) -> None:
+    """Raise Inexpressible if a time per request lacks the rate of the requests in the same points."""
+    for selection in variant.selections:
+        weight = signals[selection.signal].weight
+        if weight and is_unweighted(selection, signals):
+            raise Inexpressible(f"{selection.label} is weighted by {weight.rate}, which is no field of its points")
+
+
+def _check_joinable(own: Variant, other: Variant) -> None:
+    """Raise Inexpressible if the values of two signals cannot be matched by their labels."""
+    selections = (*own.selections, *other.selections)
+    kinds = {selection.kind for selection in selections if selection.instance}
+    if _BY_NODE in kinds and len(kinds) > 1:
+        (others,) = kinds - {_BY_NODE}
+        raise Inexpressible(f"{_BY_NODE} writes a processor with its node (0,5), and {others} by its number (5)")
+    hosts = {selection.host for selection in selections}
+    if len(hosts) > 1:
+        raise Inexpressible(f"{other.label} has its host in another tag ({', '.join(sorted(hosts))})")
+    objects = sorted({selection.sql_object for selection in selections if selection.sql_object})
+    if len(objects) > 1:
+        raise Inexpressible(f"it takes values of several objects of one SQL Server: {', '.join(objects)}")
+
+
+def _default_variant(variant: Variant) -> Variant:
+    return replace(variant, selections=tuple(map(default_instance, variant.selections)))
+
+
+def _group_by_conditions(selection: Selection) -> Selection:
+    """Return the selection, grouped also by the tags in its conditions."""
+    return replace(selection, group=tuple(dict.fromkeys((*selection.group, *_condition_tags(selection)))))
+
+
+def _condition_tags(selection: Selection) -> tuple[str, ...]:
+    return (OBJECT,) if selection.source.path else tuple(selection.source.tags)
+
+
+def _have_distinct_labels(left: Selection, right: Selection) -> bool:
+    """Return whether two selections never give different series with the same labels."""
+    if left.measurement == right.measurement:
+        return left.group == right.group
+    if left.source.path and right.source.path:
+        return left.source.path.object != right.source.path.object
+    left_tags, right_tags = ({*side.group, *_condition_tags(side)} for side in (left, right))
+    return bool(left_tags - right_tags - {POLLED} or right_tags - left_tags - {POLLED})

@@ -1,1 +1,0 @@
-"""An interpreter of Grafana's alert rules: queries, expressions, states."""
