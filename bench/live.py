@@ -72,7 +72,7 @@ def evaluation(hosts: int) -> tuple[float, float]:
         [tracemalloc.Filter(True, f"*{name}") for name in ("buffers.py", "samples.py", "one_clock.py")]
     )
     tracemalloc.stop()
-    samples = judge._buffers.size
+    samples = judge._samples.size
     bytes_each = sum(one.size for one in held.statistics("filename")) / samples
     seconds: list[float] = []
     for at in range(1, _EVALUATIONS + 1):

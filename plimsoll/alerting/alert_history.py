@@ -16,11 +16,10 @@ from pathlib import Path
 
 from plimsoll.alerting import silences
 from plimsoll.alerting.alert import Key, details_of, key_of, key_text, worst_of
-from plimsoll.alerting.alert_intervals import AlertInterval
 from plimsoll.alerting.alert_queries import tidy
 from plimsoll.alerting.alert_rows import NewAlert, begin, count, count_firing, end, end_flapping, record
 from plimsoll.alerting.alerts_file import DAMAGED, NAME, AlertsFile, DamagedFile
-from plimsoll.alerting.state_changes import StateChange
+from plimsoll.alerting.state_changes import AlertInterval, StateChange
 from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND, iso

@@ -1,4 +1,4 @@
-"""How every rule that is judged live stands: its last value, its state, and what comes of that in numbers."""
+"""The states of all rules that are judged live, and what comes of them in numbers."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import nan
@@ -21,46 +21,45 @@ from plimsoll.rules.states import State, Status, Truth, step
 
 
 class AlertStates:
-    """The rules that are judged, with their statuses. Only those that are pending or firing are kept."""
+    """The rules that are judged, in batches, and the statuses of those that are pending or firing."""
 
     def __init__(self, statuses: Mapping[Key, Status]) -> None:
         self.statuses = {key: status for key, status in statuses.items() if status.state in CROSSED}
-        self.rules: list[RuleBatch] = []
+        self.batches: list[RuleBatch] = []
         self._place: dict[Key, tuple[RuleBatch, int]] = {}
         self._gone: dict[Key, tuple[RuleTarget, Healthy]] = {}
-        self._places = HostRows(())
+        self._hosts = HostRows(())
         self._retired: Collection[HostKey] = ()
 
-    def plan(self, planned: Sequence[RuleTarget]) -> None:
+    def plan(self, targets: Sequence[RuleTarget]) -> None:
         """Judge these from now on; what is judged already goes on."""
         before = self._place
-        self.rules = [RuleBatch(some) for some in _by_rule(planned)]
-        self._place = {key: (one, row) for one in self.rules for row, key in enumerate(one.keys)}
+        self.batches = [RuleBatch(alike) for alike in _by_rule(targets)]
+        self._place = {key: (batch, row) for batch in self.batches for row, key in enumerate(batch.keys)}
         for key, status in self.statuses.items():
             if key in self._place:
-                rows, row = self._place[key]
+                batch, row = self._place[key]
                 worst = before[key][0].worst[before[key][1]] if key in before else nan
-                rows.set(row, status, float(worst))
+                batch.set(row, status, float(worst))
             elif key in before:
-                rows, row = before[key]
-                healthy = rows.limits.each[row]
-                if healthy:
-                    self._gone[key] = rows.planned[row], healthy
-        self._places = HostRows([rows.planned for rows in self.rules])
+                batch, row = before[key]
+                if healthy := batch.limits.each[row]:
+                    self._gone[key] = batch.targets[row], healthy
+        self._hosts = HostRows([batch.targets for batch in self.batches])
         self._mark_retired()
 
     def retire(self, hosts: Collection[HostKey]) -> None:
-        """Have no data of these hosts, and of no others, from the next evaluation on."""
+        """Have no data of these hosts, whose samples may be in the windows still, and again of all others."""
         if hosts != self._retired:
             self._retired = hosts
             self._mark_retired()
 
     def _mark_retired(self) -> None:
-        numbers = [at for at, host in enumerate(self._places.hosts) if host in self._retired] if self._retired else []
-        for rows, its in zip(self.rules, self._places.numbers, strict=True):
-            rows.retired = np.isin(its, numbers)
+        numbers = [at for at, host in enumerate(self._hosts.hosts) if host in self._retired] if self._retired else []
+        for batch, hosts in zip(self.batches, self._hosts.numbers, strict=True):
+            batch.retired = np.isin(hosts, numbers)
 
-    def stepped(self, key: Key, status: Status) -> None:
+    def keep(self, key: Key, status: Status) -> None:
         """Keep a status that changed."""
         if status.state in CROSSED:
             self.statuses[key] = status
@@ -69,69 +68,78 @@ class AlertStates:
 
     def put(self, key: Key, status: Status) -> None:
         """Go on from a status that others decided."""
-        self.stepped(key, status)
+        self.keep(key, status)
         if key in self._place:
-            rows, row = self._place[key]
-            rows.set(row, status)
+            batch, row = self._place[key]
+            batch.set(row, status)
+
+    def forget(self, keys: Iterable[Key]) -> None:
+        """Forget the status of alerts that somebody ended, so that they can fire again."""
+        for key in keys:
+            self.put(key, Status())
 
     def wait(self, key: Key, since: int, worst: float) -> None:
-        """Go on from a condition that has been true since then, if it is judged and does not fire."""
-        rows, row = self._place.get(key, (None, 0))
-        if rows and rows.states[row] != State.FIRING:
+        """Go on from a condition that late samples show to be true since then, if it is judged and does not fire."""
+        batch, row = self._place.get(key, (None, 0))
+        if batch and batch.states[row] != State.FIRING:
             status = Status(State.PENDING, since)
-            self.stepped(key, status)
-            rows.set(row, status, worst)
+            self.keep(key, status)
+            batch.set(row, status, worst)
 
     def step_vanished(self, at: int) -> Iterator[StateChange]:
         """Step the alerts of subjects that are not judged any more, which have no data: pending ones end."""
-        for key, (one, healthy) in [*self._gone.items()]:
+        for key, (target, healthy) in [*self._gone.items()]:
             before = self.statuses.get(key, Status())
             if key not in self._place and before.state == State.FIRING:
                 continue
             del self._gone[key]
             if key not in self._place and before.state == State.PENDING:
-                after = step(before, at, Truth.NO_DATA, Truth.NO_DATA, one.rule.for_)
-                self.stepped(key, after)
-                yield StateChange(at, one.rule, one.subject, before.state, after.state, None, nan, healthy, one.note)
+                rule = target.rule
+                after = step(before, at, Truth.NO_DATA, Truth.NO_DATA, rule.for_)
+                self.keep(key, after)
+                yield StateChange(at, rule, target.subject, before.state, after.state, None, nan, healthy, target.note)
 
     def value(self, key: Key) -> float:
         """The reduced value of a rule at the last evaluation; NaN if there is no data."""
-        rows, row = self._place.get(key, (None, 0))
-        return float(rows.values[row]) if rows else nan
+        batch, row = self._place.get(key, (None, 0))
+        return float(batch.values[row]) if batch else nan
 
     def state(self, key: Key) -> State:
         """The state of a rule after the last evaluation."""
         if key in self.statuses:
             return self.statuses[key].state
-        rows, row = self._place.get(key, (None, 0))
-        return State.OK if rows and rows.known[row] else State.NO_DATA
+        batch, row = self._place.get(key, (None, 0))
+        return State.OK if batch and batch.known[row] else State.NO_DATA
 
     def readings(self) -> dict[Key, float]:
         """The value of every alert that fires, at the last evaluation; NaN if there is no data (stale)."""
         return {key: self.value(key) for key, status in self.statuses.items() if status.state == State.FIRING}
 
+    @property
+    def _severe(self) -> list[RuleBatch]:
+        return [batch for batch in self.batches if batch.rule.severity != "info"]
+
     def judged(self) -> dict[str, int]:
         """How many warning and critical limits had data at the last evaluation, by host (case-folded)."""
-        places = self._places
-        counts = np.zeros(len(places.hosts), dtype=np.int64)
-        for rows, hosts in zip(self.rules, places.numbers, strict=True):
-            if rows.is_severe:
-                counts += np.bincount(hosts[rows.known | rows.active], minlength=len(counts))
-        return {host: count for host, count in zip(places.hosts, counts.tolist(), strict=True) if count}
+        counts = np.zeros(len(self._hosts.hosts), dtype=np.int64)
+        for batch, hosts in zip(self.batches, self._hosts.numbers, strict=True):
+            if batch.rule.severity != "info":
+                counts += np.bincount(hosts[batch.known | batch.active], minlength=len(counts))
+        return {host: count for host, count in zip(self._hosts.hosts, counts.tolist(), strict=True) if count}
 
     def pending(self) -> int:
         """How many warning and critical limits are crossed, but not yet for as long as they must be."""
-        return sum(int((rows.states == State.PENDING).sum()) for rows in self.rules if rows.is_severe)
+        return sum(int((batch.states == State.PENDING).sum()) for batch in self._severe)
 
     def impossible(self, signals: Mapping[str, Signal]) -> dict[str, set[str]]:
         """The values of warning and critical limits that cannot be, at the last evaluation, by host (case-folded)."""
-        found: dict[str, set[str]] = {}
-        for rows in self.rules:
-            for row in np.flatnonzero(~np.isnan(rows.odd)).tolist() if rows.is_severe else ():
-                signal = signals[rows.rule.signal]
-                text = f"{signal.title} {quantity(float(rows.odd[row]), signal.unit)}"
-                found.setdefault(rows.planned[row].subject.key[0], set()).add(text)
-        return found
+        values: dict[str, set[str]] = {}
+        for batch in self._severe:
+            for row in np.flatnonzero(~np.isnan(batch.odd)).tolist():
+                signal = signals[batch.rule.signal]
+                text = f"{signal.title} {quantity(float(batch.odd[row]), signal.unit)}"
+                values.setdefault(batch.targets[row].subject.key[0], set()).add(text)
+        return values
 
     def newest(
         self, signals: Mapping[str, Signal], samples: Callable[[Series], Samples], fresh: int
@@ -141,49 +149,50 @@ class AlertStates:
         The time of the newest sample and the sampling interval (ns), the longest of those that count. Where a series
         has samples since `fresh`, the others of its resource do not.
         """
-        found: dict[tuple[str, Resource], tuple[int, int]] = {}
-        for rows in self.rules:
-            resource = signals[rows.rule.signal].resource if rows.is_severe else None
+        sampled: dict[tuple[str, Resource], tuple[int, int]] = {}
+        for batch in self._severe:
+            resource = signals[batch.rule.signal].resource
             if resource is None:
                 continue
-            for one, healthy in zip(rows.planned, rows.limits.each, strict=True):
-                key = one.subject.key[0], resource
-                newest, interval = found.get(key, (0, 0))
+            for target, healthy in zip(batch.targets, batch.limits.each, strict=True):
+                key = target.subject.key[0], resource
+                newest, interval = sampled.get(key, (0, 0))
                 if healthy is None or newest >= fresh:
                     continue
-                for its in map(samples, series_of(one.origin)):
-                    if len(its.times) and its.interval:
-                        newest, interval = max(newest, int(its.times[-1])), max(interval, its.interval)
+                for part in map(samples, series_of(target.origin)):
+                    if len(part.times) and part.interval:
+                        newest, interval = max(newest, int(part.times[-1])), max(interval, part.interval)
                 if newest:
-                    found[key] = newest, interval
-        return found
+                    sampled[key] = newest, interval
+        return sampled
 
     def now(self) -> LatestEvaluation:
         """Every rule that is judged, as it is after the last evaluation."""
         return LatestEvaluation(
             [
                 RuleStates(
-                    one.rule,
-                    one.limits,
-                    one.values.copy(),
-                    np.where(one.active, one.states, np.where(one.known, State.OK, State.NO_DATA)),
-                    one.since.copy(),
-                    one.odd.copy(),
+                    batch.rule,
+                    batch.limits,
+                    batch.values.copy(),
+                    np.where(batch.active, batch.states, np.where(batch.known, State.OK, State.NO_DATA)),
+                    batch.since.copy(),
+                    batch.odd.copy(),
                 )
-                for one in self.rules
+                for batch in self.batches
             ],
-            self._places,
+            self._hosts,
         )
 
 
-def _by_rule(planned: Iterable[RuleTarget]) -> list[list[RuleTarget]]:
+def _by_rule(targets: Iterable[RuleTarget]) -> list[list[RuleTarget]]:
     """What is planned, by rule as it applies: hosts may have limits and severities of their own."""
-    found: dict[str, list[list[RuleTarget]]] = {}
-    for one in planned:
-        alike = found.setdefault(one.rule.id, [])
-        some = next((some for some in alike if some[0].rule is one.rule or some[0].rule == one.rule), None)
-        if some is None:
-            alike.append([one])
+    by_id: dict[str, list[list[RuleTarget]]] = {}
+    for target in targets:
+        groups = by_id.setdefault(target.rule.id, [])
+        rule = target.rule
+        alike = next((group for group in groups if group[0].rule is rule or group[0].rule == rule), None)
+        if alike is None:
+            groups.append([target])
         else:
-            some.append(one)
-    return [some for alike in found.values() for some in alike]
+            alike.append(target)
+    return [group for groups in by_id.values() for group in groups]

@@ -2,7 +2,7 @@
 come too late to be judged.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Literal
@@ -10,15 +10,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.alerting.series_hosts import SeriesHosts
 from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
+from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, duration_text
+from plimsoll.rules.subjects import host_of
 
 _TOLERATED = 60 * SECOND
 _REMEMBERED = 300 * SECOND
 _REMEMBERED_LATE = 900 * SECOND  # some agents write every few minutes
+_MOST_SERIES = 500_000
 _STEADY = 120 * SECOND  # a host that catches up after an outage is later at first, and soon in time
 
 
@@ -54,6 +56,30 @@ class _Early:
     host: str
     newest: int
     written: int
+
+
+class SeriesHosts:
+    """Numbers for the hosts of series; `names` has the host of each. `tags` name it: see `rules.subjects.host_of`."""
+
+    def __init__(self, tags: Collection[str]) -> None:
+        self._tags = tags
+        # By the id of a series, which is looked up faster than the series itself; held, so that no other one gets it.
+        self._known: dict[int, tuple[int, Series]] = {}
+        self._numbers: dict[str, int] = {}
+        self.names: list[str] = []
+
+    def numbers(self, series: Sequence[Series]) -> NDArray[np.intp]:
+        """The number of each series' host."""
+        if len(self._known) > _MOST_SERIES:  # series come and go
+            self._known.clear()
+        for one in series:
+            if id(one) not in self._known:
+                host = host_of(one, self._tags)
+                if host not in self._numbers:
+                    self._numbers[host] = len(self.names)
+                    self.names.append(host)
+                self._known[id(one)] = self._numbers[host], one
+        return np.array([self._known[id(one)][0] for one in series], np.intp)
 
 
 class ClockSkew:

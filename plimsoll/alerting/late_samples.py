@@ -10,20 +10,20 @@ from typing import NamedTuple
 import numpy as np
 
 from plimsoll.alerting.alert_history import AlertHistory
-from plimsoll.alerting.alert_intervals import AlertInterval
 from plimsoll.alerting.alert_queries import history
 from plimsoll.alerting.clock_skew import ClockSkew
 from plimsoll.alerting.evaluator import Evaluator
 from plimsoll.alerting.host_inventory import retired
-from plimsoll.alerting.replay import episodes_of, judged_again, pending_of
+from plimsoll.alerting.replay import alert_intervals, evaluate_again, pending_since
 from plimsoll.alerting.rule_targets import Key, Site
-from plimsoll.alerting.series_index import GoOn, within
+from plimsoll.alerting.series_index import Check, within
+from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.host_key import host_key
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.states import State
+from plimsoll.rules.states import State, Status
 from plimsoll.store.protocol import Store
 
 _LONGEST = 24 * 3600 * SECOND  # what is older is left as it is
@@ -36,28 +36,28 @@ _STILL = 360 * SECOND  # an agent that writes every 5 min: what was true so long
 _log = logging.getLogger(__name__)
 
 
-class _Again(NamedTuple):
+class _Replay(NamedTuple):
     """What a host's samples show from `start` to `last`, now that all are there.
 
     Attributes:
-        episodes: When each rule fired; an empty list for what fired before and does not now.
+        intervals: When each rule fired; an empty list for what fired before and does not now.
         pending: Since when a rule is pending at the end, and the worst value since.
     """
 
     host: str
     start: int
     last: int
-    episodes: dict[Key, list[AlertInterval]]
+    intervals: dict[Key, list[AlertInterval]]
     pending: dict[Key, tuple[int, float]]
 
 
 class LateSamples:
     """Amends one host at a time, so that late samples do not hold up what is in time. `check` may raise to end it."""
 
-    def __init__(self, store: Store, book: AlertHistory, clocks: ClockSkew, check: GoOn) -> None:
+    def __init__(self, store: Store, history: AlertHistory, skew: ClockSkew, check: Check) -> None:
         self._store = store
-        self._book = book
-        self._clocks = clocks
+        self._history = history
+        self._skew = skew
         self._check = check
         self._first_late: dict[str, int] = {}  # the time of each host's first late sample
         self._series: dict[int, Series] = {}  # by id
@@ -70,18 +70,17 @@ class LateSamples:
         if not len(points) or int(points.times.min()) > last:
             return
         late = points.times <= last
-        which, hosts = points.which[late], self._clocks.hosts
+        which, hosts = points.which[late], self._skew.hosts
         of_host = hosts.numbers(points.series)[which]
         first = np.full(len(hosts.names), last)
         np.minimum.at(first, of_host, points.times[late])
         with self._lock:
             for number in np.unique(of_host).tolist():
                 self._note(hosts.names[number], int(first[number]))
-            late_ones = [points.series[one] for one in np.unique(which).tolist()]
-            self._series.update(zip(map(id, late_ones), late_ones, strict=True))
+            self._series.update((id(points.series[at]), points.series[at]) for at in np.unique(which).tolist())
 
-    def amend(self, judge: Evaluator, site: Site, given: GivenFacts, last: int, now: int) -> bool:
-        """Amend the history of one host up to `last`, the last evaluation that was kept; `judge` goes on from it.
+    def amend(self, evaluator: Evaluator, site: Site, given: GivenFacts, last: int, now: int) -> bool:
+        """Amend the history of one host up to `last`, the last evaluation that was kept; `evaluator` goes on from it.
 
         Whether there was one to amend.
         """
@@ -94,64 +93,77 @@ class LateSamples:
             host, series = due[0], self._series.values()
             start = min(max(self._first_late.pop(host), last - _LONGEST), last)
             self._series = {}
-        if host_key(host) in retired(self._book.file):
+        if host_key(host) in retired(self._history.file):
             return False
         self._amended[host] = now
         begun = time.thread_time()
-        judge.reread(series)
+        evaluator.reread(series)
         try:
-            found = self._again(site, given, host, start, last)
+            replay = self._replay(site, given, host, start, last)
         except TimeoutError:
             _log.warning("%s: its history is not amended by late samples: it has too many series", host)
             self._amended[host] = now + _AGAIN - _EVERY
             return False
         finally:
             self._next = now + int(_APART * (time.thread_time() - begun) * SECOND)
-        self._take(judge, found, now)
+        self._apply(evaluator, replay, now)
         return True
 
-    def _again(self, site: Site, given: GivenFacts, host: str, start: int, last: int) -> _Again:
+    def _replay(self, site: Site, given: GivenFacts, host: str, start: int, last: int) -> _Replay:
         """Judge a host once more. TimeoutError if that takes too long."""
-        before = (one for one in history(self._book.file, start, last) if host_key(one.host) == host_key(host))
-        again = _Again(host, start, last, {one.key: [] for one in before}, {})
+        before = history(self._history.file, start, last)
+        fired = (alert.key for alert in before if host_key(alert.host) == host_key(host))
+        replay = _Replay(host, start, last, {key: [] for key in fired}, {})
         check = within(_MOST_S, self._check)
-        for one, conditions in judged_again(self._store, site, given, start, last, [host], check):
-            for episode in episodes_of(one, conditions, start):
-                again.episodes.setdefault(one.key, []).append(episode)
-            if waits := pending_of(one, conditions):
-                again.pending[one.key] = waits
-        return again
+        for target, conditions in evaluate_again(self._store, site, given, start, last, [host], check):
+            for interval in alert_intervals(target, conditions, start):
+                replay.intervals.setdefault(target.key, []).append(interval)
+            if pending := pending_since(target, conditions):
+                replay.pending[target.key] = pending
+        return replay
 
-    def _take(self, judge: Evaluator, found: _Again, now: int) -> None:
-        """Keep what was found, and go on from it."""
-        is_behind = host_key(found.host) in {host_key(other) for other in self._clocks.behind(now)}
-        for key, episodes in found.episodes.items():
-            self._amend_one(judge, key, episodes, found, now, is_behind=is_behind)
-        for key, (since, worst) in found.pending.items() if not is_behind else ():
-            judge.wait(key, since, worst)
-        firing = {key for key, status in judge.statuses.items() if status.state == State.FIRING}
-        if any(one.ended_at is None and key not in firing for key, some in found.episodes.items() for one in some):
+    def _apply(self, evaluator: Evaluator, replay: _Replay, now: int) -> None:
+        """Keep what a replay shows, and go on from it."""
+        # The samples of a host that is behind have no certain time.
+        is_behind = host_key(replay.host) in {host_key(host) for host in self._skew.behind(now)}
+        states = evaluator.states
+        for key, intervals in replay.intervals.items():
+            still_open = next((interval for interval in intervals if interval.ended_at is None), None)
+            fires = states.state(key) == State.FIRING
+            self._amend(evaluator, key, intervals, still_open, replay, now)
+            if fires or is_behind or still_open is None or still_open.known is None:
+                continue
+            if replay.last - still_open.known <= _STILL:
+                self._history.fire_late(still_open, now=now)
+                states.put(key, Status(State.FIRING, still_open.since))
+        for key, (since, worst) in replay.pending.items() if not is_behind else ():
+            states.wait(key, since, worst)
+        firing = {key for key, status in states.statuses.items() if status.state == State.FIRING}
+        if any(
+            interval.ended_at is None and key not in firing
+            for key, intervals in replay.intervals.items()
+            for interval in intervals
+        ):
             # It would fire still, had its samples come in time: look again when its end is known.
             with self._lock:
-                self._note(found.host, found.start)
+                self._note(replay.host, replay.start)
 
-    def _amend_one(
-        self, judge: Evaluator, key: Key, episodes: Sequence[AlertInterval], found: _Again, now: int, *, is_behind: bool
+    def _amend(
+        self,
+        evaluator: Evaluator,
+        key: Key,
+        intervals: Sequence[AlertInterval],
+        still_open: AlertInterval | None,
+        replay: _Replay,
+        now: int,
     ) -> None:
-        """Amend the history of one rule and subject. What late samples show to fire now fires, and what ended ends."""
-        fires = judge.state(key) == State.FIRING
-        open_one = next((one for one in episodes if one.ended_at is None), None)
-        if fires and open_one is None and isnan(judge.value(key)):
-            latest = max(episodes, key=lambda one: one.fired_at, default=None)
-            self._book.end_late(key, latest, found.last, now=now)
-            judge.forget([key])
-        self._book.amend(key, found.start, episodes, now=now)
-        known = None if open_one is None else open_one.known
-        if fires or open_one is None or known is None or is_behind:  # the samples of one behind have no certain time
-            return
-        if found.last - known <= _STILL:
-            self._book.fire_late(open_one, now=now)
-            judge.take(key, open_one.since)
+        """Amend the history of one rule and subject; end what fires without data, and has ended by the replay."""
+        states = evaluator.states
+        if states.state(key) == State.FIRING and still_open is None and isnan(states.value(key)):
+            latest = max(intervals, key=lambda interval: interval.fired_at, default=None)
+            self._history.end_late(key, latest, replay.last, now=now)
+            states.forget([key])
+        self._history.amend(key, replay.start, intervals, now=now)
 
     def _note(self, host: str, first: int) -> None:
         self._first_late[host] = min(first, self._first_late.get(host, first))

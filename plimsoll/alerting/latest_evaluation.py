@@ -1,10 +1,9 @@
 """Rules for their subjects as they were after the last evaluation: a column for each rule, a row for each subject."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
-from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,56 +109,26 @@ class HostRows:
         return found
 
 
-class LatestEvaluation(Sequence[RuleState]):
+class LatestEvaluation:
     """All rules for all their subjects. What is known of one is put together when somebody asks: few are looked at."""
 
-    def __init__(self, rules: Sequence[RuleStates] = (), places: HostRows | None = None) -> None:
+    def __init__(self, rules: Sequence[RuleStates] = (), hosts: HostRows | None = None) -> None:
         self.rules = rules
-        self.places = places or HostRows([one.limits.judged for one in rules])
-
-    @classmethod
-    def of(cls, judged: Iterable[RuleState]) -> "LatestEvaluation":
-        """The same of what is put together already."""
-        found: dict[int, list[RuleState]] = {}
-        for one in judged:
-            found.setdefault(id(one.rule), []).append(one)
-        return cls(
-            [
-                RuleStates(
-                    some[0].rule,
-                    Limits(some, [one.healthy for one in some]),
-                    np.array([one.value for one in some]),
-                    np.array([one.state for one in some], np.int8),
-                    np.array([one.since or 0 for one in some], np.int64),
-                    np.array([one.impossible for one in some]),
-                )
-                for some in found.values()
-            ]
-        )
+        self.places = hosts or HostRows([states.limits.judged for states in rules])
 
     def on(self, host: HostKey) -> list[RuleState]:
         """What is judged on a host."""
-        return [one for rule, rows in self.places.of_host.get(host, {}).items() for one in self.rules[rule].at(rows)]
+        batches = self.places.of_host.get(host, {})
+        return [state for rule, rows in batches.items() for state in self.rules[rule].at(rows)]
 
     def pending(self) -> list[RuleState]:
         """What is crossed, but not for as long yet as it takes to alert."""
-        return [one for rule in self.rules for one in rule.at(np.flatnonzero(rule.states == State.PENDING).tolist())]
-
-    @overload
-    def __getitem__(self, index: int) -> RuleState: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[RuleState]: ...
-
-    def __getitem__(self, index: int | slice) -> RuleState | Sequence[RuleState]:
-        return self._all[index]
-
-    def __len__(self) -> int:
-        return len(self._all)
+        rows = (np.flatnonzero(states.states == State.PENDING).tolist() for states in self.rules)
+        return [state for states, pending in zip(self.rules, rows, strict=True) for state in states.at(pending)]
 
     def __iter__(self) -> Iterator[RuleState]:
         return iter(self._all)
 
     @cached_property
     def _all(self) -> list[RuleState]:
-        return [one for rule in self.rules for one in rule.at(range(len(rule.values)))]
+        return [state for states in self.rules for state in states.at(range(len(states.values)))]

@@ -53,8 +53,8 @@ class AlertLoop:
         store: Store,
         site: Site,
         given: GivenFacts,
-        book: AlertHistory,
-        roster: HostInventory,
+        history: AlertHistory,
+        inventory: HostInventory,
         *,
         delay: int = DELAY,
         processes: Callable[[int, Iterable[str]], Mapping[str, Sequence[str]]] = lambda *_: {},
@@ -65,18 +65,18 @@ class AlertLoop:
         self._store = store
         self._site = site
         self._given = given
-        self._book = book
-        self._roster = roster
+        self._history = history
+        self._inventory = inventory
         self._delay = delay
         self._processes = processes
         self._troubles = troubles
         self._on_step = on_step
         self._most_hosts = most_hosts
         self._stop = Event()
-        self._own = SelfMonitoring(book.file)
-        self._clocks = ClockSkew(host_tags(site.catalogue.signals))
-        self._amender = LateSamples(store, book, self._clocks, self._check)
-        self._judge: Evaluator | None = None
+        self._self_monitoring = SelfMonitoring(history.file)
+        self._skew = ClockSkew(host_tags(site.catalogue.signals))
+        self._late_samples = LateSamples(store, history, self._skew, self._check)
+        self._evaluator: Evaluator | None = None
         self._last: int | None = None
         self._reading: int | None = None  # the evaluation whose samples are being read, or were
         self._kept: dict[Key, Status] = {}
@@ -99,9 +99,9 @@ class AlertLoop:
 
     def written(self, points: Points, now: int) -> None:
         """Note samples that were written after their evaluation, so that history can be amended, and wrong clocks."""
-        self._clocks.written(points, now)
+        self._skew.written(points, now)
         if self._reading is not None:  # what comes during an evaluation may come after its samples were read
-            self._amender.written(points, self._reading)
+            self._late_samples.written(points, self._reading)
 
     def judge_by(self, site: Site, given: GivenFacts) -> None:
         """Judge by other settings from the next evaluation on; what fires goes on from where it is, as at a start."""
@@ -113,29 +113,33 @@ class AlertLoop:
         with self._lock:
             fresh, self._fresh = self._fresh, None
         if fresh is not None:
-            (self._site, self._given), self._judge = fresh, None
-            self._roster.forget_resources()
+            (self._site, self._given), self._evaluator = fresh, None
+            self._inventory.forget_resources()
         try:
-            self._own.step(self._troubles(), now)
+            self._self_monitoring.step(self._troubles(), now)
             self._evaluate(now)
-            judge, last = self._judge, self._last
-            if judge and last is not None and self._amender.amend(judge, self._site, self._given, last, now):
-                self._kept = dict(judge.statuses)
+            evaluator, last = self._evaluator, self._last
+            if (
+                evaluator
+                and last is not None
+                and self._late_samples.amend(evaluator, self._site, self._given, last, now)
+            ):
+                self._kept = dict(evaluator.states.statuses)
         except Stopped:
-            self._judge = None
+            self._evaluator = None
         except (Unreachable, Unusable, NotKept) as error:
             self._failed(str(error))
-            self._judge = None  # what was evaluated may not have been kept: begin again from what was
+            self._evaluator = None  # what was evaluated may not have been kept: begin again from what was
         except Exception as error:  # the loop must go on, and say that it does not
             _log.exception("the alert loop failed")
             self._failed(f"a defect of Plimsoll: {type(error).__name__}: {error}")
-            self._judge = None
+            self._evaluator = None
 
     def _evaluate(self, now: int) -> None:
         due = (now - self._delay) // EVERY * EVERY
-        judge, is_start = self._judge, False
-        if judge is None:
-            judge, is_start = self._started(due), True
+        evaluator, is_start = self._evaluator, False
+        if evaluator is None:
+            evaluator, is_start = self._start(due), True
         last = due - _HOUR if self._last is None else self._last
         if last - due > _SET_BACK:
             self._failed(
@@ -154,86 +158,86 @@ class AlertLoop:
         begun = time.perf_counter()
         is_quiet = is_start or int(at[-1] - at[0]) > _QUIET_LAG
         for first in range(0, len(at), _CHUNK):
-            self._step(judge, at[first : first + _CHUNK], now, is_quiet=is_quiet)
+            self._step(evaluator, at[first : first + _CHUNK], now, is_quiet=is_quiet)
         if is_quiet:
-            self._book.caught_up()
-        behind = self._clocks.behind(now)
+            self._history.caught_up()
+        behind = self._skew.behind(now)
         for host, (_, newest) in behind.items():
             if host not in self._seen or newest > self._seen[host].newest:
                 self._seen[host] = LastSample(newest)
-        sent = self._clocks.last_sent(now)
-        for host, one in self._seen.items():
-            self._seen[host] = replace(one, newest=min(one.newest, sent.get(host_key(host), one.newest)))
+        sent = self._skew.last_sent(now)
+        for host, sample in self._seen.items():
+            self._seen[host] = replace(sample, newest=min(sample.newest, sent.get(host_key(host), sample.newest)))
         # As of the evaluation: samples after it may be there, but have not been looked for.
-        ahead = self._clocks.ahead(now)
-        self._roster.step(self._seen, int(at[-1]), self._clocks.reasons(now), ahead)
+        ahead = self._skew.ahead(now)
+        self._inventory.step(self._seen, int(at[-1]), self._skew.reasons(now), ahead)
         self.progress = Progress(
             int(at[-1]),
             now,
             time.perf_counter() - begun,
-            judged=judge.judged,
-            pending=judge.pending,
-            lacking=judge.lacking,
-            impossible=judge.impossible,
+            judged=evaluator.states.judged(),
+            pending=evaluator.states.pending(),
+            lacking=evaluator.unknown_facts,
+            impossible=evaluator.impossible(),
             ahead=ahead,
             behind={host: by for host, (by, _) in behind.items()},
-            left_out=len(judge.left_out),
-            beyond=judge.beyond,
-            unsent=self._roster.unsent(judge.newest, self._seen, int(at[-1])),
+            left_out=len(evaluator.index.left_out),
+            beyond=evaluator.beyond,
+            unsent=self._inventory.unsent(evaluator.newest, self._seen, int(at[-1])),
         )
-        self.judged = judge.now()
+        self.judged = evaluator.states.now()
         self._on_step(now)
 
-    def _started(self, due: int) -> Evaluator:
-        known_rules.keep(self._book.file, self._site.catalogue.rules)
-        self._last = self._book.last_evaluation()
-        self._book.keep_only(self._site.is_judged, due, now=due)
-        self._kept = dict(self._book.statuses())
-        self._judge = Evaluator(
+    def _start(self, due: int) -> Evaluator:
+        known_rules.keep(self._history.file, self._site.catalogue.rules)
+        self._last = self._history.last_evaluation()
+        self._history.keep_only(self._site.is_judged, due, now=due)
+        self._kept = dict(self._history.statuses())
+        self._evaluator = Evaluator(
             self._store,
             self._site,
             self._given,
             self._kept,
             most_hosts=self._most_hosts,
-            oldest=self._roster.oldest_first(),
+            oldest=self._inventory.oldest_first(),
             check=self._check,
         )
-        return self._judge
+        return self._evaluator
 
     def _check(self) -> None:
         if self._stop.is_set():
             raise Stopped
 
-    def _step(self, judge: Evaluator, at: Times, now: int, *, is_quiet: bool) -> None:
+    def _step(self, evaluator: Evaluator, at: Times, now: int, *, is_quiet: bool) -> None:
         """Evaluate, and keep what that brought."""
-        gone = retired(self._book.file)
-        judge.retire(frozenset(gone))
+        gone = retired(self._history.file)
+        evaluator.states.retire(frozenset(gone))
         self._reading = int(at[-1])
-        step = judge.advance(at)
+        step = evaluator.advance(at)
         ended = dict.fromkeys(self._kept.keys() - step.statuses.keys(), Status())
-        fired = {one.subject.host for one in step.transitions if one.after == State.FIRING}
-        lost = self._book.step(
+        fired = {change.subject.host for change in step.changes if change.after == State.FIRING}
+        lost = self._history.step(
             step.at,
-            step.transitions,
+            step.changes,
             {**ended, **step.statuses},
             now=now,
             readings=step.readings,
             processes={} if is_quiet else self._processes(step.at, fired),
             quiet=is_quiet,
         )
-        judge.forget(lost)
-        self._kept = dict(judge.statuses)
+        evaluator.states.forget(lost)
+        self._kept = dict(evaluator.states.statuses)
         self._last = step.at
         for host, newest in step.heard.items():
             left = gone.get(host_key(host))
             # An evaluation is after samples that may be older than the retirement.
             if left is None or (newest > left and host_key(host) in self._sending(left + 1, step.at)):
-                self._seen[host] = LastSample(newest, judge.interval(host))
+                self._seen[host] = LastSample(newest, evaluator.interval(host))
 
     def _sending(self, start: int, end: int) -> set[HostKey]:
         """The hosts that have samples in a range."""
         tags = host_tags(self._site.catalogue.signals)
-        return {host_key(host_of(one, tags)) for one in self._store.series(start, end, live=True).series}
+        return {host_key(host_of(series, tags)) for series in self._store.series(start, end, live=True).series}
 
     def _failed(self, problem: str) -> None:
         if problem != self.progress.problem:

@@ -75,7 +75,6 @@ class RecentSamples:
         found, self._widest_change = self._widest_change, 0
         return found
 
-    @property
     def intervals(self) -> Iterable[tuple[Series, int]]:
         """The sampling interval (ns) of each series for which it is known."""
         for clock in self._clocks:

@@ -1,12 +1,14 @@
 """Judges stored samples over columns, as a review does: which alerts there were, had all samples arrived in time."""
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
-from plimsoll.alerting.alert_intervals import AlertInterval
 from plimsoll.alerting.rule_targets import RuleTarget, Site, plan
-from plimsoll.alerting.series_index import GoOn, go_on
+from plimsoll.alerting.series_index import Check, check_nothing
+from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
 from plimsoll.model.host_key import host_key
@@ -27,22 +29,22 @@ _BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pe
 
 
 def replay(store: Store, site: Site, given: GivenFacts, start: int, end: int) -> Iterator[AlertInterval]:
-    """Yield the episodes with an evaluation from `start` to `end` (UTC ns).
+    """Yield the alerts that fired at an evaluation from `start` to `end` (UTC ns).
 
     What was firing two hours before `start` already is reported as firing from some time in these two hours on.
     """
-    for one, found in judged_again(store, site, given, start, end):
-        yield from episodes_of(one, found, start)
+    for target, conditions in evaluate_again(store, site, given, start, end):
+        yield from alert_intervals(target, conditions, start)
 
 
-def judged_again(
+def evaluate_again(
     store: Store,
     site: Site,
     given: GivenFacts,
     start: int,
     end: int,
     hosts: Collection[str] = (),
-    check: GoOn = go_on,
+    check: Check = check_nothing,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
     """Yield what is judged from two hours before `start` to `end` (UTC ns); of these hosts, or of all.
 
@@ -53,9 +55,9 @@ def judged_again(
     by_host: dict[str, list[Series]] = {}
     for one in store.series(first, end, live=True).series:
         by_host.setdefault(host_key(host_of(one, tags)), []).append(one)
-    wanted = {host_key(host) for host in hosts}
+    chosen = {host_key(host) for host in hosts}
     for host, series in by_host.items():
-        if not wanted or host in wanted:
+        if not chosen or host in chosen:
             yield from conditions_of(store, site, given, series, first, end, check)
 
 
@@ -66,68 +68,63 @@ def conditions_of(
     series: Sequence[Series],
     start: int,
     end: int,
-    check: GoOn = go_on,
+    check: Check = check_nothing,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
     """Yield what is judged on the series of hosts, at every evaluation from the first sample of each on."""
-    held: dict[Series, Samples] = {}
+    samples: dict[Series, Samples] = {}
 
-    def hold(some: Collection[Series]) -> None:
-        missing = [one for one in some if one not in held]
-        held.update(zip(missing, store.read(missing, start, end, live=True) if missing else (), strict=True))
+    def read(needed: Collection[Series]) -> None:
+        missing = [part for part in needed if part not in samples]
+        samples.update(zip(missing, store.read(missing, start, end, live=True) if missing else (), strict=True))
 
-    def values(one: Series) -> Values:
-        return held[one].values if one in held else np.empty(0)
+    def values(part: Series) -> Values:
+        return samples[part].values if part in samples else np.empty(0)
 
-    hold([one for one in series if shows_in_values(one)])
-    facts = Facts(given, facts_shown_by([(one, lambda one=one: values(one)) for one in series]))
-    planned, finder = plan(site, series, facts, check)
-    signals = {condition.signal for one in planned for condition in one.rule.conditions}
-    hold({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})
-    judge = Judge(finder.find, held.__getitem__, facts, signals=site.catalogue.signals)
-    for one in planned:
+    read([part for part in series if shows_in_values(part)])
+    facts = Facts(given, facts_shown_by([(part, partial(values, part)) for part in series]))
+    targets, finder = plan(site, series, facts, check)
+    signals = {condition.signal for target in targets for condition in target.rule.conditions}
+    read({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})
+    judge = Judge(finder.find, samples.__getitem__, facts, signals=site.catalogue.signals)
+    for target in targets:
         check()
-        times = [held[part].times for part in series_of(one.origin) if len(held[part].times)]
-        if times:
-            begin = -(-min(int(some[0]) for some in times) // EVERY) * EVERY
-            try:
-                found = judge.conditions(
-                    one.rule, one.subject, one.origin, np.arange(begin, end + 1, EVERY, dtype=np.int64)
-                )
-            except UnknownFact:
-                continue
-            yield one, found
+        firsts = [int(samples[part].times[0]) for part in series_of(target.origin) if len(samples[part].times)]
+        if firsts:
+            at = np.arange(-(-min(firsts) // EVERY) * EVERY, end + 1, EVERY, dtype=np.int64)
+            with suppress(UnknownFact):
+                yield target, judge.conditions(target.rule, target.subject, target.origin, at)
 
 
-def pending_of(one: RuleTarget, found: Conditions) -> tuple[int, float] | None:
+def pending_since(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:
     """Since when (UTC ns) a rule is pending for a subject at the end, and the worst value since; None if it is not."""
-    states, status = run(found.times, found.enter, found.stay, one.rule.for_)
+    states, status = run(conditions.times, conditions.enter, conditions.stay, target.rule.for_)
     if not len(states) or states[-1] != State.PENDING or status.since is None:
         return None
-    return status.since, worst_of(found.healthy, found.values[found.times >= status.since])
+    return status.since, worst_of(conditions.healthy, conditions.values[conditions.times >= status.since])
 
 
-def episodes_of(one: RuleTarget, found: Conditions, start: int) -> Iterator[AlertInterval]:
+def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> Iterator[AlertInterval]:
     """Yield the times that a rule fired for a subject, those left out that ended before `start` (UTC ns)."""
-    states, _ = run(found.times, found.enter, found.stay, one.rule.for_)
+    states, _ = run(conditions.times, conditions.enter, conditions.stay, target.rule.for_)
     active = (states == State.PENDING) | (states == State.FIRING)
-    with_data = np.flatnonzero(found.enter != Truth.NO_DATA)
-    known = int(found.times[with_data[-1]]) if len(with_data) else None
+    with_data = np.flatnonzero(conditions.enter != Truth.NO_DATA)
+    known = int(conditions.times[with_data[-1]]) if len(with_data) else None
     firing = np.concatenate(([False], states == State.FIRING, [False]))
     edges = np.flatnonzero(np.diff(firing.astype(np.int8))).reshape(-1, 2)
     for first, stop in edges.tolist():
-        if stop < len(found.times) and found.times[stop] < start:
+        if stop < len(conditions.times) and conditions.times[stop] < start:
             continue
         inactive = np.flatnonzero(~active[:first])
         since = int(inactive[-1]) + 1 if len(inactive) else 0
         yield AlertInterval(
-            one.rule,
-            one.subject,
-            int(found.times[since]),
-            int(found.times[first]),
-            int(found.times[stop]) if stop < len(found.times) else None,
-            float(found.values[first]),
-            worst_of(found.healthy, found.values[since:stop]),
-            found.healthy,
-            one.note,
+            target.rule,
+            target.subject,
+            int(conditions.times[since]),
+            int(conditions.times[first]),
+            int(conditions.times[stop]) if stop < len(conditions.times) else None,
+            float(conditions.values[first]),
+            worst_of(conditions.healthy, conditions.values[since:stop]),
+            conditions.healthy,
+            target.note,
             known=known,
         )

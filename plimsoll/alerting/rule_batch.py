@@ -31,26 +31,21 @@ class RuleBatch:
         retired: Which subjects are of hosts that are retired: nothing of them is known.
     """
 
-    def __init__(self, planned: Sequence[RuleTarget]) -> None:
-        self.rule = planned[0].rule
-        self.planned = planned
-        self.keys: list[Key] = [one.key for one in planned]
-        count = len(planned)
+    def __init__(self, targets: Sequence[RuleTarget]) -> None:
+        self.rule = targets[0].rule
+        self.targets = targets
+        self.keys: list[Key] = [target.key for target in targets]
+        count = len(targets)
         self.states = np.zeros(count, dtype=np.int8)
         self.since = np.zeros(count, dtype=np.int64)
         self.worst = np.full(count, nan)
-        self.limits = Limits(planned, [None] * count)
+        self.limits = Limits(targets, [None] * count)
         self.values = np.full(count, nan)
         self.known = np.zeros(count, dtype=np.bool_)
         self.odd = np.full(count, nan)
         self.retired = np.zeros(count, dtype=np.bool_)
         self._parts: list[tuple[Part, NDArray[np.intp]]] | None = None
         self._evaluations = 0
-
-    @property
-    def is_severe(self) -> bool:
-        """Whether it is a warning or critical."""
-        return self.rule.severity != "info"
 
     @property
     def active(self) -> NDArray[np.bool_]:
@@ -71,7 +66,7 @@ class RuleBatch:
 
     def intervals_changed(self, widest: int) -> None:
         """Windows up to so long (ns) may be others now, as they are at least two sampling intervals."""
-        if min(one.over for one in self.rule.conditions) < widest:
+        if min(condition.over for condition in self.rule.conditions) < widest:
             self._parts = None
 
     def advance(
@@ -87,78 +82,78 @@ class RuleBatch:
         the window of a rule samples cover at an evaluation.
         """
         if self._parts is None or len(at) > self._evaluations:
-            self._parts, self._evaluations = [*self._made(judge, len(at), lacking)], len(at)
+            self._parts, self._evaluations = [*self._make_parts(judge, len(at), lacking)], len(at)
         for part, rows in self._parts:
-            found = judge.matrix(part, at)
+            matrix = judge.matrix(part, at)
             if self.retired[rows].any():
-                found = found.without(self.retired[rows])
-            if len(found.times):
-                self.values[rows] = found.values[:, -1]
-                self.known[rows] = found.enter[:, -1] != Truth.NO_DATA
-                self.odd[rows] = found.impossible[:, -1]
-            yield from self._steps(found, rows, covered)
+                matrix = matrix.without(self.retired[rows])
+            if len(matrix.times):
+                self.values[rows] = matrix.values[:, -1]
+                self.known[rows] = matrix.enter[:, -1] != Truth.NO_DATA
+                self.odd[rows] = matrix.impossible[:, -1]
+            yield from self._step(matrix, rows, covered)
 
-    def _made(
+    def _make_parts(
         self, judge: Judge, evaluations: int, lacking: Callable[[RuleTarget, str], None]
     ) -> Iterator[tuple[Part, NDArray[np.intp]]]:
-        every = [(one.subject, one.origin) for one in self.planned]
-        self.limits = Limits(self.planned, [*self.limits.each])  # pages may be reading the last ones
+        parts = [(target.subject, target.origin) for target in self.targets]
+        self.limits = Limits(self.targets, [*self.limits.each])  # pages may be reading the last ones
         try:
-            yield from self._placed([*judge.parts(self.rule, every, evaluations)], [*range(len(every))])
+            yield from self._place_parts([*judge.parts(self.rule, parts, evaluations)], [*range(len(parts))])
         except UnknownFact:
-            for row, one in enumerate(every):
+            for row, part in enumerate(parts):
                 try:
-                    yield from self._placed([*judge.parts(self.rule, [one], evaluations)], [row])
+                    yield from self._place_parts([*judge.parts(self.rule, [part], evaluations)], [row])
                 except UnknownFact as unknown:
-                    lacking(self.planned[row], unknown.fact)
+                    lacking(self.targets[row], unknown.fact)
 
-    def _placed(self, parts: Sequence[Part], rows: Sequence[int]) -> Iterator[tuple[Part, NDArray[np.intp]]]:
+    def _place_parts(self, parts: Sequence[Part], rows: Sequence[int]) -> Iterator[tuple[Part, NDArray[np.intp]]]:
         at = 0
         for part in parts:
-            its = rows[at : at + len(part.subjects)]
-            at += len(its)
-            for row, healthy in zip(its, part.limits.each, strict=True):
+            of_part = rows[at : at + len(part.subjects)]
+            at += len(of_part)
+            for row, healthy in zip(of_part, part.limits.each, strict=True):
                 self.limits.each[row] = healthy
-            yield part, np.array(its)
+            yield part, np.array(of_part)
 
-    def _steps(
-        self, found: Matrix, rows: NDArray[np.intp], covered: Callable[[RuleTarget, int], int | None]
+    def _step(
+        self, matrix: Matrix, rows: NDArray[np.intp], covered: Callable[[RuleTarget, int], int | None]
     ) -> Iterator[tuple[Key, Status, StateChange | None]]:
         hold = self.rule.for_
-        for column, at in enumerate(found.times.tolist()):
+        for column, at in enumerate(matrix.times.tolist()):
             states, since = self.states[rows], self.since[rows]
-            enter, stay = found.enter[:, column], found.stay[:, column]
+            enter, stay = matrix.enter[:, column], matrix.stay[:, column]
             same = settled(states, since, at, enter, stay, hold)
-            self._worsen(rows, np.flatnonzero(same & (states == State.PENDING)), found, column)
+            self._worsen(rows, np.flatnonzero(same & (states == State.PENDING)), matrix, column)
             for place in np.flatnonzero(~same).tolist():
                 row = int(rows[place])
-                before, value = self.status(row), float(found.values[place, column])
+                before, value = self.status(row), float(matrix.values[place, column])
                 after = step(before, at, int(enter[place]), int(stay[place]), hold)
-                limit, worst = found.healthy[place], nan
+                limit, worst = matrix.healthy[place], nan
                 if after.state in CROSSED:
                     worst = worst_of(limit, np.array([self.worst[row], value]))
                 self.set(row, after, worst)
                 change = None
                 if after.state != before.state and (after.state in CROSSED or before.state in CROSSED):
-                    one = self.planned[row]
+                    target = self.targets[row]
                     begun = after.since if after.state in CROSSED else None
-                    states_, seen = (before.state, after.state), covered(one, at)
+                    states_, seen = (before.state, after.state), covered(target, at)
                     change = StateChange(
-                        at, one.rule, one.subject, *states_, begun, value, limit, one.note, seen, worst
+                        at, self.rule, target.subject, *states_, begun, value, limit, target.note, seen, worst
                     )
                 yield self.keys[row], after, change
 
-    def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], found: Matrix, column: int) -> None:
+    def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], matrix: Matrix, column: int) -> None:
         """Keep the worst values of those that stay pending."""
         if not len(pending):
             return
-        its, values = rows[pending], found.values[pending, column]
-        match found.healthy[0].worse:
+        worsening, values = rows[pending], matrix.values[pending, column]
+        match matrix.healthy[0].worse:
             case "higher":
-                self.worst[its] = np.fmax(self.worst[its], values)
+                self.worst[worsening] = np.fmax(self.worst[worsening], values)
             case "lower":
-                self.worst[its] = np.fmin(self.worst[its], values)
+                self.worst[worsening] = np.fmin(self.worst[worsening], values)
             case "either":
-                limits = np.array([found.healthy[place].limit for place in pending.tolist()])
-                further = ~(np.abs(self.worst[its] - limits) >= np.abs(values - limits)) & ~np.isnan(values)
-                self.worst[its] = np.where(further, values, self.worst[its])
+                limits = np.array([matrix.healthy[place].limit for place in pending.tolist()])
+                further = ~(np.abs(self.worst[worsening] - limits) >= np.abs(values - limits)) & ~np.isnan(values)
+                self.worst[worsening] = np.where(further, values, self.worst[worsening])

@@ -21,6 +21,9 @@ from plimsoll.rules.superseded import is_for_such, says_nothing
 
 # An alert by rule, host and instance, case-folded.
 Key: TypeAlias = tuple[str, str, str | None]
+# How much is judged, so that no host takes the time in which others are judged.
+MOST_OF_HOST = 5_000  # limits of a host, one for each instance: a second or two of a processor
+MOST = 50_000
 
 
 @dataclass(frozen=True)
@@ -154,3 +157,36 @@ def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | N
     host, instance = old.subject.key
     judged = instances.get((current, host), set())
     return bool(judged) and (instance is None or None in judged or instance in judged)
+
+
+def limit_targets(
+    targets: Iterable[RuleTarget], hosts: Iterable[str], *, most: int = MOST, of_host: int = MOST_OF_HOST
+) -> tuple[list[RuleTarget], set[str]]:
+    """Return what is judged of what was planned, and the hosts (case-folded) of which not everything is.
+
+    `hosts` (case-folded) have their turns in this order. Of a host with too much, the rules with many instances are
+    judged for the first ones only.
+    """
+    by_host: dict[str, list[RuleTarget]] = {host: [] for host in hosts}
+    for target in targets:
+        by_host.setdefault(target.subject.key[0], []).append(target)
+    judged: list[RuleTarget] = []
+    beyond: set[str] = set()
+    for host, planned in by_host.items():
+        share = planned if len(planned) <= of_host else _cut(planned, of_host)
+        if len(share) < len(planned) or len(judged) + len(share) > most:
+            beyond.add(host)
+        if len(judged) + len(share) <= most:
+            judged += share
+    return judged, beyond
+
+
+def _cut(targets: Sequence[RuleTarget], most: int) -> list[RuleTarget]:
+    """At most so many, alike of each rule that has more than its part."""
+    by_rule: dict[str, list[RuleTarget]] = {}
+    for target in targets:
+        by_rule.setdefault(target.rule.id, []).append(target)
+    kept: list[RuleTarget] = []
+    for at, alike in enumerate(sorted(by_rule.values(), key=len)):
+        kept += alike[: (most - len(kept)) // (len(by_rule) - at)]
+    return kept

@@ -110,14 +110,14 @@ class Stopped(Exception):
 
 
 # Called again and again where much is computed; raises Stopped if the judging is to end.
-GoOn = Callable[[], None]
+Check = Callable[[], None]
 
 
-def go_on() -> None:
+def check_nothing() -> None:
     """Never stop."""
 
 
-def within(seconds: float, check: GoOn) -> GoOn:
+def within(seconds: float, check: Check) -> Check:
     """A check that also raises TimeoutError after so many seconds of a processor."""
     until = time.thread_time() + seconds
 

@@ -1,4 +1,4 @@
-"""What the alert loop tells: a rule changed its state for a subject."""
+"""What evaluations bring: changes of state, and the intervals in which alerts fired."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,27 @@ from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject
 
 
+class _OfRule:
+    """Something of a rule and a subject, by which alerts are told apart: case of hosts and instances does not count."""
+
+    __slots__ = ()
+    rule: Rule
+    subject: Subject
+
+    @property
+    def key(self) -> Key:
+        """The key of the alerts of the rule and the subject."""
+        return self.rule.id, *self.subject.key
+
+
 @dataclass(frozen=True, slots=True)
-class StateChange:
+class StateChange(_OfRule):
     """A change of the state of one rule for one subject, at one evaluation.
 
     Attributes:
         at: The evaluation (UTC ns).
         rule: The rule as it applies to the host: with the limit, `for` and severity of plimsoll.toml.
         subject: The host or instance.
-        before: The state before the evaluation.
-        after: The state after it.
         since: From which evaluation the condition has been true; None if it is not.
         value: The rule's reduced value, in the signal's unit; NaN for no data.
         healthy: The limit, scaled for the subject.
@@ -41,10 +52,27 @@ class StateChange:
     covered: int | None = None
     worst: float = nan
 
-    @property
-    def key(self) -> Key:
-        """The rule and subject, by which alerts are told apart: hosts and instances compare without regard to case."""
-        return self.rule.id, *self.subject.key
+
+@dataclass(frozen=True, slots=True)
+class AlertInterval(_OfRule):
+    """One time that a rule fired for a subject, as a replay finds it; times are evaluations (UTC ns).
+
+    `since` is the first evaluation with the condition true, `ended_at` the one at which it recovered, None if it fires
+    still. `value` is that at `fired_at`, `worst` the one furthest past the limit from `since` to the end. `known` is
+    the last evaluation that had data. The rest is as in a StateChange.
+    """
+
+    rule: Rule
+    subject: Subject
+    since: int | None
+    fired_at: int
+    ended_at: int | None
+    value: float
+    worst: float
+    healthy: Healthy
+    note: str = ""
+    covered: int | None = None
+    known: int | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +84,7 @@ class EvaluationStep:
     """
 
     at: int
-    transitions: Sequence[StateChange]
+    changes: Sequence[StateChange]
     readings: Mapping[Key, float]
     statuses: Mapping[Key, Status]
     heard: Mapping[str, int]

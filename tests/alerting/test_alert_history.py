@@ -18,10 +18,10 @@ import pytest
 from plimsoll.alerting import alert_queries, silences
 from plimsoll.alerting.actions import acknowledge
 from plimsoll.alerting.alert_history import AlertHistory, damaged_files, open_alerts_file
-from plimsoll.alerting.alert_intervals import AlertInterval
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
 from plimsoll.alerting.audit_log import Actor
 from plimsoll.alerting.firing import firing
+from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject

@@ -7,9 +7,8 @@ import pytest
 from fleet import Host, series_of
 
 from plimsoll.alerting import evaluator
-from plimsoll.alerting.evaluation_budget import MOST_OF_HOST, shared
 from plimsoll.alerting.evaluator import Evaluator
-from plimsoll.alerting.rule_targets import Site, plan
+from plimsoll.alerting.rule_targets import MOST_OF_HOST, Site, limit_targets, plan
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
@@ -52,7 +51,7 @@ def test_a_host_with_very_many_disks_has_its_share_and_its_other_limits_are_judg
     write(store, [*HOST, *(named(one, "calm") for one in HOST), *disks("h", 500)], NOW)
     judge = Evaluator(store, SITE, GivenFacts(), {})
     judge.advance(np.array([NOW], np.int64))
-    judged = judge.now()
+    judged = judge.states.now()
     of_host = [one for one in judged if one.subject.host == "h"]
     assert MOST_OF_HOST - 100 < len(of_host) <= MOST_OF_HOST
     calm = {one.rule.id for one in judged if one.subject.host == "calm"}
@@ -62,10 +61,10 @@ def test_a_host_with_very_many_disks_has_its_share_and_its_other_limits_are_judg
 
 def test_of_more_limits_than_are_judged_those_of_the_first_hosts_are():
     one = len(planned(["h"]))
-    found = shared(planned(["a", "b", "c"]), ["c", "b", "a"], most=2 * one)
-    assert {it.subject.host for it in found.planned} == {"b", "c"}
-    assert found.beyond == {"a"}
-    assert not shared(planned(["a", "b"]), ["a", "b"], most=2 * one).beyond
+    targets, beyond = limit_targets(planned(["a", "b", "c"]), ["c", "b", "a"], most=2 * one)
+    assert {target.subject.host for target in targets} == {"b", "c"}
+    assert beyond == {"a"}
+    assert limit_targets(planned(["a", "b"]), ["a", "b"], most=2 * one)[1] == set()
 
 
 def test_whoever_adds_series_all_the_time_does_not_have_all_the_time(store, monkeypatch):
@@ -85,4 +84,4 @@ def test_whoever_adds_series_all_the_time_does_not_have_all_the_time(store, monk
         write(store, [named(one, f"h{step}") for one in DISKS], at)
         judge.advance(np.array([at], np.int64))
     assert plans == 2
-    assert {one.subject.host for one in judge.now()} == {"h0", "h1", "h2"}
+    assert {one.subject.host for one in judge.states.now()} == {"h0", "h1", "h2"}

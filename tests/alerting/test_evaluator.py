@@ -48,7 +48,7 @@ def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
     given = GivenFacts({Subject("h"): facts or {}})
     live = Evaluator(store, site(rule, signals), given, {})
     live.advance(seen_before(store, samples, int(at[0])))
-    live.forget([*live.statuses])
+    live.states.forget([*live.states.statuses])
     every = points(samples)
     sent, states = -(10**18), []
     for e in at.tolist():
@@ -56,10 +56,12 @@ def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
         store.write_points(Points(every.series, every.which[arrived], every.times[arrived], every.values[arrived]))
         sent = e
         if e in restarts:
-            live = Evaluator(store, site(rule, signals), given, live.statuses)
+            live = Evaluator(store, site(rule, signals), given, live.states.statuses)
         live.advance(np.array([e], dtype=np.int64))
         key = ("r", "h", None)
-        states.append((live.state(key), live.state(key) == State.FIRING and np.isnan(live.value(key))))
+        states.append(
+            (live.states.state(key), live.states.state(key) == State.FIRING and np.isnan(live.states.value(key)))
+        )
     return states
 
 
@@ -200,4 +202,4 @@ def test_a_host_of_which_a_fact_is_not_known_stops_the_judging_of_no_other(serie
     live = Evaluator(store.as_store, Site(load()), GivenFacts({}), {})
     for first in range(1, len(times), 6):
         live.advance(times[first : first + 6])
-    assert live.state(("windows-cpu-busy-critical", "s2", None)) == State.FIRING
+    assert live.states.state(("windows-cpu-busy-critical", "s2", None)) == State.FIRING

@@ -548,7 +548,7 @@ def test_no_name_of_an_instance_ends_the_judging(world):
 def test_a_stop_is_obeyed_in_the_middle_of_planning_and_of_an_evaluation(calls, world):
     world.run(MINUTE, {"web1": 60})
     before = world.loop.last
-    world.loop._judge = None
+    world.loop._evaluator = None
     asked = 0
 
     class Stop(Event):

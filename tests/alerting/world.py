@@ -1,10 +1,12 @@
 """A book of alerts in a folder of the test, and transitions of shipped rules without any judging."""
 
+import numpy as np
 import pytest
 
 from plimsoll.alerting.alert import Key
 from plimsoll.alerting.alert_history import AlertHistory
 from plimsoll.alerting.alerts_file import NAME, AlertsFile
+from plimsoll.alerting.latest_evaluation import LatestEvaluation, Limits, RuleStates
 from plimsoll.alerting.state_changes import StateChange
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.notify.grouping import MOST_AN_HOUR, Policy
@@ -117,3 +119,23 @@ class Phone:
     def check_rate(self):
         for at, _ in self.sent:
             assert sum(at - HOUR < other <= at for other, _ in self.sent) <= MOST_AN_HOUR
+
+
+def latest_evaluation(states):
+    """The evaluation at which rules are in these states."""
+    by_rule = {}
+    for state in states:
+        by_rule.setdefault(id(state.rule), []).append(state)
+    return LatestEvaluation(
+        [
+            RuleStates(
+                alike[0].rule,
+                Limits(alike, [state.healthy for state in alike]),
+                np.array([state.value for state in alike]),
+                np.array([state.state for state in alike], np.int8),
+                np.array([state.since or 0 for state in alike], np.int64),
+                np.array([state.impossible for state in alike]),
+            )
+            for alike in by_rule.values()
+        ]
+    )

@@ -21,7 +21,7 @@ def test_one_rule_fires_within_two_minutes_and_recovers_again_and_again(start, t
     store = DuckStore.open(tmp_path)
     store.write_points(demo_points(start, start - BACK, start + 2 * CYCLE))
     judge = Evaluator(store, Site(load()), GivenFacts(), {})
-    changes = judge.advance(evaluations(start - BACK, start + 2 * CYCLE)).transitions
+    changes = judge.advance(evaluations(start - BACK, start + 2 * CYCLE)).changes
     fired = [one for one in changes if State.FIRING in (one.before, one.after)]
     assert {(one.rule.id, one.subject.host) for one in fired} == {("sql-page-life-expectancy", HOST)}
     begun = [one.at - start for one in fired if one.after == State.FIRING]

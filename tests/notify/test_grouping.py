@@ -7,13 +7,13 @@ import pytest
 
 from plimsoll.alerting import silences
 from plimsoll.alerting.actions import acknowledge
-from plimsoll.alerting.alert_intervals import AlertInterval
 from plimsoll.alerting.alert_queries import firing
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.audit_log import Actor
 from plimsoll.alerting.host_inventory import HostInventory, LastSample, retire
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
+from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.notify.grouping import FREE, HOST_EVERY

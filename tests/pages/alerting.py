@@ -12,7 +12,7 @@ from plimsoll.alerting.alert import details_of
 from plimsoll.alerting.alert_rows import NewAlert, begin, count_firing, end
 from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.alerting.health import Progress
-from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
+from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.hosts.settings import parse
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
@@ -20,6 +20,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State
 from plimsoll.rules.subjects import Subject
+from tests.alerting.world import latest_evaluation
 
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
@@ -94,7 +95,7 @@ class Told:
         found = parse(settings, self.folder / "plimsoll.toml")
         overrides = found.overrides(self.folder, self.catalogue.rules, self.catalogue.signals)
         return {
-            "judged": lambda: LatestEvaluation.of(self.judged),
+            "judged": lambda: latest_evaluation(self.judged),
             "progress": lambda: Progress(evaluated=self.now),
             "site": rule_targets.Site(self.catalogue, overrides, found.drives()),
         }

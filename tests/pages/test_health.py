@@ -23,6 +23,7 @@ from plimsoll.rules.subjects import Subject
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.up.overview import health
 from tests.alerting.test_loop import EVERY, SITE, START, World
+from tests.alerting.world import latest_evaluation
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.watching import MINUTE
 from tests.serve.site import site
@@ -406,7 +407,7 @@ def test_a_cell_and_a_row_say_why_they_are_marked():
     def judged(value, state, impossible=nan):
         key = rule.id, *subject.key
         one = RuleState(rule, subject, rule.healthy, value, state, 0, key, impossible=impossible)
-        return JudgedHosts(LatestEvaluation.of([one]), {}, Firing(), SITE.catalogue)
+        return JudgedHosts(latest_evaluation([one]), {}, Firing(), SITE.catalogue)
 
     (held,) = judged(88, State.FIRING).cells(host_key("web1")).values()
     assert words.of_cell(held, None, MINUTE)[1] == "passed its limit, ends when at most 85 %"

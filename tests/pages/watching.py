@@ -8,7 +8,7 @@ from plimsoll.alerting.alert_history import AlertHistory
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.health import Progress
 from plimsoll.alerting.host_inventory import HostInventory, LastSample
-from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
+from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem
 from plimsoll.alerting.state_changes import StateChange
@@ -19,6 +19,7 @@ from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject
 from plimsoll.up import overview
+from tests.alerting.world import latest_evaluation
 
 MINUTE = 60 * SECOND
 SITE = Site(load())
@@ -45,7 +46,7 @@ class Watching:
         return {
             "file": self.file,
             "progress": self.progress,
-            "judged": lambda: LatestEvaluation.of(self.judged.values()),
+            "judged": lambda: latest_evaluation(self.judged.values()),
             "health": self.health,
         }
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.alerting.alert_history import last_evaluation
-from plimsoll.alerting.alert_intervals import AlertInterval
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.replay import replay as replayed
 from plimsoll.alerting.rule_targets import Site
+from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.api import data_folder
 from plimsoll.api.open_store import measurements_of
 from plimsoll.cli.console import print_line
