@@ -15,8 +15,8 @@ from plimsoll.model.parameters import as_options
 from plimsoll.model.styled import plain
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
-from plimsoll.report.comparison import terminal
 from plimsoll.report.comparison.json_document import ComparisonDocument, document
+from plimsoll.report.comparison.text import lines
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ComparisonResult:
         return as_options(render(self.comparisons, self.zone))
 
     def __str__(self) -> str:
-        return as_options(plain(terminal.lines(self.comparisons, self.zone)))
+        return as_options(plain(lines(self.comparisons, self.zone)))
 
     def __repr__(self) -> str:
         told = "; ".join(" ".join(sentences) for sentences in self.stories)

@@ -61,17 +61,22 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; numbers are aligned to the right."""
+    """A column of a table; numbers are aligned to the right.
+
+    Where a terminal is narrow, columns with an `optional` rank are left out, the lowest rank first.
+    """
 
     title: str
     numeric: bool = False
+    optional: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows of cells, one for each column. `label` names the table for screen readers.
 
-    `highlighted` are the numbers of rows that stand out; `style` is a CSS class; `hidden` counts further rows.
+    `highlighted` are the numbers of rows that stand out; `style` is a CSS class; `hidden` counts further rows; `brief`
+    is how many rows a terminal shows.
     """
 
     columns: tuple[Column, ...]
@@ -80,6 +85,7 @@ class Table:
     highlighted: frozenset[int] = frozenset()
     style: str = ""
     hidden: int = 0
+    brief: int = 24
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def compare(tmp_path, plimsoll):
         outputs = [f"--{name}={tmp_path / name}" for name in ("json", "out", "markdown", "junit")]
         said = plimsoll("compare", a, b, *outputs)
         assert said.status == 0
-        first_lines = " ".join(said.out.split("\nbaseline ")[0].split())
+        first_lines = " ".join(said.out.split("\n\n")[0].split())
         found = json.loads((tmp_path / "json").read_text())["comparisons"][0]
         assert " ".join(found["story"][1].split()) in first_lines
         assert (tmp_path / "out").stat().st_size > 1000

@@ -10,6 +10,7 @@ import sys
 from multiprocessing.connection import Connection
 
 from plimsoll.pages.reviewing import worker
+from plimsoll.report.render import html as page_renderer
 
 _PROCESSES = multiprocessing.get_context("forkserver")
 _PROCESSES.set_forkserver_preload([__name__])
@@ -53,3 +54,6 @@ class ForkedWorker:
         """Its exit status, once it has ended."""
         self._process.join()
         return self._process.exitcode or 0
+
+
+page_renderer._environment()

@@ -15,10 +15,10 @@ from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.story import Answer, answer
 from plimsoll.model.errors import Unusable
-from plimsoll.report.comparison import terminal
+from plimsoll.report.comparison.document import suites
 from plimsoll.report.comparison.json_document import document
-from plimsoll.report.comparison.junit import junit
-from plimsoll.report.comparison.markdown import markdown
+from plimsoll.report.comparison.text import lines, markdown
+from plimsoll.report.render.junit import render_junit
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ def run(inputs: Inputs, options: Options, how: How, outputs: Outputs) -> int:
     if outputs.json is not None:
         write_json(outputs.json, document(comparisons).model_dump_json(by_alias=True, indent=2))
     if outputs.junit is not None:
-        write_text(outputs.junit, junit(comparisons))
+        write_text(outputs.junit, render_junit("plimsoll compare", suites(comparisons)))
     if outputs.markdown == STDOUT:
         print_lines((line,) for line in markdown(comparisons).splitlines())
     elif outputs.markdown is not None:
         write_text(outputs.markdown, markdown(comparisons))
     if STDOUT not in (outputs.json, outputs.markdown):
         columns = width()  # what goes to another program is never cut
-        print_lines(terminal.lines(comparisons, zone, columns, all_of_it=outputs.details or columns is None))
+        print_lines(lines(comparisons, zone, columns, all_of_it=outputs.details or columns is None))
         if outputs.report is not None:
             print_line()
             print_line(f"Report: {outputs.report}")

@@ -16,8 +16,7 @@ from plimsoll.comparison.trend import FEWEST, RunMeans, Trend, trend
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.times import iso
-from plimsoll.report.comparison.trend import lines, markdown
-from plimsoll.report.comparison.trend_junit import junit
+from plimsoll.report.comparison.trend import junit, lines, markdown
 
 
 def run(like: Sequence[str] | None, inputs: Inputs, outputs: Outputs) -> None:

@@ -1,107 +1,123 @@
-"""A series of runs as text of one screen, and as a summary in Markdown."""
+"""A series of runs as blocks of a document, and as the checks of a build server."""
 
 from collections.abc import Iterator
 
-from plimsoll.comparison.trend import Change, Trend
+from plimsoll.comparison.trend import Change, Course, Trend
+from plimsoll.model.document import Block, Check, Column, Document, Paragraph, Suite, Table, Verdict
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.styled import Line
 from plimsoll.model.value_text import percent, quantity
-from plimsoll.report.comparison.markdown import plain
-from plimsoll.report.comparison.words import signed
+from plimsoll.report.comparison.document import signed
+from plimsoll.report.render.junit import render_junit
+from plimsoll.report.render.markdown import render_markdown
+from plimsoll.report.render.terminal import render_lines
 
 _MOST_ROWS = 15
 _MOST_NAMES = 6
+_COLUMNS = ("", "Since run", "Signal", "Where", "Change", "Difference of the levels")
 
 
-def lines(found: Trend) -> Iterator[Line]:
-    """The answer, and a line for each change, those of the latest runs first."""
-    style = "bold red" if is_worse(found) else "bold"
-    yield (answer(found), style), f" {scope(found)}"
-    if found.changes:
-        yield ()
-    for one in found.changes[:_MOST_ROWS]:
-        head = f"  {_direction(one):6}  since {one.run.name}: "
-        yield head, f"{one.signal.title} of {one.subject} {change_text(one)}"
-    yield from (((f"  {text}", "dim"),) for text in (*_more(found), *limits_of(found)))
+def lines(trend: Trend) -> Iterator[Line]:
+    """Return the answer, and a line for each change, those of the latest runs first."""
+    return render_lines(_blocks(trend))
 
 
-def markdown(found: Trend) -> str:
-    """The answer, and a table of the changes."""
-    return "".join(f"{line}\n" for line in _markdown(found))
+def markdown(trend: Trend) -> str:
+    """Return the answer, and a table of the changes."""
+    return render_markdown(Document("comparison", "Trend", "Trend", tuple(_blocks(trend))))
 
 
-def _markdown(found: Trend) -> Iterator[str]:
-    yield f"## {answer(found)}"
-    yield ""
-    yield f"- {plain(scope(found))}"
-    yield from (f"- {plain(text)}" for text in (*_more(found), *limits_of(found)))
-    yield ""
-    if found.changes:
-        yield "| since run | | | change | difference of the levels |"
-        yield "|---|---|---|---|---|"
-        for one in found.changes[:_MOST_ROWS]:
-            what = f"{_direction(one).capitalize()}: {one.signal.title}"
-            row = one.run.name, what, str(one.subject), _moved(one), f"{_share(one)}{_interval(one)}"
-            yield f"| {' | '.join(map(plain, row))} |"
-        yield ""
+def junit(trend: Trend) -> str:
+    """Return the XML: a case for each signal of a host or instance.
+
+    A case fails where the latest change of its signal is one for the worse, with the run since which it is. The first
+    case says whether that can be told: an error where there are too few runs.
+    """
+    unknown = not trend.changes and not trend.can_tell
+    first = Check(
+        "trend",
+        "a change could be told",
+        "error" if unknown else "passed",
+        "not-known" if unknown else "",
+        next(limits_of(trend)) if unknown else "",
+        output=(f"{answer(trend)} {scope(trend)}", *limits_of(trend)),
+    )
+    name = f"{trend.runs[0].name} to {trend.runs[-1].name}"
+    return render_junit("plimsoll runs trend", [Suite(name, [first, *map(_check, trend.courses)])])
 
 
-def is_worse(found: Trend) -> bool:
-    """Whether a signal became worse."""
-    return any(one.is_worse for one in found.changes)
+def is_worse(trend: Trend) -> bool:
+    """Return whether a signal became worse."""
+    return any(change.is_worse for change in trend.changes)
 
 
-def answer(found: Trend) -> str:
-    """The answer in two words."""
-    if not found.changes:
-        return "Nothing changed." if found.can_tell else "Not known."
-    return "Became worse." if is_worse(found) else "Became better."
+def answer(trend: Trend) -> str:
+    """Return the answer in two words."""
+    if not trend.changes:
+        return "Nothing changed." if trend.can_tell else "Not known."
+    return "Became worse." if is_worse(trend) else "Became better."
 
 
-def scope(found: Trend) -> str:
-    """What was looked at."""
-    runs = f"{counted(len(found.runs), 'run')}, {found.runs[0].name} to {found.runs[-1].name}"
-    looked = f"{counted(found.signals, 'signal')} of {runs}; what grows with every operation is held against the load."
-    return f"{counted(len(found.changes), 'change')} in {looked}" if found.changes else looked
+def scope(trend: Trend) -> str:
+    """Return what was examined, in a sentence."""
+    runs = f"{counted(len(trend.runs), 'run')}, {trend.runs[0].name} to {trend.runs[-1].name}"
+    signals = f"{counted(trend.signals, 'signal')} of {runs}; what grows with every operation is held against the load."
+    return f"{counted(len(trend.changes), 'change')} in {signals}" if trend.changes else signals
 
 
-def limits_of(found: Trend) -> Iterator[str]:
-    """What is not looked at, and what cannot be told."""
-    if not found.signals:
+def limits_of(trend: Trend) -> Iterator[str]:
+    """Return what is not examined, and what cannot be told, in sentences."""
+    if not trend.signals:
         yield "No signal of which one direction is worse is in all runs."
-    elif not found.can_tell:
-        yield f"Too few runs to tell a change of one of {counted(found.signals, 'signal')}: {found.needed} would do."
-    if found.partly:
-        names = listed(list(dict.fromkeys(signal.title for _, signal, _ in found.partly)), _MOST_NAMES)
+    elif not trend.can_tell:
+        yield f"Too few runs to tell a change of one of {counted(trend.signals, 'signal')}: {trend.needed} would do."
+    if trend.partly:
+        names = listed(list(dict.fromkeys(signal.title for _, signal, _ in trend.partly)), _MOST_NAMES)
         yield f"Not looked at, as not all runs have them: {names}."
     yield "A change of the last two runs shows once there is a third."
 
 
-def change_text(one: Change) -> str:
-    """`rose from 40 % to 46 % (+15 %; 95 %: +5 points to +7 points)`."""
-    return f"{_moved(one)} ({_share(one)}{_interval(one)})"
+def change_text(change: Change) -> str:
+    """Return `rose from 40 % to 46 % (+15 %; 95 %: +5 points to +7 points)`."""
+    return f"{_levels(change)} ({_difference(change)})"
 
 
-def _more(found: Trend) -> Iterator[str]:
-    if (more := len(found.changes) - _MOST_ROWS) > 0:
-        yield f"{counted(more, 'more change')}, of earlier runs, in the JSON."
+def _blocks(trend: Trend) -> Iterator[Block | Verdict]:
+    yield Verdict(answer(trend), scope(trend), "critical" if is_worse(trend) else "healthy")
+    if trend.changes:
+        rows = tuple(
+            (
+                "worse" if change.is_worse else "better",
+                change.run.name,
+                change.signal.title,
+                str(change.subject),
+                _levels(change),
+                _difference(change),
+            )
+            for change in trend.changes[:_MOST_ROWS]
+        )
+        yield Table(tuple(map(Column, _COLUMNS)), rows)
+    if (more := len(trend.changes) - _MOST_ROWS) > 0:
+        yield Paragraph(f"{counted(more, 'more change')}, of earlier runs, in the JSON.", "note")
+    yield from (Paragraph(text, "note") for text in limits_of(trend))
 
 
-def _direction(one: Change) -> str:
-    return "worse" if one.is_worse else "better"
+def _check(course: Course) -> Check:
+    group, name = course.name.partition(".")[0], f"{course.name} on {course.subject}"
+    texts = tuple(f"since {one.run.name}: {one.signal.title} {change_text(one)}" for one in course.changes)
+    if course.changes and course.changes[-1].is_worse:
+        return Check(group, name, "failed", "regression", texts[-1], output=texts)
+    return Check(group, name, output=texts or ("no change",))
 
 
-def _moved(one: Change) -> str:
-    before, after = one.point.before, one.point.after
+def _levels(change: Change) -> str:
+    before, after = change.point.before, change.point.after
     verb = "rose" if after > before else "fell"
-    return f"{verb} from {quantity(before, one.signal.unit)} to {quantity(after, one.signal.unit)}"
+    return f"{verb} from {quantity(before, change.signal.unit)} to {quantity(after, change.signal.unit)}"
 
 
-def _share(one: Change) -> str:
-    before, after = one.point.before, one.point.after
-    return f"{'+' if after > before else '−'}{percent(abs(after / before - 1))}; " if before else ""
-
-
-def _interval(one: Change) -> str:
-    unit = "points" if one.signal.unit == "%" else one.signal.unit
-    return f"95 %: {signed(one.interval.low, unit)} to {signed(one.interval.high, unit)}"
+def _difference(change: Change) -> str:
+    before, after = change.point.before, change.point.after
+    share = f"{'+' if after > before else '−'}{percent(abs(after / before - 1))}; " if before else ""
+    unit = "points" if change.signal.unit == "%" else change.signal.unit
+    return f"{share}95 %: {signed(change.interval.low, unit)} to {signed(change.interval.high, unit)}"

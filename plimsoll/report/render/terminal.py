@@ -1,10 +1,11 @@
 """Renders blocks of a document as lines of a terminal."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from plimsoll.model.document import (
     Block,
     Bullets,
+    Column,
     Facts,
     Figures,
     Inline,
@@ -14,6 +15,7 @@ from plimsoll.model.document import (
     Statement,
     Table,
     Text,
+    Verdict,
     plain_text,
 )
 from plimsoll.model.parameters import Parameter
@@ -21,16 +23,23 @@ from plimsoll.model.styled import Line, Part, cells
 from plimsoll.rules.severity import COLOURS, MARKS
 
 _MOST_SENTENCES = 5
-_MOST_ROWS = 24  # of a table
+_VERDICTS = {"critical": "bold red", "warning": "bold yellow", "unknown": "bold yellow"}
 _STYLES = {"strong": "bold", "quiet": "dim", "small": "dim"}
 
 
-def render_lines(blocks: Iterable[Block]) -> Iterator[Line]:
-    """Render blocks line by line. What only a page can show, such as charts and folded sections, is left out."""
+def render_lines(blocks: Iterable[Block | Verdict], width: int | None = None) -> Iterator[Line]:
+    """Render blocks line by line. What only a page can show, such as charts and folded sections, is left out.
+
+    Tables fit the `width`; without one, the lines are for no terminal.
+    """
     for block in blocks:
         match block:
+            case Verdict():
+                yield (block.word, _VERDICTS.get(block.kind, "bold")), f" {block.sentence}"
+                yield from (_parts(text) for text in block.paragraphs)
+                yield ()
             case Section():
-                yield from _section(block)
+                yield from _section(block, width)
             case Statement():
                 yield from _statement(block)
             case Paragraph():
@@ -43,7 +52,7 @@ def render_lines(blocks: Iterable[Block]) -> Iterator[Line]:
             case Figures():
                 yield from ((f"  {value}, limit {limit}: {text}",) for value, limit, text in block.rows)
             case Table():
-                yield from _table(block)
+                yield from _table(block, width)
             case _:
                 pass
 
@@ -67,14 +76,14 @@ def _statement(statement: Statement) -> Iterator[Line]:
     yield from (((f"{indent}{text}", "dim"),) for text in more)
 
 
-def _section(section: Section) -> Iterator[Line]:
+def _section(section: Section, width: int | None) -> Iterator[Line]:
     """A heading of level 2 after an empty line, the blocks, and how many more there are."""
     if section.fold:
         return
     if section.level == 2 and section.title:
         yield ()
         yield ((plain_text(section.title), "bold"),)
-    yield from render_lines(section.blocks[: section.brief or None])
+    yield from render_lines(section.blocks[: section.brief or None], width)
     if section.level == 2 and (more := _hidden(section)):
         what = next((one.what for one in _sections(section) if one.what), "")
         text = f"  {f'{more:,} more {what}'.strip()}; {Parameter.OUT} writes a report with all of them"
@@ -84,7 +93,7 @@ def _section(section: Section) -> Iterator[Line]:
 def _hidden(section: Section) -> int:
     """How many statements and rows of a section a terminal leaves out."""
     brief = section.blocks[: section.brief or None]
-    tables = sum(max(0, len(one.rows) - _MOST_ROWS) + one.hidden for one in brief if isinstance(one, Table))
+    tables = sum(max(0, len(one.rows) - one.brief) + one.hidden for one in brief if isinstance(one, Table))
     inner = sum(_hidden(one) for one in brief if isinstance(one, Section) and not one.fold)
     return section.hidden + len(section.blocks) - len(brief) + tables + inner
 
@@ -96,20 +105,39 @@ def _sections(section: Section) -> Iterator[Section]:
             yield from _sections(block)
 
 
-def _table(table: Table) -> Iterator[Line]:
-    rows = [tuple(map(plain_text, row)) for row in table.rows]
-    heads = tuple(column.title for column in table.columns)
-    widths = [max(cells(row[at]) for row in (heads, *rows)) for at in range(len(heads))]
-
-    def line(row: tuple[str, ...]) -> str:
-        padded = [
-            f"{' ' * (width - cells(cell))}{cell}" if column.numeric else f"{cell}{' ' * (width - cells(cell))}"
-            for cell, width, column in zip(row, widths, table.columns, strict=True)
+def _table(table: Table, width: int | None) -> Iterator[Line]:
+    """A table; one that is too wide has its last columns below, beside the first column again."""
+    rows = [tuple(column.title for column in table.columns), *(tuple(map(plain_text, row)) for row in table.rows)]
+    widths = [2 + max(cells(row[at]) for row in rows) for at in range(len(table.columns))]
+    shown = _fitting_columns(table.columns, widths, width)
+    while shown:
+        kept = [
+            at
+            for count, at in enumerate(shown)
+            if count < 2 or sum(widths[of] for of in shown[: count + 1]) <= (width or 10**9)
         ]
-        return f"  {'  '.join(padded)}".rstrip()
+        head, *texts = ("".join(_cell(row[at], widths[at], table.columns[at]) for at in kept).rstrip() for row in rows)
+        yield ((head, "dim"),)
+        yield from ((text,) for text in texts[: table.brief])
+        rest = [at for at in shown if at not in kept]
+        shown = [shown[0], *rest] if rest else []
+        if shown:
+            yield ()
 
-    yield ((line(heads), "dim"),)
-    yield from ((line(row),) for row in rows[:_MOST_ROWS])
+
+def _fitting_columns(columns: Sequence[Column], widths: Sequence[int], width: int | None) -> list[int]:
+    """The numbers of the columns, without optional ones for which there is no room."""
+    kept = [*range(len(columns))]
+    for at in sorted((at for at in kept if columns[at].optional), key=lambda at: columns[at].optional):
+        if width is None or sum(widths[other] for other in kept) <= width:
+            break
+        kept.remove(at)
+    return kept
+
+
+def _cell(text: str, width: int, column: Column) -> str:
+    space = " " * (width - 2 - cells(text))
+    return f"  {space}{text}" if column.numeric else f"  {text}{space}"
 
 
 def _parts(text: Text) -> Line:

@@ -1,0 +1,359 @@
+"""What is said of runs compared with a baseline, as blocks of a document; and the checks of a build server."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.crossings import crossings
+from plimsoll.comparison.doubts import counter_text, doubts, not_compared, proposed
+from plimsoll.comparison.judging import DIFFERENT, Compared, Outcome
+from plimsoll.comparison.reshaped_words import told
+from plimsoll.comparison.run_table import columns, run_table
+from plimsoll.comparison.sentences import by_signal, change_text, moved, place, title
+from plimsoll.comparison.story import ANSWERS, Answer, account, answer, critical, story, unchanged
+from plimsoll.model.document import (
+    Block,
+    Bullets,
+    ChartBlock,
+    Check,
+    Column,
+    Facts,
+    Paragraph,
+    Section,
+    Suite,
+    Table,
+    Verdict,
+)
+from plimsoll.model.remark import counted, listed, short
+from plimsoll.model.times import Zone, duration_text
+from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.report.comparison.charts import Overlaid
+from plimsoll.report.wording import scope
+from plimsoll.review.sentences import breach_sentence
+
+TITLES = {
+    Outcome.REGRESSION: "Worse",
+    Outcome.IMPROVEMENT: "Better",
+    Outcome.CHANGE: "Changed",
+    Outcome.LOAD: "As the load lets expect",
+    Outcome.SPREAD: "Differs, as runs of one build may",
+    Outcome.WITHIN: "Differs, but by less than the tolerance",
+    Outcome.UNCLEAR: "Too few samples to tell",
+    Outcome.SAME: "No difference that matters",
+}
+_KINDS: Mapping[Answer, str] = {Answer.WORSE: "critical", Answer.NOT_WORSE: "healthy", Answer.UNKNOWN: "unknown"}
+_ROWS = {Outcome.REGRESSION: 20, Outcome.IMPROVEMENT: 10, Outcome.CHANGE: 8, Outcome.LOAD: 5, Outcome.SPREAD: 5}
+_BRIEF_ROWS = {Outcome.REGRESSION: 8, Outcome.IMPROVEMENT: 5, Outcome.CHANGE: 3, Outcome.SPREAD: 3}
+_DRAWN = {Outcome.REGRESSION: 10, Outcome.IMPROVEMENT: 4, Outcome.CHANGE: 3}
+_FULL_CHARTS = 3
+_MOST_SAME = 4
+_MOST_ROWS = 400
+_MOST_NAMES = 12
+_MOST_CROSSED, _BRIEF_CROSSED = 8, 3
+_MOST_MARKDOWN = 10
+_REASON, _PLACE = 200, 36  # characters
+_HEADS = (
+    Column("Signal"),
+    Column("Where"),
+    Column("Baseline", numeric=True),
+    Column("Other run", numeric=True),
+    Column("Change", numeric=True, optional=3),
+    Column("Difference, 95 % interval", numeric=True, optional=2),
+    Column("Independent samples", numeric=True, optional=1),
+)
+_METHOD = (
+    "A difference counts where two methods agree: the interval of the difference of means (stationary bootstrap, which "
+    "respects that samples depend on the ones before them; chances raised for the number of signals, Holm), and the "
+    "ranks of independent parts of the runs (Mann–Whitney). It matters where it is larger than the tolerance of the "
+    "signal. Independent samples: how many would know the means as well."
+)
+
+
+def name_of(comparisons: Sequence[Comparison]) -> str:
+    """Return `B, C compared with A`."""
+    return f"{', '.join(one.second.name for one in comparisons)} compared with {comparisons[0].first.name}"
+
+
+def verdict(comparison: Comparison) -> Verdict:
+    """Return the answer and the sentences it rests on."""
+    result = answer(comparison)
+    first, *others = account(comparison)
+    return Verdict(ANSWERS[result], first, _KINDS[result], tuple(others))
+
+
+def blocks(
+    comparison: Comparison, zone: Zone | None = None, charts: Overlaid | None = None, *, brief: bool = False
+) -> Iterator[Block | Verdict]:
+    """Build the blocks of one run compared with the baseline; `brief` is what fits a screen of a terminal.
+
+    Times are in `zone`, by default those of the logs.
+    """
+    yield verdict(comparison)
+    yield Facts(tuple(_scopes(comparison, zone)))
+    if not brief and comparison.load.signals:
+        note = f"Loads that differ by less than {percent(comparison.load.tolerance)} are the same."
+        yield Section("Load", (_table([[one] for one in comparison.load.signals], "Load"),), note=note)
+    for outcome, most in (_BRIEF_ROWS if brief else _ROWS).items():
+        if groups := by_signal(comparison.of(outcome)):
+            drawn = list(_charts(comparison, groups[: _DRAWN.get(outcome, 0)], charts))
+            table = _table(groups, TITLES[outcome], most)
+            yield Section(TITLES[outcome], (table, *drawn), what="signals")
+    if charts is not None and (same := unchanged(comparison)[:_MOST_SAME]):
+        drawn = [ChartBlock(chart.chart, "small", chart.title) for chart in _charts(comparison, _each(same), charts)]
+        yield Section("What did not change", (_table(_each(same), "What did not change"), *drawn), fold="open")
+    yield from _crossed(comparison, brief=brief)
+    if not brief:
+        yield from _rest(comparison)
+
+
+def summary(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdict]:
+    """Build an answer for many runs, and the answer and the reason of each."""
+    answers = [answer(one) for one in comparisons]
+    kinds = (Answer.WORSE, Answer.UNKNOWN, Answer.NOT_WORSE)
+    counts = [f"{answers.count(kind)} {ANSWERS[kind].removesuffix('.').lower()}" for kind in kinds if kind in answers]
+    gravest = next(kind for kind in kinds if kind in answers)
+    baselines = listed([side.name for side in comparisons[0].baselines], _MOST_NAMES)
+    head = f"Of {counted(len(answers), 'run')}, compared with {baselines}: {', '.join(counts)}."
+    yield Verdict(ANSWERS[gravest], head, _KINDS[gravest])
+    yield Facts(
+        tuple(
+            (f"{ANSWERS[kind]:10} {one.second.name}", short(_reason(one), _REASON))
+            for one, kind in zip(comparisons, answers, strict=True)
+        )
+    )
+
+
+def runs_section(comparisons: Sequence[Comparison]) -> Section:
+    """Build the run table: a row for each column of the study's table."""
+    runs = run_table(comparisons)
+    rows = tuple((name, *(run.cells.get(name, "–") for run in runs)) for name in columns(runs))
+    heads = (Column(""), *(Column(run.side.name) for run in runs))
+    title = "Runs (ramp-up / steady, where the phases are known)"
+    return Section(title, (Table(heads, rows, "Runs", style="runs", brief=len(rows)),), anchor="runs", menu="Runs")
+
+
+def signals_section(comparisons: Sequence[Comparison]) -> Section:
+    """Build the tables of all signals by run and phase, folded, and what only one run recorded."""
+    parts = [part for comparison in comparisons for part in _signals(comparison)]
+    return Section("All signals", (Paragraph(_METHOD, "note"), *parts), anchor="signals", menu="All signals")
+
+
+def markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdict]:
+    """Build the summary for a pull request: the answers, their reasons, what became worse and better."""
+    for comparison in comparisons:
+        result = answer(comparison)
+        baselines = ", ".join(side.name for side in comparison.baselines)
+        sentences = [*account(comparison), *map(breach_sentence, crossings(comparison)[:_MOST_MARKDOWN])]
+        name = f"{comparison.second.name} compared with {baselines}"
+        yield Verdict(ANSWERS[result], name, _KINDS[result], tuple(sentences))
+        if groups := by_signal(comparison.of(Outcome.REGRESSION, Outcome.IMPROVEMENT)):
+            yield _table(groups, "Worse and better", _MOST_MARKDOWN, results=True)
+
+
+def suites(comparisons: Sequence[Comparison]) -> list[Suite]:
+    """Build a suite for each run that was compared: the answer, and a check for each signal of a host.
+
+    A check fails where a critical signal regressed; it is skipped where there are too few samples to tell.
+    """
+    return [
+        Suite(
+            f"{comparison.second.name} compared with {comparison.first.name}",
+            [_answer_check(comparison), *_checks(comparison)],
+        )
+        for comparison in comparisons
+    ]
+
+
+def signed(value: float, unit: str) -> str:
+    """Return `+12 /s` or `−3 points`."""
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{quantity(abs(value), unit)}"
+
+
+def _each(signals: Sequence[Compared]) -> list[list[Compared]]:
+    return [[signal] for signal in signals]
+
+
+def _scopes(comparison: Comparison, zone: Zone | None) -> Iterator[tuple[str, str]]:
+    yield "Baseline", _scope(comparison.first, zone)
+    if comparison.earlier:
+        names = listed([side.name for side in reversed(comparison.earlier)], _MOST_NAMES)
+        yield "Earlier", f"{counted(len(comparison.earlier), 'earlier run')} of the baseline: {names}"
+    yield "Compared", _scope(comparison.second, zone)
+    remark = f"; {comparison.hosts.remark}" if comparison.hosts.remark else ""
+    yield "Judged in", f"{comparison.phase.name}{remark}"
+    if comparison.set_differently:
+        yield "Set differently", listed([one.text for one in comparison.set_differently], _MOST_NAMES)
+
+
+def _scope(side: Side, zone: Zone | None) -> str:
+    name = "" if side.review.run.name == side.name else f"{side.name} · "
+    return f"{name}{scope(side.review, zone or side.review.zone)}"
+
+
+def _reason(comparison: Comparison) -> str:
+    load, worse, _ = story(comparison)
+    if answer(comparison) == Answer.UNKNOWN:
+        return f"{'; '.join(doubts(comparison))}."
+    return worse if comparison.load.throughput_lost is None else f"{load} {worse}"
+
+
+def _table(groups: Sequence[Sequence[Compared]], label: str, most: int = _MOST_ROWS, *, results: bool = False) -> Table:
+    """A row for each group of signals, of the place where it differs most."""
+    rows = tuple(_row(group, results=results) for group in groups[:most])
+    heads = (*_HEADS[:2], Column("Result"), *_HEADS[2:]) if results else _HEADS
+    return Table(heads, rows, label, style="signals", hidden=max(0, len(groups) - most))
+
+
+def _row(group: Sequence[Compared], *, results: bool = False) -> tuple[str, ...]:
+    first, others = group[0], len(group) - 1
+    where = short(place(first), _PLACE) + (f" (and {others} more)" if others else "")
+    result = (TITLES[first.outcome],) if results else ()
+    return first.signal.title, where, *result, *_cells(first)
+
+
+def _cells(compared: Compared) -> tuple[str, str, str, str, str]:
+    """Baseline, other run, change, interval of the difference, effective samples."""
+    unit = compared.signal.unit
+    points = "points" if unit == "%" else unit
+    low, high = compared.interval
+    effective = [number(round(level.mean.effective)) for level in (compared.first, compared.second)]
+    return (
+        quantity(compared.before, unit),
+        quantity(compared.second.mean.mean, unit),
+        change_text(compared),
+        f"{signed(low, points)} to {signed(high, points)}",
+        " and ".join(effective),
+    )
+
+
+def _charts(
+    comparison: Comparison, groups: Sequence[Sequence[Compared]], charts: Overlaid | None
+) -> Iterator[ChartBlock]:
+    """Charts of the first signal of each group in both runs over each other."""
+    for at, group in enumerate(groups if charts else ()):
+        first = group[0]
+        if charts and (chart := charts.add(comparison, first)):
+            text = moved(first) if first.outcome in DIFFERENT else "did not change"
+            name = f"{title(first)} of {place(first)} {text}"
+            yield ChartBlock(chart, "full" if at < _FULL_CHARTS else "small", f"{name[:1].upper()}{name[1:]}")
+
+
+def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
+    thresholds, most = comparison.thresholds, _BRIEF_CROSSED if brief else _MOST_CROSSED
+    for side, findings in ((comparison.second, thresholds.only_second), (comparison.first, thresholds.only_first)):
+        if findings:
+            items = tuple((("", one.rule.severity), f" {breach_sentence(one)}") for one in findings[:most])
+            hidden = max(0, len(findings) - most)
+            yield Section(f"Limits crossed only in {side.called}", (Bullets(items),), hidden=hidden, what="limits")
+    texts = (
+        ("Crossed in both", [second for _, second in thresholds.both]),
+        ("Crossed in one run, and not judged in the other", list(thresholds.unjudged)),
+    )
+    notes = [
+        Paragraph(f"{text}: {_names([one.signal.title for one in some])}.", "note") for text, some in texts if some
+    ]
+    if notes and not brief:
+        yield Section("Other crossed limits", tuple(notes))
+
+
+def _rest(comparison: Comparison) -> Iterator[Section]:
+    for phase, worse in comparison.also_worse():
+        heading = f"Worse in the {phase.name} phase alone"
+        yield Section(heading, (_table(by_signal(worse), heading, _ROWS[Outcome.CHANGE]),), what="signals")
+    for outcome in (Outcome.UNCLEAR, Outcome.WITHIN, Outcome.SAME):
+        if groups := by_signal(comparison.of(outcome)):
+            yield Section(TITLES[outcome], (Paragraph(_names([group[0].signal.title for group in groups]), "note"),))
+    yield from _bullets("Beyond the means", [told(one) for one in comparison.reshaped], "signals")
+    counters = comparison.others
+    shown = [*counters.costs, *(one for one in counters.changed if one not in counters.costs)]
+    yield from _bullets("Counters without a signal that changed", [counter_text(one) for one in shown], "counters")
+    if notes := list(_recorded(comparison)):
+        yield Section("Not compared", tuple(Paragraph(text, "note") for text in notes))
+
+
+def _bullets(heading: str, texts: Sequence[str], what: str) -> Iterator[Section]:
+    if texts:
+        hidden = max(0, len(texts) - _MOST_CROSSED)
+        yield Section(heading, (Bullets(tuple(texts[:_MOST_CROSSED])),), hidden=hidden, what=what)
+
+
+def _names(names: Sequence[str]) -> str:
+    return listed(list(dict.fromkeys(names)), _MOST_NAMES)
+
+
+def _recorded(comparison: Comparison) -> Iterator[str]:
+    """What could not be compared: counters, sums, and what only one run recorded."""
+    if text := not_compared(comparison):
+        yield text
+    if comparison.integrating:
+        names = _names([signal.title for signal in comparison.integrating])
+        yield f"Not compared by their means, as they add up over time: {names}."
+    sides = (comparison.first, comparison.second)
+    for side, lone in zip(sides, comparison.lone, strict=True):
+        if lone:
+            yield f"Recorded only in {side.called}: {_names([f'{one.signal.title} ({one.host})' for one in lone])}."
+    for side, hosts in zip(sides, comparison.hosts.alone, strict=True):
+        if hosts:
+            yield f"Only {side.called} has the hosts {listed(hosts, _MOST_NAMES)}."
+    yield from (f"{proposed(comparison, one)}." for one in comparison.proposals[:_MOST_CROSSED])
+
+
+def _signals(comparison: Comparison) -> Iterator[Section]:
+    name = comparison.second.name
+    for phase in comparison.phases:
+        signals = comparison.in_phase(phase)
+        text = phase.name
+        if phase.first and phase.second:
+            lengths = [duration_text(part.end - part.start) for part in (phase.first, phase.second)]
+            text = f"{phase.name}: {' and '.join(dict.fromkeys(lengths))}"
+        changed = [[one] for one in signals if one.outcome in DIFFERENT]
+        rest = [[one] for one in signals if one.outcome not in DIFFERENT]
+        parts: list[Block] = [_table(changed, f"{name} {text}", results=True)] if changed else []
+        if rest:
+            table = _table(rest, f"{name} {text}, unchanged", results=True)
+            count = f"{number(len(rest))} that did not change, or of which it cannot be told"
+            parts.append(Section("", (table,), fold="closed", style="unchanged", summary=count))
+        fold = "open" if phase is comparison.phase else "closed"
+        yield Section(name, tuple(parts), fold=fold, summary=text)
+    for side, lone in zip((comparison.first, comparison.second), comparison.lone, strict=True):
+        if lone:
+            names = tuple(f"{one.signal.title} ({', '.join((one.host, *one.instances))})" for one in lone)
+            count = number(len(names))
+            yield Section(f"Recorded only in {side.called}", (Bullets(names),), fold="closed", summary=count)
+
+
+def _answer_check(comparison: Comparison) -> Check:
+    """An error where it is not known whether the run is worse, a failure where no signal alone says so."""
+    result, name, sentences = answer(comparison), "the run is not worse", story(comparison)
+    output = tuple(sentences)
+    if result == Answer.UNKNOWN:
+        return Check("comparison", name, "error", "not-known", "; ".join(doubts(comparison)), output=output)
+    if comparison.load.throughput_lost:
+        return Check("comparison", name, "failed", "throughput", sentences[0], output=output)
+    if result == Answer.WORSE and not critical(comparison):
+        return Check("comparison", name, "failed", "worse", sentences[1], output=output)
+    return Check("comparison", name, output=output)
+
+
+def _checks(comparison: Comparison) -> Iterator[Check]:
+    groups: dict[tuple[str, str], list[Compared]] = {}
+    for signal in comparison.judged:
+        groups.setdefault((signal.name, signal.subject.host), []).append(signal)
+    for (signal, host), signals in groups.items():
+        group, name, output = signal.partition(".")[0], f"{signal} on {host}", tuple(map(_line, signals))
+        failed = [one for one in signals if one.outcome == Outcome.REGRESSION and one.treatment.critical]
+        if failed:
+            message = f"{title(failed[0])} of {place(failed[0])} {moved(failed[0])}"
+            yield Check(group, name, "failed", "regression", message, tuple(map(_line, failed)), output)
+        elif all(one.outcome == Outcome.UNCLEAR for one in signals):
+            yield Check(group, name, "skipped", message="too few samples to tell", output=output)
+        else:
+            yield Check(group, name, output=output)
+
+
+def _line(compared: Compared) -> str:
+    first, second, change, interval, effective = _cells(compared)
+    change = f" ({change})" if change else ""
+    return (
+        f"{place(compared)}: {TITLES[compared.outcome].lower()}: {first} to {second}{change}, difference {interval} "
+        f"(95 %), {effective} independent samples"
+    )
