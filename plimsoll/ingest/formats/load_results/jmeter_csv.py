@@ -9,7 +9,7 @@ from plimsoll.ingest.formats.load_results.requests import Requests, epoch, log_o
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import Log
+from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.remark import Kind, Remarks, counted
 
 NAME = "JMeter-CSV"
@@ -18,7 +18,10 @@ TRANSACTION = "Number of samples in transaction"
 _HEADER = re.compile(rb"timeStamp([,;\t|])elapsed\1(?:[\w.]+\1)*label(?:\1|$)")
 _NEEDED = ("timeStamp", "elapsed", "label")
 _SUCCESS = {"true": False, "false": True}  # what is neither is of a line that was cut off
-_WANTED = ("success", "responseMessage", "allThreads")
+_OPTIONAL = ("success", "responseMessage", "allThreads", "threadName", "Hostname")
+_PART = re.compile(r"(.+)-\d+")
+# How JMeter begins the names of threads of a remote injector: its address, and its port if it has one.
+INJECTOR = re.compile(r"^((?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|[\w.-]+:\d+)-")
 
 
 def sniff(text: Text) -> bool:
@@ -33,8 +36,8 @@ def read(text: Text, how: Reading) -> Log:
     found = _HEADER.match(text.header)
     separator = found[1].decode() if found else ","
     names = text.header.decode("utf-8", errors="replace").split(separator)
-    wanted = [*_NEEDED, *(name for name in _WANTED if name in names)]
-    rows = table(text, wanted, separator)
+    columns = [*_NEEDED, *(name for name in _OPTIONAL if name in names)]
+    rows = table(text, columns, separator)
     if len(rows) and re.search(r"\d[/:]\d", str(rows["timeStamp"][0])):
         raise Unusable(
             f"{text.path}: has times such as {str(rows['timeStamp'][0])[:30]!r}, of a zone that it does not name; run "
@@ -42,21 +45,21 @@ def read(text: Text, how: Reading) -> Log:
         )
     rows = rows.with_columns(epoch("timeStamp").alias("start"), milliseconds("elapsed").alias("took"))
     needed = ["start", "took", "label"]
-    if "success" in wanted:
+    if "success" in columns:
         rows = rows.with_columns(
             failed=pl.col("success").str.to_lowercase().replace_strict(_SUCCESS, default=None, return_dtype=pl.Boolean)
         )
         needed += ["failed"] if rows["failed"].count() else []
-    rows = without_transactions(whole_rows(rows, needed, remarks), remarks)
+    rows = without_parts(without_transactions(whole_rows(rows, needed, remarks), remarks), remarks)
     start = rows["start"].to_numpy()
     failed = rows["failed"] if "failed" in needed else None
     users = None
-    if "allThreads" in wanted:
-        threads = rows["allThreads"].cast(pl.Float64, strict=False)
-        known = threads.is_not_null() & threads.is_finite()
-        # A sample counts the threads when it is done.
-        ends = (rows["start"] + rows["took"]).filter(known).to_numpy()
-        users = (ends, threads.filter(known).to_numpy()) if len(ends) else None
+    if "allThreads" in columns:
+        threads = pl.col("allThreads").cast(pl.Float64, strict=False)
+        # A sample counts the threads of its injector when it is done.
+        injector = pl.concat_str(_injectors(rows), separator=" ")
+        counts = rows.select(time=pl.col("start") + pl.col("took"), threads=threads, injector=injector)
+        users = users_of_all(counts.filter(pl.col("threads").is_finite()))
     requests = Requests(
         start.astype(np.int64),
         start + rows["took"].to_numpy(),
@@ -81,3 +84,67 @@ def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
         count=count,
     )
     return rows.filter(~made_up)
+
+
+def _injectors(rows: pl.DataFrame) -> list[pl.Expr]:
+    """Return what tells the injector of each row: its Hostname, and the address that its threads' names begin with."""
+    host = pl.col("Hostname").fill_null("") if "Hostname" in rows.columns else pl.lit("")
+    address = (
+        pl.col("threadName").str.extract(INJECTOR.pattern).fill_null("") if "threadName" in rows.columns else pl.lit("")
+    )
+    return [host, address]
+
+
+def users_of_all(counts: pl.DataFrame) -> tuple[Times, Values] | None:
+    """Return when (UTC ns) the number of users of all injectors changed, and to what; None without counts.
+
+    `counts` has the columns `time`, `threads` (those of one injector) and `injector`.
+    """
+    if not len(counts):
+        return None
+    counts = counts.sort("time", maintain_order=True).with_columns(
+        change=pl.col("threads") - pl.col("threads").shift(1).over("injector").fill_null(0.0)
+    )
+    return counts["time"].to_numpy().astype(np.int64), counts["change"].cum_sum().to_numpy()
+
+
+def without_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
+    """Return the rows without redirects and embedded resources, which JMeter writes behind the sample they belong to.
+
+    They have its label and a number (`Visit-0`, `Visit-1`), its thread, and lie within its time. Rows that are named
+    so and do not follow such a sample count as requests, with a remark.
+    """
+    labels = set(rows["label"].unique().to_list())
+    parts = {label for label in labels if (match := _PART.fullmatch(label)) and {match[1], f"{match[1]}-0"} <= labels}
+    if not parts:
+        return rows
+    whole = {label: _whole_label(label, parts) for label in parts}
+    is_part = pl.col("label").is_in(parts)
+    thread = [pl.col("threadName")] if "threadName" in rows.columns else [pl.lit("")]
+    before = {
+        name: pl.when(~is_part).then(pl.col(name)).forward_fill().over(thread) for name in ("label", "start", "took")
+    }
+    start, took = pl.col("start"), pl.col("took")
+    follows = (
+        is_part
+        & (pl.col("label").replace(whole) == before["label"])
+        & (start >= before["start"])
+        & (start + took <= before["start"] + before["took"])
+    )
+    marked = rows.select(part=follows.fill_null(False), named=is_part)
+    count = int(marked["part"].sum())
+    unclear = int(marked["named"].sum()) - count
+    if count:
+        text = f"{counted(count, 'row')} of redirects or embedded resources left out: the samples they are part of count"
+        remarks.add(Kind.SKIPPED, text, count=count)
+    if unclear:
+        text = "named as part of another sample, but not written behind it: counted as requests of their own"
+        remarks.add(Kind.GUESSED, f"{counted(unclear, 'row')} {text}; write the results as XML", count=unclear)
+    return rows.filter(~marked["part"])
+
+
+def _whole_label(label: str, parts: set[str]) -> str:
+    """Return the label of the sample that a part belongs to, however deep it is nested."""
+    while label in parts:
+        label = label.rpartition("-")[0]
+    return label

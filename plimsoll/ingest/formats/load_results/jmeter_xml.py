@@ -9,7 +9,7 @@ from xml.parsers import expat
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.load_results.jmeter_csv import TRANSACTION
+from plimsoll.ingest.formats.load_results.jmeter_csv import INJECTOR, TRANSACTION, users_of_all
 from plimsoll.ingest.formats.load_results.requests import Requests, log_of
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.shared.text import Text
@@ -40,6 +40,7 @@ class _Sample(NamedTuple):
     label: str
     failed: bool
     threads: int | None
+    injector: str
 
 
 def sniff(text: Text) -> bool:
@@ -79,13 +80,8 @@ def read(text: Text, how: Reading) -> Log:
     found = samples.found
     start = np.array([one.start for one in found], dtype=np.int64)
     end = np.array([one.end for one in found], dtype=np.int64)
-    known = [one for one in found if one.threads is not None]
-    users = None
-    if known:
-        users = (
-            np.array([one.end for one in known], dtype=np.int64),
-            np.array([float(one.threads or 0) for one in known]),
-        )
+    counts = [(one.end, float(one.threads), one.injector) for one in found if one.threads is not None]
+    users = users_of_all(pl.DataFrame(counts, schema=["time", "threads", "injector"], orient="row"))
     failed = np.array([one.failed for one in found], dtype=bool)
     operation = pl.Series("label", [one.label for one in found], dtype=pl.String)
     return log_of(text.path, NAME, Requests(start, end, operation, failed, users), remarks)
@@ -167,7 +163,9 @@ class _Samples:
             self.damaged += 1
             return
         failed = attributes.get("s", "true") != "true"
-        self.found.append(_Sample(start * _MS, (start + took) * _MS, label, failed, at_work))
+        address = INJECTOR.match(attributes.get("tn", ""))
+        injector = f"{attributes.get('hn', '')} {address[1] if address else ''}"
+        self.found.append(_Sample(start * _MS, (start + took) * _MS, label, failed, at_work, injector))
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:
