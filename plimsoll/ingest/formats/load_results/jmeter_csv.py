@@ -135,8 +135,8 @@ def without_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
     count = int(marked["part"].sum())
     unclear = int(marked["named"].sum()) - count
     if count:
-        text = f"{counted(count, 'row')} of redirects or embedded resources left out: the samples they are part of count"
-        remarks.add(Kind.SKIPPED, text, count=count)
+        text = "of redirects or embedded resources left out: the samples they are part of count"
+        remarks.add(Kind.SKIPPED, f"{counted(count, 'row')} {text}", count=count)
     if unclear:
         text = "named as part of another sample, but not written behind it: counted as requests of their own"
         remarks.add(Kind.GUESSED, f"{counted(unclear, 'row')} {text}; write the results as XML", count=unclear)

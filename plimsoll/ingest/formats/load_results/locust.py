@@ -1,13 +1,16 @@
 """Locust's statistics over time (NAME_stats_history.csv): a row each second or more.
 
 With its full history there is a row for each operation as well. Percentiles are those of the last ten seconds;
-requests, failures and mean times are counted from the start.
+requests, failures and mean times are counted from the start. While nothing is answered, percentiles repeat their last
+values, and before the first ones they are 0. With workers the counts grow only when these report, every 3 seconds
+(Locust 2.47.0).
 """
 
 import re
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.load_results.requests import driver_series, epoch, table, whole_rows
 from plimsoll.ingest.reading import Reading
@@ -24,6 +27,7 @@ _ALL = "Aggregated"
 _COUNTS = ("Total Request Count", "Total Failure Count", "Total Average Response Time")
 _PERCENTILES = {"50%": "response_p50_s", "95%": "response_p95_s", "99%": "response_p99_s"}
 _MOST_OPERATIONS = 100
+_LONGEST_REPORT = 5 * SECOND  # between two reports of workers, which come every 3 s
 
 
 def sniff(text: Text) -> bool:
@@ -40,24 +44,26 @@ def read(text: Text, how: Reading) -> Log:
     if lacking:
         raise Unusable(f"{text.path}: has no column {lacking[0]}; write it with Locust 1.0 or later")
     shown = [name for name in _PERCENTILES if name in names]
-    rows = table(text, ["Timestamp", "User Count", "Name", *_COUNTS, *shown])
+    kind = ["Type"] if "Type" in names else []
+    rows = table(text, ["Timestamp", "User Count", "Name", *kind, *_COUNTS, *shown])
     numbers = ["User Count", *_COUNTS, *shown]
     rows = rows.with_columns(epoch("Timestamp").alias("at"), *(_number(name) for name in numbers))
     rows = whole_rows(rows, ("at", "Name", *_COUNTS[:2]), remarks)
     if not len(rows):
         raise Unusable(f"{text.path}: holds no row that can be read; is it the file of a run that sent requests?")
-    columns: dict[Series, Values] = {}
-    times: Times = np.unique(rows["at"].to_numpy()).astype(np.int64)
-    operations = sorted(set(rows["Name"].to_list()) - {_ALL})
+    total = rows.filter(pl.col("Name") == _ALL)
+    if not len(total):
+        raise Unusable(f'{text.path}: has no rows called "{_ALL}"; is it NAME_stats_history.csv?')
+    operations = _operations(rows.filter(pl.col("Name") != _ALL))
     if len(operations) > _MOST_OPERATIONS:
         left = counted(len(operations) - _MOST_OPERATIONS, "operation")
         remarks.add(Kind.SKIPPED, f"{left} left out; give requests whose addresses differ one name in the script")
-    every = rows.filter(pl.col("Name") == _ALL)
-    if not len(every):
-        raise Unusable(f'{text.path}: has no rows called "{_ALL}"; is it NAME_stats_history.csv?')
-    _add(columns, None, every, times, shown)
-    for operation in operations[:_MOST_OPERATIONS]:
-        _add(columns, operation, rows.filter(pl.col("Name") == operation), times, shown)
+    columns: dict[Series, Values] = {}
+    times: Times = np.unique(rows["at"].to_numpy()).astype(np.int64)
+    reports = _reports(_at_times(total))
+    _add(columns, None, total, times, reports, shown)
+    for operation, frame in operations[:_MOST_OPERATIONS]:
+        _add(columns, operation, frame, times, reports, shown)
     values = tuple(pl.Series(one, dtype=pl.Float64, nan_to_null=True) for one in columns.values())
     return Log(text.path, NAME, times, values, tuple(columns), Zone.parse("UTC"), tuple(remarks))
 
@@ -67,35 +73,87 @@ def _number(name: str) -> pl.Expr:
     return pl.when(number.is_finite() & (number >= 0)).then(number).alias(name)
 
 
+def _operations(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """Return the rows of each operation by its name, with its type (`GET /cart`) where types share a name."""
+    if "Type" in rows.columns:
+        is_shared = pl.col("Type").n_unique().over("Name") > 1
+        with_type = pl.concat_str("Type", "Name", separator=" ", ignore_nulls=True)
+        rows = rows.with_columns(pl.when(is_shared).then(with_type).otherwise(pl.col("Name")).alias("Name"))
+    return sorted((str(name), frame) for (name,), frame in rows.group_by("Name"))
+
+
+def _at_times(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the last row of each time, in ascending order."""
+    return rows.sort("at", maintain_order=True).unique("at", keep="last", maintain_order=True)
+
+
+def _reports(rows: pl.DataFrame) -> Times | None:
+    """Return the times (UTC ns) at which workers reported; None where counts grow at each row.
+
+    `rows` are those of all requests. Rows without growth between reports follow each other for less than
+    `_LONGEST_REPORT`; a longer stand-still is none of workers.
+    """
+    times, counts = rows["at"].to_numpy(), rows[_COUNTS[0]].to_numpy()
+    grows = np.flatnonzero(np.diff(counts) > 0) + 1
+    between = np.diff(times[grows])
+    waits = (between <= _LONGEST_REPORT) & (np.diff(grows) > 1)
+    return times[grows] if 2 * int(waits.sum()) > len(between) else None
+
+
 def _add(
-    columns: dict[Series, Values], operation: str | None, rows: pl.DataFrame, times: Times, shown: list[str]
+    columns: dict[Series, Values],
+    operation: str | None,
+    rows: pl.DataFrame,
+    times: Times,
+    reports: Times | None,
+    shown: list[str],
 ) -> None:
-    """Add the series of all requests, or of those of one operation."""
-    rows = rows.sort("at", maintain_order=True).unique("at", keep="last", maintain_order=True)
-    own = rows["at"].to_numpy()
-    at = np.searchsorted(times, own)
+    """Add the series of all requests, or of those of one operation; what workers reported at once is spread."""
+    rows = _at_times(rows)
+    at_rows = rows["at"].to_numpy()
+    at = np.searchsorted(times, at_rows)
+    ends = _ends_of_steps(at_rows, reports)
+    steps = np.searchsorted(ends, np.arange(1, len(at_rows)))  # the step of each row but the first
 
     def put(field: str, values: Values) -> None:
         column = np.full(len(times), np.nan)
         column[at] = values
         columns[driver_series(field, operation)] = column
 
-    seconds = np.diff(own) / SECOND
-    done, failed = (_grown(rows[name].to_numpy()) for name in _COUNTS[:2])
-    put("requests", np.append(np.nan, done / seconds))
-    put("errors", np.append(np.nan, failed / seconds))
-    share = np.divide(100 * failed, done, out=np.full(len(done), np.nan), where=done > 0)
-    put("error_percent", np.append(np.nan, share))
-    total = rows[_COUNTS[2]].to_numpy() * rows[_COUNTS[0]].to_numpy()
-    mean = np.divide(np.diff(total), 1000 * done, out=np.full(len(done), np.nan), where=done > 0)
-    put("response_mean_s", np.append(np.nan, np.where(mean >= 0, mean, np.nan)))
+    def put_steps(field: str, values: Values) -> None:
+        put(field, np.append(np.nan, values[steps]))
+
+    starts = np.append(0, ends[:-1]).astype(np.intp)
+    seconds = (at_rows[ends] - at_rows[starts]) / SECOND
+    counts, failures, mean_ms = (rows[name].to_numpy() for name in _COUNTS)
+    done, failed = _growth(counts[ends] - counts[starts]), _growth(failures[ends] - failures[starts])
+    put_steps("requests", done / seconds)
+    put_steps("errors", failed / seconds)
+    put_steps("error_percent", np.divide(100 * failed, done, out=np.full(len(done), np.nan), where=done > 0))
+    total_ms = mean_ms * counts
+    mean = np.divide(total_ms[ends] - total_ms[starts], 1000 * done, out=np.full(len(done), np.nan), where=done > 0)
+    put_steps("response_mean_s", np.where(mean >= 0, mean, np.nan))
+    answered = np.append(counts[0] > 0, done[steps] != 0)
     for name in shown:
-        put(_PERCENTILES[name], rows[name].to_numpy() / 1000)
+        percentile = rows[name].to_numpy() / 1000
+        put(_PERCENTILES[name], np.where(answered & (percentile > 0), percentile, np.nan))
     if operation is None:
         put("users", rows["User Count"].to_numpy())
 
 
-def _grown(counts: Values) -> Values:
-    """How much a count grew from row to row; none where it fell, as when statistics are reset."""
-    grown = np.diff(counts)
-    return np.where(grown >= 0, grown, np.nan)
+def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
+    """Return the rows that end a step: where workers reported, or else each one but the first.
+
+    Behind the last report, and where none came for `_LONGEST_REPORT`, each row is a step again.
+    """
+    ends = np.arange(1, len(times))
+    if reports is None:
+        return ends
+    following = np.append(reports, np.iinfo(np.int64).max)[np.searchsorted(reports, times[ends])]
+    before = np.append(times[0], reports)[np.searchsorted(reports, times[ends])]
+    return ends[(following == times[ends]) | (following - before > _LONGEST_REPORT)]
+
+
+def _growth(growth: Values) -> Values:
+    """Return how much counts grew; NaN where they fell, as when statistics are reset."""
+    return np.where(growth >= 0, growth, np.nan)
