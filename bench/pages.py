@@ -23,8 +23,8 @@ from plimsoll.model.times import SECOND, Zone
 from plimsoll.pages.application import routes
 from plimsoll.receive.writing import Writing, WritingState
 from plimsoll.rules.load import load
+from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
-from plimsoll.serve.guard.access import Access
 from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Serving

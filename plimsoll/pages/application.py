@@ -28,7 +28,7 @@ from plimsoll.pages.shared.forms import see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.uploads import routes as uploads
 from plimsoll.pages.uploads import upload_page
-from plimsoll.serve.guard.access import LOGIN
+from plimsoll.serve.access import LOGIN
 from plimsoll.up.watched import Watched
 
 _LONGEST_BACK = 1000

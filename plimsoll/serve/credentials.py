@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plimsoll.model.errors import Unusable
 from plimsoll.serve import passwords
-from plimsoll.serve.people import Person, Role
+from plimsoll.serve.principals import Person, Role
 from plimsoll.serve.secret_files import Reread, read, read_json, save, save_json
 from plimsoll.serve.users import Users, listed
 

@@ -84,3 +84,9 @@ def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return ipaddress.ip_address(text)
     except ValueError:
         return None
+
+
+def network_of(address: str) -> str:
+    """The address; of an IPv6 one the first half, since one host may have all others."""
+    ip = ip_of(address)
+    return address if ip is None or ip.version == 4 else ip.exploded[:19]

@@ -14,9 +14,9 @@ from plimsoll.receive.exporters.accepted_metrics import AcceptedMetrics, NotMetr
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parsed
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.serve.answers import later, refusal
-from plimsoll.serve.bodies import Damaged, TooLarge, gunzip, unpack_snappy
-from plimsoll.serve.intake import Intake, NotTaken
+from plimsoll.serve.request_body import Damaged, TooLarge, gunzip, unpack_snappy
+from plimsoll.serve.responses import later, refusal
+from plimsoll.serve.write_handler import Intake, NotTaken
 from plimsoll.store.protocol import WriteResult
 
 _PROTOBUF, _JSON = "application/x-protobuf", "application/json"

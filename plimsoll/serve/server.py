@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -18,25 +19,25 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from plimsoll.alerting.health import Health
+from plimsoll.alerting.health import Health, HostState
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.writing import Writing
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.serve import metrics
-from plimsoll.serve.answers import INFLUXDB, refusal
-from plimsoll.serve.bodies import Bodies
-from plimsoll.serve.guard.access import Access
-from plimsoll.serve.guard.guard import Guard
-from plimsoll.serve.guard.headers import SecurityHeaders
-from plimsoll.serve.intake import Intake
+from plimsoll.rules.severity import SEVERITIES
+from plimsoll.serve.access import Access
+from plimsoll.serve.guard import Guard, SecurityHeaders
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.metrics_endpoint import MetricsEndpoint
+from plimsoll.serve.request_body import Bodies
+from plimsoll.serve.responses import INFLUXDB, refusal
 from plimsoll.serve.store_api import StoreApi
 from plimsoll.serve.write_endpoint import WriteEndpoint
+from plimsoll.serve.write_handler import Intake
 from plimsoll.store.protocol import Store
 
+_METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DAY = 86_400 * SECOND
 _THREADS = 6
 _MOMENT_S = 0.5
@@ -113,7 +114,7 @@ def _health_routes(health: Callable[[], Health]) -> list[Route]:
         return JSONResponse(content, HTTPStatus.OK if mended else HTTPStatus.SERVICE_UNAVAILABLE, INFLUXDB)
 
     async def own_metrics(_: Request) -> Response:
-        return Response(metrics.text(await latest.health()), media_type=metrics.MEDIA_TYPE)
+        return Response(_metrics_text(await latest.health()), media_type=_METRICS_TYPE)
 
     return [Route("/ping", ping), Route("/health", state), Route("/metrics", own_metrics)]
 
@@ -148,3 +149,31 @@ def _no_route(_: Request, error: Exception) -> Response:
 
 def _defect(_: Request, error: Exception) -> Response:
     return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log")
+
+
+def _metrics_text(health: Health) -> str:
+    """The metrics in Prometheus's text format."""
+    return "".join(f"{line}\n" for line in _lines(health))
+
+
+def _lines(health: Health) -> Iterator[str]:
+    states = Counter(one.state for one in health.hosts)
+    firing = Counter(one.severity for one in health.alerts)
+    firing["info"] = health.info
+    yield from _gauge("hosts", "Hosts by state.", {f'state="{one}"': states[one] for one in HostState})
+    yield from _gauge("alerts_firing", "Alerts that fire.", {f'severity="{one}"': firing[one] for one in SEVERITIES})
+    yield from _gauge("problems", "What somebody has to mend in Plimsoll itself.", {"": len(health.problems)})
+    yield from _gauge("values_last_minute", "Values written in the last minute.", {"": health.points_a_minute})
+    if health.evaluated is not None:
+        yield from _gauge(
+            "last_evaluation_seconds", "Unix time of the last evaluation.", {"": health.evaluated // SECOND}
+        )
+    if health.store_bytes is not None:
+        yield from _gauge("store_bytes", "Size of the store.", {"": health.store_bytes})
+
+
+def _gauge(name: str, about: str, values: dict[str, int]) -> Iterator[str]:
+    yield f"# HELP plimsoll_{name} {about}"
+    yield f"# TYPE plimsoll_{name} gauge"
+    for labels, value in values.items():
+        yield f"plimsoll_{name}{f'{{{labels}}}' if labels else ''} {value}"

@@ -5,6 +5,7 @@ import logging
 import socket
 import ssl
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,10 +16,9 @@ from starlette.types import ASGIApp
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.serve.guarded_protocol import Held, guarded_protocol
+from plimsoll.serve.connections import Listener, guarded_protocol
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
-from plimsoll.serve.listener import Listener
 
 _START_S = 30
 _BACKLOG = 256
@@ -70,12 +70,12 @@ class Serving:
         self._handshake_s = limits.head_s if certificate else None
         host, port = self._socket.getsockname()[:2]
         self.listen = Listen(host, port)
-        self._held = Held()
+        self._connections = Counter[str]()
         self._most = limits.connections
         self.address = f"{'https' if certificate else 'http'}://{self.listen}"
         config = uvicorn.Config(
             app,
-            http=guarded_protocol(limits, self._held, behind_proxy=behind_proxy),
+            http=guarded_protocol(limits, self._connections, behind_proxy=behind_proxy),
             ws="none",
             loop="asyncio",
             lifespan="on",
@@ -111,7 +111,7 @@ class Serving:
     @property
     def connections(self) -> tuple[int, int]:
         """How many connections are open, and how many may be of agents."""
-        return self._held.count, self._most
+        return self._connections.total(), self._most
 
     def _run(self) -> None:
         try:

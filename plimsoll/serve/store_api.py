@@ -13,9 +13,9 @@ from starlette.routing import Route
 
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.log import Log
-from plimsoll.serve.answers import later, refusal
-from plimsoll.serve.bodies import Bodies, Full, TooLarge, TooSlow
 from plimsoll.serve.limits import Limits
+from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
+from plimsoll.serve.responses import later, refusal
 from plimsoll.store import messages
 from plimsoll.store.embedded import embedded
 from plimsoll.store.protocol import RunSummary, Store, WriteResult

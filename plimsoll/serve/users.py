@@ -10,7 +10,7 @@ from typing import Any
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.serve import passwords
-from plimsoll.serve.people import Role
+from plimsoll.serve.principals import Role
 from plimsoll.serve.secret_files import Reread, read_json, save_json
 
 FILE = "users.json"

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.receive.line_protocol.parse import PRECISIONS, V1_PRECISIONS, Parsed
-from plimsoll.serve.answers import INFLUXDB, later, refusal
-from plimsoll.serve.bodies import Bodies, Damaged, Full, TooLarge, TooSlow, gunzip
-from plimsoll.serve.intake import Intake, NotTaken
+from plimsoll.serve.request_body import Bodies, Damaged, Full, TooLarge, TooSlow, gunzip
+from plimsoll.serve.responses import INFLUXDB, later, refusal
+from plimsoll.serve.write_handler import Intake, NotTaken
 from plimsoll.store.protocol import WriteResult
 
 # Possessive: whatever is sent, each character is looked at once.

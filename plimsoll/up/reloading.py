@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.serve.guard.access import OWN
+from plimsoll.serve.access import OWN
 from plimsoll.up import settings as up_settings
 from plimsoll.up.settings import UpSettings
 

@@ -29,12 +29,11 @@ from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.receive.writing import NotWritten, Writing
+from plimsoll.serve.access import Access, TrustedProxy
 from plimsoll.serve.credentials import Credentials
-from plimsoll.serve.guard.access import Access
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
-from plimsoll.serve.people import Role, RolesOf
-from plimsoll.serve.proxy import TrustedProxy
+from plimsoll.serve.principals import Role, RolesOf
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.embedded import embedded

@@ -19,8 +19,8 @@ from plimsoll.model.times import Zone
 from plimsoll.pages.application import routes
 from plimsoll.receive.writing import Writing
 from plimsoll.rules.load import load
+from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
-from plimsoll.serve.guard.access import Access
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.serve import bodies
-from plimsoll.serve.bodies import Damaged, TooLarge, gunzip, unpack_snappy
+from plimsoll.serve import request_body
+from plimsoll.serve.request_body import Damaged, TooLarge, gunzip, unpack_snappy
 
 LONGEST = 100 << 20
 
@@ -47,7 +47,7 @@ def test_many_parts_are_refused_after_a_bounded_number(monkeypatch):
         error = zlib.error
         decompressobj = Counting
 
-    monkeypatch.setattr(bodies, "zlib", Zlib)
+    monkeypatch.setattr(request_body, "zlib", Zlib)
     body = gzip.compress(b"") * (1 << 17)  # 2.6 MB
     with pytest.raises(TooLarge):
         gunzip(body, LONGEST)

@@ -19,8 +19,8 @@ from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.serve import users
 from plimsoll.serve.credentials import Credentials, new_password, new_token
 from plimsoll.serve.limits import Limits
-from plimsoll.serve.login import Answer, Login
-from plimsoll.serve.people import Person, Role
+from plimsoll.serve.principals import Person, Role
+from plimsoll.serve.request_identity import PasswordCheck
 from tests.each import each
 from tests.serve.site import EVERYWHERE, site, wait_until
 
@@ -58,13 +58,18 @@ def answers(credentials, attempts):
     """What many attempts at once come to."""
 
     async def all_at_once():
-        login = Login(credentials)
-        tasks = [asyncio.create_task(login.answer(address, "joe", password)) for address, password in attempts]
+        check = PasswordCheck(credentials)
+        tasks = [asyncio.create_task(check.check(address, "joe", password)) for address, password in attempts]
         await asyncio.sleep(0.05)
         credentials.let.set()
-        return await asyncio.gather(*tasks)
+        return [outcome(one) for one in await asyncio.gather(*tasks)]
 
     return run(all_at_once())
+
+
+def outcome(answer):
+    """The person, or the status of the refusal."""
+    return answer if isinstance(answer, Person) else answer.status_code
 
 
 def run(coroutine):
@@ -76,7 +81,7 @@ def run(coroutine):
 def test_of_many_wrong_passwords_at_once_no_more_are_tested_than_of_one_after_another(slow, caplog):
     found = answers(slow, [("192.0.2.1", f"guess {at}") for at in range(400)])
     assert len(slow.asked) == 5
-    assert (found.count(Answer.WRONG), found.count(Answer.THROTTLED)) == (5, 395)
+    assert (found.count(401), found.count(429)) == (5, 395)
     assert "a wrong password from 192.0.2.1" in caplog.text
     assert "guess" not in caplog.text
 
@@ -84,7 +89,7 @@ def test_of_many_wrong_passwords_at_once_no_more_are_tested_than_of_one_after_an
 def test_of_many_addresses_only_some_passwords_wait_to_be_tested(slow):
     found = answers(slow, [(f"192.0.2.{at}", "guess") for at in range(100)])
     assert len(slow.asked) == 8
-    assert (found.count(Answer.WRONG), found.count(Answer.BUSY)) == (8, 92)
+    assert (found.count(401), found.count(503)) == (8, 92)
 
 
 def test_the_first_page_of_a_browser_is_one_attempt_and_the_next_are_none(slow):
@@ -99,18 +104,18 @@ def test_whoever_has_a_password_cannot_guess_those_of_others_without_end(tmp_pat
     folder.mkdir(mode=0o700)
     users.add(folder, "viewer", Role.VIEWER, "correct horse battery")
     users.add(folder, "admin", Role.ADMIN, "another horse battery")
-    login = Login(Credentials(folder))
+    check = PasswordCheck(Credentials(folder))
 
     async def guess():
         for at in range(20):
             own = "".join(c.upper() if at >> bit & 1 else c for bit, c in enumerate("viewer"))
-            yield await login.answer("192.0.2.1", own, "correct horse battery")
-            yield await login.answer("192.0.2.1", "admin", f"guess {at}")
+            yield await check.check("192.0.2.1", own, "correct horse battery")
+            yield await check.check("192.0.2.1", "admin", f"guess {at}")
 
     async def all_of_them():
-        return [one async for one in guess()]
+        return [outcome(one) async for one in guess()]
 
-    assert run(all_of_them()).count(Answer.WRONG) == 5
+    assert run(all_of_them()).count(401) == 5
 
 
 def test_health_is_answered_while_passwords_and_pages_take_all_threads(duckdb, tmp_path):
@@ -240,7 +245,7 @@ def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
         statuses.append(pool.request("POST", WRITE, body=body).status)
 
     monkeypatch.setattr(Parser, "parse", slowly)
-    monkeypatch.setattr("plimsoll.serve.intake._SHORT", 100)
+    monkeypatch.setattr("plimsoll.serve.write_handler._SHORT", 100)
     statuses = []
     with site(duckdb, tmp_path / "data") as here:
         long = b"cpu v=1\n" * 20

@@ -17,7 +17,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, iso
 from plimsoll.serve import credentials, users
-from plimsoll.serve.people import Role
+from plimsoll.serve.principals import Role
 
 _WEEK = 7 * 86_400 * SECOND
 _MOST_SHOWN = 1000

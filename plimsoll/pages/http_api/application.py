@@ -25,9 +25,9 @@ from plimsoll.pages.http_api.parameters import ApiError, Problem
 from plimsoll.pages.reviewing.run_reviews import RunReviews
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.serve.bodies import Bodies, Full, TooLarge, TooSlow
-from plimsoll.serve.guard.access import PUBLIC
+from plimsoll.serve.access import PUBLIC
 from plimsoll.serve.limits import Limits
+from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 from plimsoll.up.watched import Watched
 
 _SHOWN_MISTAKES = 5

@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.audit_log import Actor, add
-from plimsoll.serve.people import person_of
+from plimsoll.serve.principals import person_of
 from plimsoll.up.watched import Watched
 
 LOOPBACK = "no login"

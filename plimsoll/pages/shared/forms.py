@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from plimsoll.serve.bodies import Bodies, Full, TooLarge, TooSlow
 from plimsoll.serve.limits import Limits
+from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 
 Fields = Mapping[str, str]
 _LONGEST = 32 << 10

@@ -20,7 +20,7 @@ from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.report.html.templates import environment
 from plimsoll.rules.severity import MARKS
-from plimsoll.serve.people import person_of
+from plimsoll.serve.principals import person_of
 
 NAVIGATION = (
     ("/", "Health"),

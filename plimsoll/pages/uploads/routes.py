@@ -30,9 +30,9 @@ from plimsoll.pages.reviewing.upload_records import new_file
 from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.uploads.form import Form, receive
 from plimsoll.pages.uploads.multipart import NotMultipart, is_multipart
-from plimsoll.serve.answers import refusal
-from plimsoll.serve.bodies import TooSlow, parts
 from plimsoll.serve.limits import Limits
+from plimsoll.serve.request_body import TooSlow, parts
+from plimsoll.serve.responses import refusal
 from plimsoll.up.watched import Watched
 
 _LONGEST_LINE = 1 << 20

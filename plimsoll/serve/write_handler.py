@@ -13,9 +13,9 @@ from starlette.requests import Request
 from plimsoll.model.series import Series
 from plimsoll.receive.line_protocol.parse import Parsed, Parser, TooMany
 from plimsoll.receive.writing import Busy, NotWritten, Writing
-from plimsoll.serve.bodies import Bodies, Full, TooLarge, TooSlow
 from plimsoll.serve.limits import Limits
-from plimsoll.serve.throttle import network_of
+from plimsoll.serve.listen import network_of
+from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 from plimsoll.store.protocol import WriteResult
 
 _PARSERS = 2

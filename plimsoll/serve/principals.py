@@ -1,4 +1,4 @@
-"""Who asks: people with names and roles, and programs with tokens; and which role a request needs."""
+"""Principals: people with names and roles, and programs with tokens; and which role a request needs."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -68,17 +68,17 @@ NOBODY = Person("", Role.ADMIN)
 
 
 def needed(method: str, path: str) -> Role:
-    """The role that a request needs."""
+    """Return the role that a request needs."""
     if method in _SAFE:
         return Role.VIEWER
     return Role.OPERATOR if _OF_OPERATORS.fullmatch(path) else Role.ADMIN
 
 
 def person_of(request: HTTPConnection) -> Person:
-    """Who sent a request, as the guard has found."""
+    """Return who sent a request, as the guard has identified them."""
     return request.scope.get(_SCOPE, NOBODY)
 
 
-def known_as(request: HTTPConnection, person: Person) -> None:
-    """Let those that handle a request know who sent it."""
+def set_person(request: HTTPConnection, person: Person) -> None:
+    """Tell those that handle a request who sent it."""
     request.scope[_SCOPE] = person

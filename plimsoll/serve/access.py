@@ -1,6 +1,8 @@
-"""A reverse proxy that people log in at, and that says in a header who asks."""
+"""The rules: where the server listens, the names it may be called by, and its secrets."""
 
 import hmac
+import re
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Address, IPv6Network
@@ -8,10 +10,20 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from starlette.datastructures import Headers
 
 from plimsoll.model.errors import printable
-from plimsoll.serve.listen import ip_of
-from plimsoll.serve.people import Person, RolesOf
+from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.listen import Listen, PublicAddress, ip_of
+from plimsoll.serve.principals import Person, RolesOf
 from plimsoll.serve.users import Users
 
+STORE = "/api/store/"
+OWN = "/api/own/"  # other commands of the owner
+PUBLIC = "/api/v1"
+LOGIN = "/login"
+OPEN = frozenset({"/health", "/ping"})
+# Of InfluxDB 2 and 1, of Prometheus, and of OpenTelemetry.
+WRITING = frozenset({"/api/v2/write", "/write", "/query", "/api/v1/write", "/v1/metrics"})
+SAFE = ("GET", "HEAD")
+_HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^\s:/@\[\]]+))(?::[0-9]+)?")
 SECRET_HEADER = "X-Plimsoll-Proxy"
 _LONGEST = 200
 _MOST = 20
@@ -66,3 +78,41 @@ class TrustedProxy:
     def _is_secret(self, headers: Headers) -> bool:
         sent = headers.getlist(SECRET_HEADER)
         return not self.secret or (len(sent) == 1 and hmac.compare_digest(sent[0].encode(), self.secret.encode()))
+
+
+@dataclass(frozen=True)
+class Access:
+    """The rules: where the server listens, the names it may be called by, and its secrets.
+
+    `login`: the loopback address needs token and password as well. `owner_only`: nothing is answered without the
+    owner's token. `url` is the address under which people reach it, by a proxy that may change the scheme and name.
+    `proxy` is one that says who asks.
+    """
+
+    listen: Listen
+    credentials: Credentials
+    allowed_hosts: Sequence[str] = ()
+    owner_only: bool = False
+    login: bool = False
+    url: PublicAddress | None = None
+    proxy: TrustedProxy | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everybody who reaches the server may read and write; to change things where there are users, no."""
+        return self.listen.is_loopback and not self.login and not self.owner_only
+
+    @property
+    def is_behind_proxy(self) -> bool:
+        """Whether a proxy on this machine may pass on what others send."""
+        return self.listen.is_loopback and self.login
+
+    def is_named(self, host: str) -> bool:
+        """Whether a Host header has a name of this server."""
+        found = _HOST.fullmatch(host.lower())
+        name = (found["address"] or found["name"].rstrip(".")) if found else ""
+        known = {"127.0.0.1", "localhost", "::1", self.listen.host.lower(), *map(str.lower, self.allowed_hosts)}
+        if self.listen.is_loopback:
+            return name in known
+        # A page can only lead a name of its own here, never an IP address.
+        return name in known or name == socket.gethostname().lower() or (self.listen.everywhere and bool(ip_of(name)))

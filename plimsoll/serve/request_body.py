@@ -11,7 +11,7 @@ import cramjam
 from starlette.requests import ClientDisconnect, Request
 
 from plimsoll.serve.limits import Limits
-from plimsoll.serve.throttle import network_of
+from plimsoll.serve.listen import network_of
 
 _GZIP = 31
 _STEP = 1 << 20

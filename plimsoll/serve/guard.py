@@ -1,0 +1,175 @@
+"""Refuses what the rules do not allow: other names of the server, pages of others, who has no role for it."""
+
+import asyncio
+from contextlib import ExitStack
+from http import HTTPStatus
+from weakref import WeakValueDictionary
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from plimsoll.serve.access import OPEN, SAFE, WRITING, Access
+from plimsoll.serve.listen import ip_of, network_of
+from plimsoll.serve.principals import Person, Role, needed, set_person
+from plimsoll.serve.request_identity import PEER, RequestIdentity, address_of
+from plimsoll.serve.responses import later, refusal
+
+AT_ONCE = 2  # a page and its charts; a browser asks for some more at a time, and waits
+_MAX_WAITING = 64
+_AGAIN_S = 5
+_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+
+
+class Guard:
+    """Refuses what the rules do not allow, before anything else sees the request."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+        self._identity = RequestIdentity(access)
+        self._limit = ConcurrencyLimit()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] == "http":
+            # By the client everything is counted; the peer may be a proxy.
+            scope = {**scope, "client": (self._client(Request(scope)), 0), PEER: scope.get("client")}
+            request = Request(scope)
+            refused = self._refuse_other_site(request) or self._refuse_forwarded(request)
+            person = refused or await self._identity.identify(request)
+            if isinstance(person, Person):
+                person = _refuse_role(request, person) or person
+            if isinstance(person, Response):
+                await person(scope, receive, send)
+                return
+            set_person(request, person)
+            if request.method in SAFE and request.scope["path"] not in OPEN | WRITING:
+                await self._limit.answer(self._app, address_of(request), scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _refuse_other_site(self, request: Request) -> Response | None:
+        """Refuse what pages of other sites make a browser send: under another name, or from another origin."""
+        host = request.headers.get("host", "")
+        if not self._access.is_named(host):
+            return refusal(
+                HTTPStatus.FORBIDDEN,
+                f"{host or 'no name'}: is no name of this server; if it is, allow it where plimsoll up is started",
+            )
+        origin = request.headers.get("origin")
+        # A proxy that ends TLS is asked for https, and asks here for http.
+        schemes = {request.url.scheme, "https"} if self._access.is_behind_proxy else {request.url.scheme}
+        own = {f"{scheme}://{host}".lower() for scheme in schemes}
+        if self._access.url is not None:
+            own.add(str(self._access.url).lower())
+        if origin is not None and origin.lower() not in own:
+            return refusal(HTTPStatus.FORBIDDEN, f"{origin}: pages of other sites may not send requests here")
+        site = request.headers.get("sec-fetch-site", "none")
+        followed = request.method in SAFE and request.headers.get("sec-fetch-mode") == "navigate"
+        if site not in ("none", "same-origin") and not followed:
+            return refusal(HTTPStatus.FORBIDDEN, "pages of other sites may not send requests here")
+        return None
+
+    def _refuse_forwarded(self, request: Request) -> Response | None:
+        """Refuse what a proxy passes on where everybody may read and write."""
+        if self._access.is_open and any(name in request.headers for name in _FORWARDED):
+            return refusal(
+                HTTPStatus.FORBIDDEN,
+                'a proxy passed this on, and whoever reaches that would need no login: set login = "always" in up.toml',
+            )
+        return None
+
+    def _client(self, request: Request) -> str:
+        """Return the address that a request comes from; of a trusted proxy, the one that it adds at the end."""
+        access, peer = self._access, request.client.host if request.client else ""
+        is_proxy = access.is_behind_proxy or (access.proxy is not None and access.proxy.is_at(peer))
+        forwarded = request.headers.get("x-forwarded-for", "") if is_proxy else ""
+        last = forwarded.rpartition(",")[2].strip()
+        return last if ip_of(last) else peer
+
+
+def _refuse_role(request: Request, person: Person) -> Response | None:
+    """Refuse what a role does not include."""
+    role = needed(request.method, request.scope["path"])
+    if person.role.may(role) or request.scope["path"] in WRITING:
+        return None
+    if person.how.startswith("token"):
+        error = f"this token is for {'reading' if person.role is Role.VIEWER else 'what operators do'}"
+        return refusal(HTTPStatus.FORBIDDEN, error, hint="use one for changes")
+    error = f"{person.name} has the role {person.role}: this needs {role}"
+    hint = f"who runs Plimsoll gives it: {person.given_by(role)}"
+    if "text/html" in request.headers.get("accept", ""):
+        return PlainTextResponse(f"{error}.\n{hint}\n", HTTPStatus.FORBIDDEN)
+    return refusal(HTTPStatus.FORBIDDEN, error, hint=hint)
+
+
+class SecurityHeaders:
+    """Adds headers to every answer: nothing is loaded from elsewhere, framed, guessed at, or told to others.
+
+    A header that an answer has already, such as the report's policy for its own script, is left as it is.
+    """
+
+    _HEADERS = (
+        (
+            b"content-security-policy",
+            b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+            b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        ),
+        (b"x-frame-options", b"DENY"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"same-origin"),
+        (b"cross-origin-opener-policy", b"same-origin"),
+        (b"cross-origin-resource-policy", b"same-origin"),
+        (b"cache-control", b"no-store"),
+    )
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [*message.get("headers", ())]
+                names = {name.lower() for name, _ in headers}
+                headers += [header for header in self._HEADERS if header[0] not in names]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class ConcurrencyLimit:
+    """Limits how many requests for pages of one address are answered at a time. What is being sent does not count."""
+
+    def __init__(self) -> None:
+        self._slots: WeakValueDictionary[str, _Slots] = WeakValueDictionary()
+
+    async def answer(self, app: ASGIApp, address: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have a request answered when there is a free slot; refuse it if too many of its address wait."""
+        slots = self._slots.setdefault(network_of(address), _Slots(AT_ONCE))
+        if slots.waiting >= _MAX_WAITING:
+            await later("too much is asked for at the moment", _AGAIN_S)(scope, receive, send)
+            return
+        slots.waiting += 1
+        try:
+            await slots.acquire()
+        finally:
+            slots.waiting -= 1
+        with ExitStack() as release:
+            release.callback(slots.release)
+
+            async def release_and_send(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    release.close()
+                await send(message)
+
+            await app(scope, receive, release_and_send)
+
+
+class _Slots(asyncio.Semaphore):
+    """The slots of one address, and how many requests wait for one."""
+
+    waiting = 0

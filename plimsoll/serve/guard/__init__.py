@@ -1,1 +1,0 @@
-"""Who may reach `plimsoll up`, and who asks. See docs/security.md."""

@@ -1,0 +1,228 @@
+"""Who sends a request: a proxy names them, a token, or a user name and password."""
+
+import asyncio
+import base64
+import binascii
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from plimsoll.model.errors import printable
+from plimsoll.serve.access import LOGIN, OPEN, OWN, PUBLIC, SAFE, STORE, WRITING, Access, TrustedProxy, Unknown
+from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.listen import network_of
+from plimsoll.serve.principals import NOBODY, Person, Role
+from plimsoll.serve.responses import later, refusal
+
+PEER = "plimsoll.peer"  # in a request's scope: where it comes from, which may be a proxy
+FREE_ATTEMPTS = 5  # wrong passwords of an address
+PAUSE_S = 60.0
+_MAX_ADDRESSES = 10_000
+_MAX_TESTS = 8
+_MAX_VERIFIED = 10_000
+_OWNER = Person("the owner", Role.ADMIN, "owner's token")
+_READER = Person("", Role.VIEWER)
+
+_log = logging.getLogger(__name__)
+
+
+class RequestIdentity:
+    """Finds who sends a request, by the rules of access."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._passwords = PasswordCheck(access.credentials)
+
+    async def identify(self, request: Request) -> Person | Response:
+        """Return who sends a request, or its refusal if it lacks the token or password that it needs."""
+        path, access, credentials = request.scope["path"], self._access, self._access.credentials
+        if path.startswith((STORE, OWN)) or access.owner_only:
+            return _OWNER if any(map(credentials.is_owner, secrets_of(request))) else _no_token(request)
+        if path in OPEN:
+            return NOBODY
+        if path in WRITING:
+            is_allowed = access.is_open or any(map(credentials.may_write, secrets_of(request)))
+            return NOBODY if is_allowed else _no_token(request)
+        if access.proxy and (person := self._by_proxy(request, access.proxy)):
+            return person
+        if access.is_open and not credentials.users.any:
+            return NOBODY
+        if token := bearer_of(request):
+            return self._by_token(request, token)
+        is_change = request.method not in SAFE
+        is_api_change = is_change and (path == PUBLIC or path.startswith(f"{PUBLIC}/"))
+        name, password = basic_of(request)
+        if not password and access.is_open and not is_change and path != LOGIN:
+            return _READER
+        if is_api_change:
+            # A browser sends a password or a cookie by itself, and a program has no need of one.
+            return refusal(
+                HTTPStatus.UNAUTHORIZED,
+                "a change needs a token for changes, as Authorization: Bearer ...",
+                headers={"WWW-Authenticate": "Bearer"},
+                hint="docs/http-api.md says how to make one",
+            )
+        return await self._passwords.check(address_of(request), name, password)
+
+    def _by_proxy(self, request: Request, proxy: TrustedProxy) -> Person | Response | None:
+        """Return whom the proxy names; None if the request does not come from it, or names nobody."""
+        peer = request.scope[PEER]
+        try:
+            return proxy.person(peer[0] if peer else "", request.headers, self._access.credentials.users)
+        except Unknown as error:
+            return refusal(HTTPStatus.FORBIDDEN, str(error))
+
+    def _by_token(self, request: Request, token: str) -> Person | Response:
+        """Return the program that has a token, or the refusal of one that is not for reading or changes."""
+        if program := self._access.credentials.program(token):
+            return program
+        _log_failure("token", address_of(request))
+        return refusal(
+            HTTPStatus.UNAUTHORIZED,
+            "this is no token for reading or changes",
+            headers={"WWW-Authenticate": "Bearer"},
+            hint="docs/http-api.md says how to make one; the token for samples is none",
+        )
+
+
+class PasswordCheck:
+    """Tests passwords, few at a time, and remembers those that were right by address.
+
+    A test takes a part of a second in a thread of its own: nothing else waits for it.
+    """
+
+    def __init__(self, credentials: Credentials) -> None:
+        self._credentials = credentials
+        self._throttle = Throttle()
+        self._pool = ThreadPoolExecutor(1, "passwords")
+        self._running: dict[tuple[str, bytes], asyncio.Task[Person | None]] = {}
+        self._verified: OrderedDict[tuple[str, bytes], Person] = OrderedDict()
+
+    async def check(self, address: str, name: str, password: str) -> Person | Response:
+        """Return who has a name and password, or a refusal. Browsers send them with each request."""
+        if not password:
+            return self._challenge()
+        key = network_of(address), self._credentials.mark(name, password)
+        if person := self._verified.get(key):
+            return person
+        # A browser that has just been given the password sends several requests at once: that is one attempt.
+        task = self._running.get(key)
+        if task is None:
+            if wait_s := self._throttle.wait_s(address):
+                seconds = str(int(wait_s) + 1)
+                return refusal(
+                    HTTPStatus.TOO_MANY_REQUESTS,
+                    f"too many wrong passwords; try again in {seconds} s",
+                    headers={"Retry-After": seconds},
+                )
+            if len(self._running) >= _MAX_TESTS:
+                return later("too many passwords are tested at the moment", 1)
+            self._throttle.attempt(address)
+            task = self._running[key] = asyncio.create_task(self._test(address, name, password, key))
+        return await asyncio.shield(task) or self._challenge()
+
+    async def _test(self, address: str, name: str, password: str, key: tuple[str, bytes]) -> Person | None:
+        try:
+            loop = asyncio.get_running_loop()
+            person = await loop.run_in_executor(self._pool, self._credentials.person, name, password)
+        finally:
+            del self._running[key]
+        if person:
+            self._throttle.succeeded(address)
+            self._verified[key] = person
+            if len(self._verified) > _MAX_VERIFIED:
+                self._verified.popitem(last=False)
+        else:
+            _log_failure("password", address)
+        return person
+
+    def _challenge(self) -> Response:
+        """Return the answer after which a browser asks for a name and password."""
+        has_users = self._credentials.users.any
+        needed = "the name and password of a user" if has_users else "its password here; the user name does not matter"
+        return PlainTextResponse(
+            f"Plimsoll needs {needed}.\n",
+            HTTPStatus.UNAUTHORIZED,
+            {"WWW-Authenticate": 'Basic realm="Plimsoll", charset="UTF-8"'},
+        )
+
+
+class Throttle:
+    """After FREE_ATTEMPTS wrong passwords from an address, its next ones are refused for PAUSE_S seconds after each.
+
+    A right one in between changes nothing about that: whoever has one may be guessing another's.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._failed: OrderedDict[str, tuple[int, float]] = OrderedDict()
+
+    def wait_s(self, address: str) -> float:
+        """Return how long an address has to wait; 0 if it need not."""
+        count, last = self._failed.get(network_of(address), (0, 0.0))
+        return max(0.0, last + PAUSE_S - self._clock()) if count >= FREE_ATTEMPTS else 0.0
+
+    def attempt(self, address: str) -> None:
+        """Count an attempt before it is tested: of many at once, no more are tested than of one after another."""
+        place = network_of(address)
+        count, last = self._failed.pop(place, (0, 0.0))
+        now = self._clock()
+        self._failed[place] = (count + 1 if now - last < 10 * PAUSE_S else 1, now)
+        if len(self._failed) > _MAX_ADDRESSES:
+            self._failed.popitem(last=False)
+
+    def succeeded(self, address: str) -> None:
+        """Take back an attempt whose password was right."""
+        place = network_of(address)
+        count, last = self._failed.get(place, (0, 0.0))
+        if count > 1:
+            self._failed[place] = count - 1, last
+        else:
+            self._failed.pop(place, None)
+
+
+def address_of(request: Request) -> str:
+    """Return the address that a request comes from, which Guard has put there."""
+    return request.client.host if request.client else ""
+
+
+def secrets_of(request: Request) -> list[str]:
+    """Return the tokens that a request has, in any form that InfluxDB's clients use."""
+    tokens = [bearer_of(request) or basic_of(request)[1], request.query_params.get("p", "")]
+    # InfluxDB 1's clients may send user:token.
+    tokens += [token.partition(":")[2] for token in tokens if ":" in token]
+    return [token for token in tokens if token]
+
+
+def bearer_of(request: Request) -> str:
+    """Return the token of the header Authorization; empty if it has none."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() in ("token", "bearer") else ""
+
+
+def basic_of(request: Request) -> tuple[str, str]:
+    """Return the user name and password of HTTP's basic authentication; empty if there are none."""
+    kind, _, encoded = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "basic":
+        return "", ""
+    try:
+        name, _, password = base64.b64decode(encoded, validate=True).decode("utf-8").partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return "", ""
+    return name, password
+
+
+def _no_token(request: Request) -> Response:
+    if any(secrets_of(request)):
+        _log_failure("token", address_of(request))
+    return refusal(HTTPStatus.UNAUTHORIZED, "unauthorized access")
+
+
+def _log_failure(kind: str, address: str) -> None:
+    _log.warning("a wrong %s from %s", kind, printable(address) or "an unknown address")
