@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from plimsoll.insights.capacity.document import resources_table
 from plimsoll.insights.capacity.find import ResourceCapacity, capacity
 from plimsoll.insights.capacity.json import document
 from plimsoll.insights.capacity.saturation import Saturation
-from plimsoll.insights.capacity.tables import resources_table
 from plimsoll.insights.capacity.words import answer, sentences
 from plimsoll.model.errors import Unusable
 from plimsoll.model.value_text import number
@@ -155,7 +155,7 @@ def test_a_use_that_does_not_go_with_the_load_is_told_as_it_was_measured():
     assert "Not known beyond: processor time of WEB01" in answer(found)
     said = document(found)["resources"][0]
     assert (said["without_load"], said["demands"], said["bend"]) == (None, [], None)
-    assert resources_table(found)[1][0][2:5] == ["not known", f"{number(one.use.value)} %", "not known"]
+    assert resources_table(found).rows[0][2:5] == ("not known", f"{number(one.use.value)} %", "not known")
 
 
 def test_what_may_be_reached_within_what_is_projected_is_told():

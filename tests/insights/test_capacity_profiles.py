@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.insights.capacity.asked import asked
-from plimsoll.insights.capacity.asked_words import asked_sentences
 from plimsoll.insights.capacity.find import capacity
+from plimsoll.insights.capacity.forecast import asked
 from plimsoll.insights.capacity.profiles.documented import (
     crossing,
     disks,
@@ -17,7 +16,7 @@ from plimsoll.insights.capacity.profiles.documented import (
     rates_of,
 )
 from plimsoll.insights.capacity.profiles.profile import Profile, load_profile
-from plimsoll.insights.capacity.words import answer, sentences
+from plimsoll.insights.capacity.words import answer, asked_sentences, sentences
 from plimsoll.insights.load_steps.find import load_steps
 from plimsoll.model.errors import Unusable
 from tests.insights.loaded import System, run_of

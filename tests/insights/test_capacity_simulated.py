@@ -7,8 +7,8 @@ import pytest
 
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.ingest.read import read_log
-from plimsoll.insights.capacity.asked import asked
 from plimsoll.insights.capacity.find import capacity
+from plimsoll.insights.capacity.forecast import asked
 from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.words import answer
 from plimsoll.model.run import Run

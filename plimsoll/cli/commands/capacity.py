@@ -1,7 +1,7 @@
 """`plimsoll capacity`."""
 
 import json as json_module
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -9,21 +9,21 @@ from typing import Any
 
 from plimsoll.api.inputs import RUN, Inputs
 from plimsoll.api.run_review import Options, review_inputs
-from plimsoll.cli.console import print_lines, print_remarks, width
+from plimsoll.cli.console import print_line, print_lines, print_remarks, width
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.hosts.objective import time_limits
-from plimsoll.insights.capacity.asked import asked
-from plimsoll.insights.capacity.asked_words import asked_json, asked_lines, growth_json, growth_sentence
 from plimsoll.insights.capacity.changes import Changes, parse_change
+from plimsoll.insights.capacity.document import blocks, page
 from plimsoll.insights.capacity.find import capacity
-from plimsoll.insights.capacity.growth import Growth, forecast
-from plimsoll.insights.capacity.json import document
+from plimsoll.insights.capacity.forecast import Growth, asked, forecast
+from plimsoll.insights.capacity.json import asked_json, document, growth_json
 from plimsoll.insights.capacity.profiles import words as profile_words
 from plimsoll.insights.capacity.profiles.documented import documented
 from plimsoll.insights.capacity.profiles.profile import Profile, load_profile
-from plimsoll.insights.capacity.tables import lines
+from plimsoll.insights.capacity.words import asked_sentences, growth_sentence
+from plimsoll.model.document import Block, Verdict
 from plimsoll.model.errors import Unusable
-from plimsoll.model.styled import Line, plain
+from plimsoll.report.render.terminal import render_lines
 
 
 @dataclass(frozen=True)
@@ -59,30 +59,34 @@ def run(inputs: Inputs, options: Options, question: Question, json: Path | None,
     for review in reviews:
         refuse_overwriting(review.logs, out, json, also_read=inputs.names)
     found = capacity(reviews, profile, objectives, changes)
-    written, shown = document(found), lines(found, width())
-    told: tuple[Line, ...] = ()
+    written = document(found)
+    forecasts: tuple[str, ...] = ()
     users = question.users or (profile.users if profile else None)
     if users is not None:
         needs = asked(found, users, question.peak_factor)
         written["asked"] = asked_json(found, needs)
-        told = asked_lines(found, needs)
+        forecasts = asked_sentences(found, needs)
     if growth is not None:
         if users is None:
             raise Unusable("--growth needs the users of today: --users")
         ahead = forecast(found, growth, users * question.peak_factor, datetime.now().astimezone().date())
         written["growth"] = growth_json(ahead)
-        told = ((f"  {growth_sentence(ahead)}",), *told)
+        forecasts = growth_sentence(ahead), *forecasts
     if out is not None:
-        from plimsoll.report.capacity.html import render  # noqa: PLC0415  only the HTML report needs jinja2
+        from plimsoll.report.render.html import render_page  # noqa: PLC0415  only the HTML report needs jinja2
 
-        write_text(out, render(found, reviews, [line.strip() for line in plain(told).splitlines()]))
-        shown = (*shown, ("",), (f"Report: {out}",))
-    _show(written, (shown[0], *told, *shown[1:]), json)
+        write_text(out, render_page(page(found, reviews, forecasts)))
+    _show(written, blocks(found, forecasts), json)
+    if out is not None and json != STDOUT:
+        print_line()
+        print_line(f"Report: {out}")
     for review in reviews:
         print_remarks(review.remarks)
 
 
-def _documented(profile: Profile | None, variant: str, question: Question) -> tuple[dict[str, Any], Sequence[Line]]:
+def _documented(
+    profile: Profile | None, variant: str, question: Question
+) -> tuple[dict[str, Any], Iterable[Block | Verdict]]:
     """What the costs of a profile alone tell."""
     if profile is None:
         raise Unusable("name the logs of a run, or a profile with costs: --profile")
@@ -92,14 +96,14 @@ def _documented(profile: Profile | None, variant: str, question: Question) -> tu
         raise Unusable("--objective, --growth, --what-if and --without need the logs of a run")
     users = question.users or profile.users
     found = documented(profile, variant, users * question.peak_factor if users else None)
-    return profile_words.document(found), profile_words.lines(found)
+    return profile_words.document(found), profile_words.blocks(found)
 
 
-def _show(written: Mapping[str, Any], shown: Sequence[Line], json: Path | None) -> None:
+def _show(written: Mapping[str, Any], shown: Iterable[Block | Verdict], json: Path | None) -> None:
     if json is not None:
         write_json(json, json_module.dumps(written, ensure_ascii=False, indent=2))
     if json != STDOUT:
-        print_lines(shown)
+        print_lines(render_lines(shown, width()))
 
 
 def runs(inputs: Inputs) -> Sequence[Inputs]:

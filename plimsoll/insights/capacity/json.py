@@ -1,12 +1,14 @@
 """How much load a system can carry, as JSON: docs/capacity.md describes the fields."""
 
+from math import isnan
 from typing import Any
 
 import numpy as np
 
+from plimsoll.insights.capacity.document import in_amounts
 from plimsoll.insights.capacity.find import Capacity, Limit, ObjectiveCapacity, Range, ResourceCapacity
+from plimsoll.insights.capacity.forecast import Asked, Forecast
 from plimsoll.insights.capacity.levels import MeasuredUsers
-from plimsoll.insights.capacity.tables import in_amounts
 from plimsoll.insights.capacity.words import answer, sentences, what_text
 
 SCHEMA = "plimsoll.capacity/1"
@@ -122,3 +124,35 @@ def _range(one: Range) -> dict[str, float | None] | None:
 
 def _plain(one: Range) -> dict[str, float | None]:
     return {name: value if np.isfinite(value) else None for name, value in vars(one).items()}
+
+
+def asked_json(found: Capacity, asked: Asked) -> dict[str, Any]:
+    """The field `asked` of the JSON."""
+    return {
+        "users": asked.users,
+        "load": asked.load,
+        "known": not asked.beyond,
+        "projected": asked.load > found.highest,
+        "uses": [
+            {
+                "signal": one.resource.signal,
+                "host": one.resource.subject.host,
+                "instance": one.resource.subject.instance,
+                **{name: None if isnan(value) else value for name, value in vars(use).items()},
+            }
+            for one, use in zip(found.resources, asked.uses, strict=False)
+        ],
+        "response_s": asked.response,
+        "hosts_needed": [{"host": one.host, "count": one.count} for one in asked.hosts],
+    }
+
+
+def growth_json(found: Forecast) -> dict[str, Any]:
+    """The field `growth` of the JSON."""
+    days = {"day": found.day, "low": found.low, "high": found.high}
+    return {
+        "growth": found.growth.text,
+        "users": found.now,
+        "at_least": found.at_least,
+        **{name: one.isoformat() if one else None for name, one in days.items()},
+    }

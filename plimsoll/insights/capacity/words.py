@@ -1,18 +1,21 @@
 """How much load a system can carry, in sentences and tables."""
 
 from collections.abc import Iterator
+from datetime import date
+from math import isnan
 
 import numpy as np
 
 from plimsoll.insights.bottleneck.insight import summary
 from plimsoll.insights.capacity.find import BEYOND, Capacity, Limit, ObjectiveCapacity, Range, ResourceCapacity
+from plimsoll.insights.capacity.forecast import Asked, Forecast, HostsNeeded
 from plimsoll.insights.capacity.levels import MeasuredUsers
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.saturation import Saturation
 from plimsoll.model.remark import counted
 from plimsoll.model.value_text import number, percent, quantity
 
-_MOST = 24
+_MOST_USES = 6
 _MEMORY = "memory"
 _NO_RESOURCE = "no recorded resource is at its limit"
 _OPERATIONS = 6
@@ -249,3 +252,51 @@ def rounded(value: float) -> str:
 
 def _lower(title: str) -> str:
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+def asked_sentences(found: Capacity, asked: Asked) -> tuple[str, ...]:
+    """The use of each resource at so many users, the response time, and the hosts that are needed."""
+    users = f"{rounded(asked.users)} users"
+    hosts = tuple(_hosts(one) for one in asked.hosts)
+    if asked.beyond:
+        far = f"beyond {BEYOND:g} times the load that was measured"
+        return (f"{users}: not known, as they are {far}; measure a higher load.", *hosts)
+    projected = " (projected beyond what was measured)" if asked.load > found.highest else ""
+    uses = [
+        f"{resource_text(one.resource)} {_against(use, one.resource.limit)}"
+        for one, use in zip(found.resources, asked.uses, strict=True)
+    ]
+    done = f"{rounded(asked.load)} {found.observed.title}/s{projected}"
+    possible = not any(use.value >= 100 for use in asked.uses)
+    said = [f"{users} {'do' if possible else 'cannot be served: they ask for'} {done}: {'; '.join(uses[:_MOST_USES])}."]
+    if asked.response is not None and found.response is not None:
+        said.append(f"{found.response.response.signal.title} then: about {quantity(asked.response, 's')}{projected}.")
+    return (*said, *hosts)
+
+
+def _against(use: Range, limit: float) -> str:
+    if isnan(use.value):
+        return "not known"
+    where = "beyond" if use.value > limit else "within" if use.high <= limit else "perhaps beyond"
+    return f"{number(use.value)} % ({number(use.low)} to {number(use.high)}), {where} {percent(limit / 100)}"
+
+
+def _hosts(one: HostsNeeded) -> str:
+    by = resource_text(one.by.resource)
+    return f"Needed: {one.count} hosts like {one.host}, if the load is spread evenly (by {by})."
+
+
+def growth_sentence(found: Forecast) -> str:
+    """When the limit is reached, with the interval; or that it is too far to tell."""
+    since = f"Growing by {found.growth.text} from {rounded(found.now)} users"
+    if found.day is None:
+        return f"{since}, it is reached in more than 5 years: no date is told for that."
+    if found.at_least:
+        return f"{since}, what is projected is not left before {_month(found.day)}; later is not known."
+    low = _month(found.low) if found.low else "–"
+    high = f"to {_month(found.high)}" if found.high else "or later"
+    return f"{since}, it is reached about {_month(found.day)} ({low} {high})."
+
+
+def _month(day: date) -> str:
+    return f"{day:%B %Y}"

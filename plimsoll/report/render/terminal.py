@@ -35,9 +35,8 @@ def render_lines(blocks: Iterable[Block | Verdict], width: int | None = None) ->
     for block in blocks:
         match block:
             case Verdict():
-                yield (block.word, _VERDICTS.get(block.kind, "bold")), f" {block.sentence}"
+                yield (block.word, _VERDICTS.get(block.kind, "bold")), f" {block.sentence}".rstrip()
                 yield from (_parts(text) for text in block.paragraphs)
-                yield ()
             case Section():
                 yield from _section(block, width)
             case Statement():

@@ -3,15 +3,15 @@
 from typing import Any
 
 from plimsoll.insights.capacity.profiles.documented import DocumentedCapacity, Reached, Use
-from plimsoll.model.styled import Line
+from plimsoll.model.document import Bullets, Verdict
 from plimsoll.model.value_text import number, percent
 
 SCHEMA = "plimsoll.capacity-profile/1"
 
 
-def lines(found: DocumentedCapacity) -> tuple[Line, ...]:
-    """What a terminal shows."""
-    return (((answer(found), "bold"),), *((f"  {one}",) for one in sentences(found)))
+def blocks(found: DocumentedCapacity) -> tuple[Verdict, Bullets]:
+    """Build what a terminal shows."""
+    return Verdict(answer(found), ""), Bullets(sentences(found))
 
 
 def answer(found: DocumentedCapacity) -> str:

@@ -1,0 +1,190 @@
+"""How much load a system can carry, as blocks of a document: the answer, tables, and curves over the load."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from plimsoll.insights.capacity.find import Capacity, Limit, Range, ResourceCapacity
+from plimsoll.insights.capacity.levels import means
+from plimsoll.insights.capacity.resources import Resource
+from plimsoll.insights.capacity.response import ResponseCurve
+from plimsoll.insights.capacity.words import (
+    answer,
+    group_text,
+    load_text,
+    resource_text,
+    rounded,
+    sentences,
+    with_range,
+)
+from plimsoll.model.document import Block, Bullets, Column, Curve, Document, Paragraph, Point, Section, Table, Verdict
+from plimsoll.model.log import Values
+from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.review.review import Review
+
+_MOST_ROWS = 24
+_MOST_CURVES = 12  # of the resources that reach their limits first
+_MOST_DEMANDS = 4
+_POINTS = 60
+_RESOURCES = (
+    Column("Resource"),
+    Column("Limit", numeric=True, optional=3),
+    Column("Without load", numeric=True, optional=2),
+    Column("At the highest load", numeric=True, optional=4),
+    Column("Reaches its limit at", numeric=True),
+    Column("Lower loads predict", numeric=True, optional=1),
+)
+_CURVES = (
+    "Points are what was measured at a level of the load, the line is the model with its 95 % interval, dashed beyond "
+    "the highest measured load."
+)
+
+
+def blocks(capacity: Capacity, forecasts: Sequence[str] = ()) -> Iterator[Block | Verdict]:
+    """Build what a terminal shows: the answer, `forecasts` for a number of users, what it rests on, and tables."""
+    yield Verdict(answer(capacity), "", paragraphs=tuple(forecasts))
+    yield Section("What it rests on", (Bullets(sentences(capacity)),))
+    yield Section("Resources", (resources_table(capacity),))
+    yield Section("What one operation demands", (_demands_table(capacity),))
+
+
+def page(capacity: Capacity, reviews: Sequence[Review], forecasts: Sequence[str] = ()) -> Document:
+    """Build the page: what a terminal shows, the curves, and where the limits are from."""
+    resources = capacity.resources[:_MOST_CURVES]
+    uses = Section("", tuple(_use_curve(capacity, resource) for resource in resources), style="demands")
+    parts = [Section("Use over load", (Paragraph(_CURVES, "note"), uses))]
+    if capacity.response:
+        curve = Section("", (_response_curve(capacity, capacity.response),), style="demands")
+        parts.append(Section("Response time over load", (curve,)))
+    documents = (f"{one.resource.title}, {number(one.resource.limit)} %: {one.resource.document}" for one in resources)
+    parts.append(Section("Where the limits are from", (Bullets(tuple(dict.fromkeys(documents))),)))
+    runs = ", ".join(dict.fromkeys(review.run.name or ", ".join(review.hosts) for review in reviews))
+    simulated = any(review.run.simulated for review in reviews)
+    return Document("capacity", f"Capacity of {runs}", runs, (*blocks(capacity, forecasts), *parts), simulated)
+
+
+def resources_table(capacity: Capacity) -> Table:
+    """Build the table of resources: their use, their limits, and the loads at which they reach them."""
+    rows: list[tuple[str, ...]] = []
+    for one in capacity.resources[:_MOST_ROWS]:
+        use = f"{number(one.use.value)} %"
+        if one.follows:
+            use += f" ({number(one.use.low)} to {number(one.use.high)})"
+        rows.append(
+            (
+                _capital(resource_text(one.resource)),
+                percent(one.resource.limit / 100),
+                f"{number(max(one.idle.value, 0))} %" if one.follows else "not known",
+                use,
+                "not known" if one.why_not else _load_range(capacity, one.load),
+                f"{number(one.check.predicted)} for {number(one.check.measured)} %" if one.check else "",
+            )
+        )
+    return Table(_RESOURCES, tuple(rows), "Resources", style="of-1")
+
+
+def in_amounts(resource: Resource, use: Values) -> tuple[Values, str]:
+    """Return demands in seconds of a processor or disk, in bytes of a link, else in % for one operation a second."""
+    if resource.signal.startswith("cpu.") and resource.processors:
+        return use / 100 * resource.processors, "s"
+    if resource.signal.startswith("disk."):
+        return use / 100, "s"
+    if resource.total:
+        return use / 100 * resource.total, "bytes"
+    return use, "%"
+
+
+def _load_range(capacity: Capacity, load: Range) -> str:
+    if not np.isfinite(load.value):
+        return f"beyond {load_text(capacity, Range(capacity.projected, 0, 0))}"
+    projected = " projected" if load.value > capacity.highest else ""
+    return with_range(capacity, Limit(load, capacity.resources[0])) + projected
+
+
+def _demands_table(capacity: Capacity) -> Table:
+    """What one operation takes of each resource."""
+    resources = capacity.resources[:_MOST_DEMANDS]
+    columns = [
+        Column(resource_text(one.resource), numeric=True, optional=len(resources) - at if at else 0)
+        for at, one in enumerate(resources)
+    ]
+    rows = tuple(
+        (group_text(capacity, at), *(_demand_text(one, one.demand.each[:, at]) for one in resources))
+        for at in range(min(len(capacity.groups), _MOST_ROWS))
+    )
+    return Table((Column("One operation demands"), *columns), rows, "What one operation demands")
+
+
+def _demand_text(one: ResourceCapacity, use: Values) -> str:
+    """`29.6 ms of a processor (28.1 to 31)`: what one operation demands, from the use (%) of one a second."""
+    if not one.follows:
+        return "not known"
+    amounts, unit = in_amounts(one.resource, use)
+    demand = Range.of(amounts) if len(amounts) > 1 else Range(*(float(amounts[0]),) * 3)
+    if unit == "s":
+        return f"{quantity(1000 * demand.value, 'ms')} ({number(1000 * demand.low)} to {number(1000 * demand.high)})"
+    return f"{quantity(demand.value, unit)} ({quantity(demand.low, unit)} to {quantity(demand.high, unit)})"
+
+
+def _use_curve(capacity: Capacity, one: ResourceCapacity) -> Curve:
+    """The use of a resource over the load, for the measured or requested mix."""
+    loads = np.linspace(0, capacity.projected, _POINTS)
+    uses = one.demand.use(loads[:, None] * capacity.mix[None, :])
+    low, high = np.quantile(uses[1:], [0.025, 0.975], axis=0)
+    drawn = np.where((uses[0] <= 100) & one.follows, uses[0], np.nan)  # more than all of it cannot be used
+    as_measured = capacity.asked_mix.as_measured and not capacity.changed
+    measured = means(capacity.levels, capacity.observed.use[one.resource.key]) if as_measured else np.empty(0)
+    title, unit = _capital(resource_text(one.resource)), f"{capacity.observed.title}/s"
+    limit, at = percent(one.resource.limit / 100), one.load.value
+    band = zip(loads.tolist(), low.tolist(), high.tolist(), strict=True) if one.follows else ()
+    return Curve(
+        f"{title} over {unit}: {number(float(one.use.value))} % at {number(capacity.highest)}/s; limit {limit}.",
+        f"{capacity.observed.title}, /s",
+        capacity.projected,
+        100.0,
+        "%",
+        _points(capacity, measured, 100.0, "%"),
+        title,
+        fit=_line(loads, drawn, loads <= capacity.highest),
+        beyond=_line(loads, drawn, loads >= capacity.highest - loads[1]),
+        band=tuple(edge for edge in band if edge[1] <= 100),
+        limit=(one.resource.limit, f"limit {limit}"),
+        marks=(Point(at, one.resource.limit, f"{rounded(at)} /s"),) if np.isfinite(at) else (),
+    )
+
+
+def _response_curve(capacity: Capacity, curve: ResponseCurve) -> Curve:
+    """A response time over the load; beyond what was measured as queues project it, where they do."""
+    loads = np.linspace(curve.loads[0], capacity.projected, _POINTS)
+    times, limit, highest = curve.at(loads), curve.response.limit, float(curve.loads[-1])
+    scale = 1.5 * max(float(curve.measured[-1]), limit or 0.0)
+    drawn = np.where(times <= scale, times, np.nan)
+    title, slowest = curve.response.signal.title, quantity(float(curve.measured[-1]), "s")
+    return Curve(
+        f"{title} over {capacity.observed.title}/s: {slowest} at {number(highest)}/s.",
+        f"{capacity.observed.title}, /s",
+        capacity.projected,
+        scale,
+        "s",
+        _points(capacity, means(capacity.levels, curve.response.times), scale, "s"),
+        title,
+        fit=_line(loads, drawn, loads <= highest),
+        beyond=_line(loads, drawn, loads >= highest - (loads[1] - loads[0])),
+        limit=(limit, f"objective {quantity(limit, 's')}") if limit else None,
+    )
+
+
+def _points(capacity: Capacity, values: Values, most: float, unit: str) -> tuple[Point, ...]:
+    return tuple(
+        Point(level.load, value, f"{number(level.load)} /s: {quantity(value, unit)}")
+        for level, value in zip(capacity.levels, values.tolist(), strict=False)
+        if np.isfinite(value) and level.load <= capacity.projected and value <= most
+    )
+
+
+def _line(loads: Values, values: Values, chosen: Values) -> tuple[tuple[float, float], ...]:
+    return tuple(zip(loads[chosen].tolist(), values[chosen].tolist(), strict=True))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,1 +1,0 @@
-"""How much load a system can carry, as one HTML file."""
