@@ -16,7 +16,7 @@ from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.weighted import OCCUPIED
 
 _MANY = 60  # samples
-_FUNCTIONS: dict[Reduce, str] = {
+FUNCTIONS: dict[Reduce, str] = {
     "mean": "avg_over_time({})",
     "min": "min_over_time({})",
     "max": "max_over_time({})",
@@ -26,7 +26,7 @@ _FUNCTIONS: dict[Reduce, str] = {
     "median": "quantile_over_time(0.5, {})",
 }
 _AGGREGATES: dict[Reduce, str] = {"min": "min", "max": "max", "sum": "sum", "count": "sum"}
-_SWAPPED: dict[Reduce, Reduce] = {"min": "max", "max": "min"}
+SWAPPED: dict[Reduce, Reduce] = {"min": "max", "max": "min"}
 
 
 def signal_value(bound: BoundCondition, interval: int, *, partial: bool = False) -> str:
@@ -116,7 +116,7 @@ class _Window:
         transform, how = self.selection.source.transform, self.reduce
         if transform.most is not None or transform == Transform():
             return self._reduced(how)
-        reduced = self._reduced(_SWAPPED.get(how, how) if transform.scale < 0 else how)
+        reduced = self._reduced(SWAPPED.get(how, how) if transform.scale < 0 else how)
         if how == "count":
             return reduced
         scaled = reduced if transform.scale == 1 else f"{number(transform.scale)} * {reduced}"
@@ -130,7 +130,7 @@ class _Window:
 
     def _reduced(self, how: Reduce) -> str:
         if how != "increase":
-            return _FUNCTIONS[how].format(self._range())
+            return FUNCTIONS[how].format(self._range())
         half = self.length // 2
         late = self._block(half + MILLISECOND)
         early = self._block(half + MILLISECOND, self.length - half)

@@ -12,8 +12,7 @@ import pytest
 import urllib3
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.export.grafana.dashboards import computed, targets
-from plimsoll.export.grafana.dashboards.merged_queries import layers
+from plimsoll.export.grafana.dashboards.queries import computed_groups, constant_query, group_operands, layers
 from plimsoll.export.grafana.dashboards.runs import HOSTS_URL
 from plimsoll.export.grafana.look import load_look
 from plimsoll.export.selections import drawn, selections
@@ -214,7 +213,7 @@ def test_a_panel_shows_what_the_store_holds(filled, spec):
     if not any(question.target.get("hide") for question in asked):
         groups = [*zip(asked, layers(ways), strict=True)]
     else:  # operands of an expression
-        every = [sources for alike, _ in computed.groups(ways) for sources in computed.operands(alike)]
+        every = [sources for alike, _ in computed_groups(ways) for sources in group_operands(alike)]
         distinct = [one for at, one in enumerate(every) if one not in every[:at]]
         groups = [*zip(asked, distinct, strict=True)]
     scale = load_look().units[load_signals()[spec.signal].unit].scale
@@ -270,7 +269,7 @@ def test_variables_offer_hosts_and_instances(filled):
 
 def test_scaled_limits_are_lines_at_the_number_chosen(filled):
     queue = next(one for one in QUESTIONS["plimsoll-disk"] if one.panel.get("id") == 1)
-    line = replace(queue, query=targets.constant("disk.queue_length", "3 * $spindles"))
+    line = replace(queue, query=constant_query("disk.queue_length", "3 * $spindles"))
     (found,) = filled.asked(line, spindles="4")
     assert len(found) == 3  # of Windows, Telegraf and sysstat
     assert {value for _, _, rows in found for _, value in rows} == {12}

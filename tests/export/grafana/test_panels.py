@@ -7,8 +7,7 @@ import pytest
 from plimsoll.dashboards import areas
 from plimsoll.dashboards.areas import PanelSpec, load_areas
 from plimsoll.dashboards.limits import Limits, title
-from plimsoll.export.grafana.dashboards import thresholds
-from plimsoll.export.grafana.dashboards.panels import panel_of
+from plimsoll.export.grafana.dashboards.panels import cell_thresholds, panel_of, threshold_steps
 from plimsoll.export.grafana.look import load_look
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.load import load_packs, load_signals
@@ -99,7 +98,7 @@ def test_limits_of_some_disks_are_not_drawn_for_all():
         for wanted in (("disk.reads", None), ("disk.reads", "database"))
     )
     assert Limits().rules_of(every) == ()
-    assert [step.value for step in thresholds.steps(Limits().rules_of(databases))] == [None, 10]
+    assert [step["value"] for step in threshold_steps(Limits().rules_of(databases))] == [None, 10]
     assert panel_of("disk.reads") == ("plimsoll-sql-server", databases.id)
     target = home("disk.reads")["targets"][0]
     assert '"instance" =~ /^$database_disk$/' in target["query"]
@@ -110,7 +109,7 @@ def test_a_floor_is_coloured_below_and_a_ceiling_above():
 
     def steps(signal):
         rules = Limits().rules_of(PanelSpec(id=1, signal=signal))
-        return [(step.value, step.color) for step in thresholds.steps(rules)]
+        return [(step["value"], step["color"]) for step in threshold_steps(rules)]
 
     assert steps("cpu.busy") == [
         (None, "transparent"),
@@ -137,14 +136,14 @@ def test_cells_have_the_colour_on_the_other_side_alone():
 
     def first(signal):
         rules = Limits().rules_of(PanelSpec(id=1, signal=signal))
-        return thresholds.colored(rules, 1).steps[1].value or 0
+        return cell_thresholds(rules, 1)["steps"][1]["value"]
 
     assert first("cpu.busy") == 80
     (busy, *_) = Limits().rules_of(PanelSpec(id=1, signal="cpu.busy"))
     at_most = busy.model_copy(update={"healthy": Healthy("<=", 300)})
-    assert 300 < (thresholds.colored([at_most], 1).steps[1].value or 0) < 300.000001
+    assert 300 < cell_thresholds([at_most], 1)["steps"][1]["value"] < 300.000001
     above = busy.model_copy(update={"healthy": Healthy(">", 3600)})
-    assert 3600 < (thresholds.colored([above], 1).steps[1].value or 0) < 3600.000001
+    assert 3600 < cell_thresholds([above], 1)["steps"][1]["value"] < 3600.000001
 
 
 @pytest.mark.parametrize("uid", dashboards())

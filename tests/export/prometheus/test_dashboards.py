@@ -11,7 +11,7 @@ import urllib3
 
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.export.prometheus.dashboards.files import export
-from plimsoll.export.prometheus.dashboards.queries import drawn_by
+from plimsoll.export.prometheus.dashboards.queries import panel_query
 from plimsoll.model.samples import Recorded
 from plimsoll.model.times import SECOND
 from plimsoll.review.signal_samples import signal_samples
@@ -68,7 +68,7 @@ def test_a_panel_shows_what_plimsoll_makes_of_the_same_samples(ask, logs):
     finder = Finder(load_signals(), recorded.series, lambda one: len(recorded.samples(one).present.times) > 0)
     wrong, compared = [], Counter()
     for spec in PANELS:
-        expr = drawn_by(spec).expr
+        expr = panel_query(spec).expr
         # Of several samples, a panel has the ratio of means, and of growing counts the rate over the interval.
         whole = not load_signals()[spec.signal].derived and (spec.function == "mean" or "rate(" not in expr)
         for length in (STEP_S, LENGTH_S) if whole else (STEP_S,):
@@ -106,6 +106,6 @@ def test_each_query_is_one_of_prometheus(tmp_path):
 @pytest.mark.parametrize("function", ["max", "count"])
 def test_what_promql_cannot_say_is_refused_by_its_source(function):
     spec = next(one for one in PANELS if one.signal == "cpu.busy")
-    found = drawn_by(spec.model_copy(update={"function": function}))
+    found = panel_query(spec.model_copy(update={"function": function}))
     assert f"cpu.usage_idle + usage_iowait: the {function} of several fields needs each sample of them" in found.refused
     assert "usage_idle" not in found.expr

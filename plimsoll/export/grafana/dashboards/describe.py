@@ -1,12 +1,12 @@
 """The description and the links of a panel: what its signal means, where its limits are from, and related panels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.homes import panels_of
 from plimsoll.dashboards.limits import Limits
 from plimsoll.export.annotations import rule_page
-from plimsoll.export.grafana.sdk import dashboard
+from plimsoll.export.grafana.dashboards.parts import Json, link
 from plimsoll.export.selections import drawn
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.hosts.site import Judged
@@ -17,7 +17,7 @@ from plimsoll.rules.severity import MARKS
 from plimsoll.rules.superseded import is_note
 from plimsoll.rules.wording import limit_text
 
-TIME_AND_VARIABLES = "${__url_time_range}&${__all_variables}"
+_TIME_AND_VARIABLES = "${__url_time_range}&${__all_variables}"
 _REDUCES = {
     "mean": "the mean over",
     "min": "the lowest value of",
@@ -30,42 +30,28 @@ _REDUCES = {
 }
 
 
-def text(spec: PanelSpec, limits: Limits) -> str:
+def panel_description(spec: PanelSpec, limits: Limits) -> str:
     """Return the description of a panel, in Markdown."""
     signal = load_signals()[spec.signal]
-    held = limits.judged_rules(spec)
+    judged = limits.judged_rules(spec)
     parts = [signal.meaning.strip()]
-    if signal.instances == "each" and held:
+    if signal.instances == "each" and judged:
         parts.append("Each instance is judged on its own.")
     if spec.drive:
         parts.append(f"Choose the disks that hold the {spec.drive} above: the limits are theirs alone.")
-    if held:
-        parts.append("**Limits**\n" + "\n".join(f"- {_limit(one, limits)}" for one in held))
+    if judged:
+        parts.append("**Limits**\n" + "\n".join(f"- {_limit_description(rule, limits)}" for rule in judged))
     sources = dict.fromkeys(variant.label for variant in drawn(spec.signal, load_signals()))
     parts.append("Taken from " + ", ".join(f"`{label}`" for label in sources) + ".")
     return "\n\n".join(parts)
 
 
-def links(spec: PanelSpec, uid: str, limits: Limits) -> list[dashboard.DashboardLink]:
+def panel_links(spec: PanelSpec, uid: str, limits: Limits) -> list[Json]:
     """Return links from a panel of this dashboard to the pages of its rules, and to the panels of their `look_at`."""
-    rules = [one.rule for one in limits.judged_rules(spec)]
+    rules = [judged.rule for judged in limits.judged_rules(spec)]
     to_rules = [link(f"Rule {rule.id}", rule_page(rule.id), new_tab=True) for rule in rules]
     named = dict.fromkeys(signal for rule in rules for signal in rule.look_at)
-    return [*to_rules, *_see(list(named), uid)]
-
-
-def link(name: str, url: str, *, new_tab: bool = False) -> dashboard.DashboardLink:
-    """Return a link to a URL."""
-    made = dashboard.DashboardLink(
-        name, dashboard.DashboardLinkType.LINK, url=url, target_blank=new_tab, icon="external link"
-    )
-    made.placement = None  # pyright: ignore[reportAttributeAccessIssue]  # the default is in a menu
-    return made
-
-
-def panel_url(uid: str, panel: int) -> str:
-    """Return the URL of a single panel, with the current time range and variables."""
-    return f"/d/{panel_path(uid, panel)}&{TIME_AND_VARIABLES}"
+    return [*to_rules, *(found for name in named for found in _signal_links(name, uid))]
 
 
 def panel_path(uid: str, panel: int) -> str:
@@ -73,38 +59,38 @@ def panel_path(uid: str, panel: int) -> str:
     return f"{uid}?viewPanel=panel-{panel}"
 
 
-def _see(names: Sequence[str], uid: str) -> Iterator[dashboard.DashboardLink]:
-    """Yield a link to a panel of each signal, preferring the same dashboard, then panels without `drive`."""
-    for name in names:
-        found = sorted(panels_of(name), key=lambda one: (one[0] != uid, one[1].drive is not None))
-        for to, spec in found[:1]:
-            yield link(f"See {load_signals()[name].title}", panel_url(to, spec.id))
+def _signal_links(signal: str, uid: str) -> Iterator[Json]:
+    """Yield a link to a panel of a signal, preferring the same dashboard, then panels without `drive`."""
+    places = sorted(panels_of(signal), key=lambda place: (place[0] != uid, place[1].drive is not None))
+    for dashboard, spec in places[:1]:
+        url = f"/d/{panel_path(dashboard, spec.id)}&{_TIME_AND_VARIABLES}"
+        yield link(f"See {load_signals()[signal].title}", url)
 
 
-def _limit(judged: Judged, limits: Limits) -> str:
+def _limit_description(judged: Judged, limits: Limits) -> str:
     rule = judged.rule
     sources = "; ".join(f"{source.document}, {source.place}" for source in rule.sources)
     verdict = "not judged" if judged.off else _conditions_text(rule)
-    noted = f"; {judged.note}" if judged.note else "."
     if judged.unknown:
         verdict += f"; not drawn, {judged.unknown}"
-    elsewhere: dict[str, list[str]] = {}
-    for host, own in limits.exceptions(judged):
-        elsewhere.setdefault(own.note, []).append(host)
-    exceptions = "".join(f" On {', '.join(hosts)}: {note}" for note, hosts in elsewhere.items())
-    verdict = f"{MARKS[rule.severity]} {rule.severity}: {verdict}{noted}{exceptions}"
-    return f"{verdict} From {sources}. [{rule.id}]({rule_page(rule.id)})"
+    note = f"; {judged.note}" if judged.note else "."
+    hosts_by_note: dict[str, list[str]] = {}
+    for host, exception in limits.exceptions(judged):
+        hosts_by_note.setdefault(exception.note, []).append(host)
+    exceptions = "".join(f" On {', '.join(hosts)}: {text}" for text, hosts in hosts_by_note.items())
+    page = f"[{rule.id}]({rule_page(rule.id)})"
+    return f"{MARKS[rule.severity]} {rule.severity}: {verdict}{note}{exceptions} From {sources}. {page}"
 
 
 def _conditions_text(rule: Rule) -> str:
     """Return when a rule is healthy and when it is crossed, in words."""
     lasting = f" for {duration_text(rule.for_)}" if rule.for_ else ""
-    extras = [f"only while {_condition_text(one, broken=True)}" for one in rule.and_]
+    extras = [f"only while {_condition_text(condition, broken=True)}" for condition in rule.and_]
     if rule.phase:
         extras.append(f"in the phase {rule.phase}")
         extras += [
-            f"where phases are not known, only while {_condition_text(one, broken=True)}"
-            for one in rule.when_phase_unknown
+            f"where phases are not known, only while {_condition_text(condition, broken=True)}"
+            for condition in rule.when_phase_unknown
         ]
     if rule.reduce == "increase":
         extras.append("not drawn, it is not a limit of the value itself")

@@ -1,12 +1,28 @@
 """The Health dashboard: what was crossed, firing alerts, the distance to the limits, every host, and silent hosts."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
 
-from plimsoll.dashboards.areas import WIDTH, load_areas
-from plimsoll.dashboards.limits import Limits
-from plimsoll.export.grafana.dashboards import distance_to_limits, hosts_table, panels, summary, targets, variables
+from plimsoll.dashboards.areas import WIDTH, PanelSpec, load_areas
+from plimsoll.dashboards.homes import home_of
+from plimsoll.dashboards.limits import Limits, title
+from plimsoll.export.grafana.dashboards import distance_to_limits, panels, queries, variables
+from plimsoll.export.grafana.dashboards.distance_to_limits import Range
+from plimsoll.export.grafana.dashboards.parts import (
+    DATASOURCE,
+    SHARED,
+    Json,
+    grid,
+    link,
+    organize,
+    override,
+    panel,
+    part,
+    table_options,
+    transformation,
+)
 from plimsoll.export.grafana.influxql import chosen
-from plimsoll.export.grafana.sdk import common, dashboard
+from plimsoll.export.grafana.look import Unit, load_look
 from plimsoll.export.selections import variants
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_signals
@@ -15,101 +31,175 @@ from plimsoll.store.influx.quoting import identifier
 
 AREA = "health"
 SILENT = 3  # the id of the panel with each host's last sample
-_DISTANCE = 2
-_HOSTS = 4
+_DISTANCE, _HOSTS, _COURSES, _FIRST_COUNT = 2, 4, 6, 7
+_HOST = "Host"
+_COUNT_WIDTH = 4
+_NAMED = 3  # of the limits crossed the most
+_DASH = "–"
+_FIRST = "firstNotNull"
 
 
-def health_variables(limits: Limits) -> list[dashboard.VariableModel]:
+def health_variables(limits: Limits) -> list[Json]:
     """Return the variables: the data source, the hosts, and the numbers that the limits shown scale with."""
     rules = [rule for row in distance_to_limits.rows(limits) for rule in row]
     signals = dict.fromkeys([*load_areas().health.hosts, *(rule.signal for rule in rules)])
     facts: set[Fact] = {rule.scale for rule in rules if rule.scale and rule.scale in DEFAULTS}
-    return [variables.source(), variables.hosts(signals), *map(variables.number, sorted(facts))]
+    numbers = map(variables.number_variable, sorted(facts))
+    return [variables.source_variable(), variables.hosts_variable(signals), *numbers]
 
 
-def health_panels(limits: Limits) -> list[dashboard.Panel | dashboard.RowPanel]:
+def health_panels(limits: Limits) -> list[Json]:
     """Return the panels, from what was crossed to the last sample of each host."""
+    look = load_look().severities
+    firing = "Limits that are crossed and stay crossed, and hosts that fell silent. A rule leads to its page."
+    notes = "Beyond what the documents measured, which by itself is no trouble."
     return [
-        *summary.panels_of(_DISTANCE, dashboard.GridPos(3, WIDTH, 0, 0)),
-        distance_to_limits.panel(limits, _DISTANCE, dashboard.GridPos(13, 16, 0, 3)),
-        *_alerts(),
-        hosts_table.values(limits, _HOSTS, dashboard.GridPos(10, 13, 0, 16)),
-        hosts_table.courses(limits, 6, _HOSTS, dashboard.GridPos(10, 11, 13, 16)),
-        _silent(),
+        _count(0, "Critical limits crossed", distance_to_limits.CRITICAL, look["critical"]),
+        _count(1, "Warning limits crossed", distance_to_limits.WARNING, look["warning"]),
+        _crossed_the_most(),
+        distance_to_limits.distance_panel(limits, _DISTANCE, grid(13, 16, 0, 3)),
+        _alerts(1, "Firing", firing, '{severity!="info"}', grid(13, 8, 16, 3)),
+        _alerts(5, "Notes", notes, '{severity="info"}', grid(6, 12, 0, 26)),
+        _hosts(limits),
+        _courses(limits),
+        _last_heard_of(),
     ]
 
 
-def _alerts() -> Iterator[dashboard.Panel]:
-    """Yield the list of warnings and critical alerts, and the list of notes."""
-    yield _firing(
-        1,
-        "Firing",
-        "Limits that are crossed and stay crossed, and hosts that fell silent. A rule leads to its page.",
-        '{severity!="info"}',
-        dashboard.GridPos(13, 8, 16, 3),
-    )
-    yield _firing(
-        5,
-        "Notes",
-        "Beyond what the documents measured, which by itself is no trouble.",
-        '{severity="info"}',
-        dashboard.GridPos(6, 12, 0, 26),
-    )
+def _count(number: int, name: str, ranges: Sequence[Range], color: str) -> Json:
+    """Return the count of the limits whose state is in one of these ranges."""
+    made = _stat(name, number, _COUNT_WIDTH, calcs=["count"], fields="/^State$/")
+    made["options"]["textMode"] = "value"
+    mapping = {"type": "value", "options": {"0": {"text": "none", "color": "text"}}}
+    defaults = {"unit": "none", "noValue": "none", "mappings": [mapping]}
+    defaults["color"] = {"fixedColor": color, "mode": "fixed"}
+    return {
+        **made,
+        "description": "How many limits were crossed, counted by host and instance.",
+        "transformations": [_in_ranges(ranges)],
+        "fieldConfig": {"defaults": defaults, "overrides": []},
+    }
 
 
-def _firing(number: int, title: str, about: str, labels: str, position: dashboard.GridPos) -> dashboard.Panel:
-    options = {
-        "viewMode": "list",
-        "groupMode": "default",
-        "groupBy": [],
-        "maxItems": 50,
-        "sortOrder": 3,  # by importance
-        "dashboardAlerts": False,
-        "alertName": "",
-        "alertInstanceLabelFilter": labels,
-        "datasource": "-- Grafana --",
-        "showInactiveAlerts": False,
-        "stateFilter": {
-            "firing": True,
-            "pending": True,
-            "recovering": True,
-            "noData": True,
-            "error": True,
-            "normal": False,
+def _crossed_the_most() -> Json:
+    made = _stat("", 2, WIDTH - 2 * _COUNT_WIDTH, values=True, limit=_NAMED, calcs=[]) | part("crossed_the_most")
+    made["options"]["textMode"] = "value_and_name"
+    ranges = [*distance_to_limits.CRITICAL, *distance_to_limits.WARNING]
+    made["transformations"].insert(0, _in_ranges(ranges))
+    # Not for all columns: `503 responses` would be mapped as the number 503.
+    sentence = "${__data.fields.Host}: ${__data.fields.Limit}"
+    state = override("State", {"displayName": sentence, "mappings": distance_to_limits.state_mappings()})
+    return {**made, "fieldConfig": {"defaults": {"noValue": "No limit was crossed"}, "overrides": [state]}}
+
+
+def _stat(name: str, number: int, width: int, **reduced: Any) -> Json:
+    """Return a panel over the data of the table with the distance to the limits, so that it needs no query."""
+    place = grid(3, width, _COUNT_WIDTH * number, 0)
+    targets = [_shared_query(_DISTANCE, transformed=True)]
+    made = panel("stat", name, place, id=_FIRST_COUNT + number, datasource=SHARED, targets=targets)
+    made["options"]["reduceOptions"] = reduced
+    return made
+
+
+def _shared_query(panel_id: int, *, transformed: bool) -> Json:
+    """Return the target that has the data of another panel of the dashboard, as that panel shows it or before."""
+    return {"refId": "A", "datasource": SHARED, "panelId": panel_id, "withTransforms": transformed}
+
+
+def _in_ranges(ranges: Sequence[Range]) -> Json:
+    """Return a transformation to the rows whose state is in one of these ranges."""
+    filters = [
+        {"fieldName": "State", "config": {"id": "between", "options": {"from": start, "to": end}}}
+        for start, end in ranges
+    ]
+    return transformation("filterByValue", type="include", match="any", filters=filters)
+
+
+def _alerts(number: int, name: str, about: str, labels: str, place: Json) -> Json:
+    made = panel("alerts", name, place, id=number, description=about)
+    made["options"]["alertInstanceLabelFilter"] = labels
+    return made
+
+
+def _hosts(limits: Limits) -> Json:
+    """Return the table with the last value of each signal, in the colour of the limit that it is beyond."""
+    targets = queries.Targets()
+    first = load_areas().areas[0]
+    charts = link(first.title, f"/d/{first.uid}?var-host=${{__data.fields.Host}}&${{__url_time_range}}")
+    overrides = [override(_HOST, {"custom.width": 150, "links": [charts]})]
+    for heading, spec, unit in _columns(limits):
+        candidates = variants(spec.signal, load_signals())
+        query, _ = queries.hosts_query(candidates, panels.scaled_value(unit.scale))
+        targets.ask(query, f"{heading}|$tag_host")
+        colors = panels.cell_thresholds(limits.rules_of(spec), unit.scale)
+        look = {"unit": spec.unit or unit.unit, "thresholds": colors, **part("hosts_column")}
+        overrides.append(override(heading, look))
+    made = panel("table", "", grid(10, 13, 0, 16), id=_HOSTS, datasource=DATASOURCE, targets=targets.all)
+    defaults = part("filterable", noValue=_DASH, mappings=[part("dash_mapping")])
+    return {
+        **made,
+        **part("hosts"),
+        "options": table_options(_HOST, desc=False),
+        "fieldConfig": {"defaults": defaults, "overrides": overrides},
+    }
+
+
+def _courses(limits: Limits) -> Json:
+    """Return the table with the course of each signal over the range, over the data of the table of hosts."""
+    columns = [heading for heading, _, _ in _columns(limits)]
+    names = [f"Trend #{queries.ref_id(at)}" for at in range(len(columns))]
+    fields: Json = {"host": {"operation": "groupby", "aggregations": []}}
+    fields |= {name: {"operation": "aggregate", "aggregations": [_FIRST]} for name in names}
+    headings = dict(zip((f"{name} ({_FIRST})" for name in names), columns, strict=True))
+    targets = [_shared_query(_HOSTS, transformed=False)]
+    made = panel("table", "", grid(10, 11, 13, 16), id=_COURSES, datasource=SHARED, targets=targets)
+    return {
+        **made,
+        **part("courses"),
+        "transformations": [
+            transformation("timeSeriesTable"),
+            transformation("merge"),
+            # Merging gives several rows where hosts lack signals.
+            transformation("groupBy", fields=fields),
+            organize({"host": _HOST, **headings}),
+        ],
+        "options": table_options(_HOST, desc=False),
+        "fieldConfig": {
+            "defaults": {"noValue": _DASH, "mappings": [part("dash_mapping")]},
+            "overrides": [
+                override(_HOST, {"custom.width": 150}),
+                *(override(column, part("courses_column")) for column in columns),
+            ],
         },
     }
-    return dashboard.Panel(
-        "alertlist", id_val=number, title=title, description=about, grid_pos=position, options=options
-    )
 
 
-def _silent() -> dashboard.Panel:
+def _columns(limits: Limits) -> list[tuple[str, PanelSpec, Unit]]:
+    """Return the heading of each column, its signal with its limits, and its unit."""
+    homes = [home_of(signal) for signal in load_areas().health.hosts]
+    specs = [home[1] for home in homes if home]
+    return [(title(spec, limits), spec, panels.unit_of(spec.signal)) for spec in specs]
+
+
+def _last_heard_of() -> Json:
     """Return the table with the time of each host's last sample, the oldest first."""
-    found = targets.Targets()
+    targets = queries.Targets()
     for variant in variants(load_areas().health.alive, load_signals()):
         selection = variant.selections[0]
         where = " AND ".join([*selection.where, "$timeFilter", *chosen(selection)])
-        query = (
-            f"SELECT last({identifier(selection.field)}) FROM {identifier(selection.measurement)} WHERE {where} "
-            f'GROUP BY "host"'
-        )
-        found.all.append(targets.InfluxQuery(found.next_ref_id(), query, result_format="table"))
-    return dashboard.Panel(
-        "table",
-        id_val=SILENT,
-        title="Last heard of",
-        description="The last sample of each host in the range. A host that is on no row sent nothing in all of it.",
-        grid_pos=dashboard.GridPos(6, 12, 12, 26),
-        datasource=targets.DATASOURCE,
-        targets=found.all,
-        transformations=[
-            dashboard.DataTransformerConfig("merge", options={}),
-            panels.organized({"host": "Host", "Time": "Last sample"}, hidden=("last",)),
+        source = f"{identifier(selection.measurement)} WHERE {where}"
+        query = f'SELECT last({identifier(selection.field)}) FROM {source} GROUP BY "host"'
+        targets.ask(query, result_format="table")
+    made = panel("table", "", grid(6, 12, 12, 26), datasource=DATASOURCE, targets=targets.all)
+    # Not for all columns: with a unit of time, Grafana reads host names as times and shows NaN.
+    ago = override("Last sample", {"unit": "dateTimeFromNow"})
+    return {
+        **made,
+        **part("last_heard_of"),
+        "transformations": [
+            transformation("merge"),
+            organize({"host": _HOST, "Time": "Last sample"}, hidden=("last",)),
         ],
-        options=panels.sorted_by("Last sample", desc=False),
-        field_config=dashboard.FieldConfigSource(
-            dashboard.FieldConfig(no_value=panels.NO_DATA, custom=common.TableFieldOptions(filterable=True)),
-            # Not for all columns: with a unit of time, Grafana reads host names as times and shows NaN.
-            [panels.override("Last sample", {"unit": "dateTimeFromNow"})],
-        ),
-    )
+        "options": table_options("Last sample", desc=False),
+        "fieldConfig": {"defaults": part("filterable", noValue=panels.NO_DATA), "overrides": [ago]},
+    }

@@ -1,144 +1,100 @@
 """The variables at the top of a dashboard: the data source, hosts, instances, and numbers that limits scale with."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.limits import Limits, scaled
-from plimsoll.export.grafana.dashboards.targets import DATASOURCE, DISK_VARIABLE
+from plimsoll.export.grafana.dashboards.parts import DATASOURCE, Json, part
+from plimsoll.export.grafana.dashboards.queries import DISK_VARIABLE
 from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
-from plimsoll.export.grafana.look import DATASOURCE_UID
-from plimsoll.export.grafana.sdk import dashboard
 from plimsoll.export.selections import Selection, drawn
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.store.influx.quoting import identifier
 
-ALL = "$__all"
-_CHOICES = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64)
+_NUMBERS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64)
 NOT_SYSTEM = "([^:]*|.*[^Cc]:)"
 _NO_TOTALS = "/^(?!.*_Total$)(?!cpu-total$)(?!all$).+/"
 
 
-def of_panels(panels: Sequence[PanelSpec], limits: Limits) -> list[dashboard.VariableModel]:
-    """Return the variables of a dashboard with these panels."""
-    return [source(), *choices(panels, limits)]
-
-
-def choices(panels: Sequence[PanelSpec], limits: Limits) -> list[dashboard.VariableModel]:
+def panel_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
     """Return the variables for hosts, instances, disks and numbers that these panels use."""
     marked = [spec for spec in panels if spec.drive]
-    found = [hosts([spec.signal for spec in panels if not spec.drive])]
+    plain = [spec.signal for spec in panels if not spec.drive]
+    variables = [hosts_variable(plain)]
     if marked:
         # Other hosts have disks too, so "All" is written as a list of these.
-        found[0].all_value = None
-    if any(one.instance for spec in panels if not spec.drive for one in _selections([spec.signal])):
-        found.append(_instances(panels))
-    found += [_disks(spec) for spec in marked]
-    facts: set[Fact] = {one.fact for spec in panels for one in scaled(limits.rules_of(spec))}
-    return [*found, *(number(fact) for fact in sorted(facts))]
+        del variables[0]["allValue"]
+    if with_instances := [selection for selection in signal_selections(plain) if selection.instance]:
+        # Not in URLs: the next dashboard has other instances, and all of them would be filtered out.
+        more = {"regex": _NO_TOTALS, "skipUrlSync": True}
+        variables.append(_instances_variable(INSTANCE_VARIABLE, "Instance", with_instances, **more))
+    for spec in marked:
+        disks = [selection for selection in signal_selections([spec.signal]) if selection.instance]
+        name, label = DISK_VARIABLE.format(spec.drive), f"{(spec.drive or '').capitalize()} disk"
+        variables.append(_instances_variable(name, label, disks, regex=_NO_TOTALS, allValue=NOT_SYSTEM))
+    return [*variables, *number_variables(panels, limits)]
 
 
-def source() -> dashboard.VariableModel:
+def number_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
+    """Return the variables of the numbers that the limits of these panels scale with."""
+    facts: set[Fact] = {limit.fact for spec in panels for limit in scaled(limits.rules_of(spec))}
+    return [number_variable(fact) for fact in sorted(facts)]
+
+
+def source_variable(**more: Any) -> Json:
     """Return the variable of the data source, by default Plimsoll's."""
-    return dashboard.VariableModel(
-        dashboard.VariableType.DATASOURCE,
-        "datasource",
-        "Data source",
-        query="influxdb",
-        current=dashboard.VariableOption(True, "Plimsoll", DATASOURCE_UID),
-        options=[],
-        refresh=dashboard.VariableRefresh.ON_DASHBOARD_LOAD,
-    )
+    return part("variable", "datasource_variable", **more)
 
 
-def hosts(signals: Iterable[str]) -> dashboard.VariableModel:
+def hosts_variable(signals: Iterable[str]) -> Json:
     """Return the variable of the hosts that have any of these signals in the range. "All" does not restrict them."""
-    tags = {one.host for one in _selections(signals)}
-    return _of_tags(HOST_VARIABLE, "Host", _measurements(_selections(signals)), tags)
+    selections = signal_selections(signals)
+    return _tags_variable(HOST_VARIABLE, "Host", selections, {selection.host for selection in selections})
 
 
-def number(fact: Fact) -> dashboard.VariableModel:
+def number_variable(fact: Fact) -> Json:
     """Return the variable of a number that limits are multiplied by. Its default is what the documents assume."""
     default = f"{DEFAULTS[fact]:g}"
-    options = [dashboard.VariableOption(str(one) == default, str(one), str(one)) for one in _CHOICES]
-    return dashboard.VariableModel(
-        dashboard.VariableType.CUSTOM,
-        fact,
-        fact.capitalize(),
+    texts = [str(number) for number in _NUMBERS]
+    return part(
+        "variable",
+        type="custom",
+        name=fact,
+        label=fact.capitalize(),
         description=f"The limits that are for each of the {fact} are drawn for so many",
-        query=",".join(map(str, _CHOICES)),
-        current=dashboard.VariableOption(True, default, default),
-        options=options,
+        query=",".join(texts),
+        current={"selected": True, "text": default, "value": default},
+        options=[{"selected": text == default, "text": text, "value": text} for text in texts],
     )
 
 
-def query(name: str, label: str, influxql: str, **more: object) -> dashboard.VariableModel:
-    """Return a variable whose values are queried from InfluxDB whenever the range changes."""
-    made = dashboard.VariableModel(
-        dashboard.VariableType.QUERY,
-        name,
-        label,
-        query=influxql,
-        definition=influxql,
-        datasource=DATASOURCE,
-        # With other settings Grafana does not pass the range of the dashboard to the query.
-        refresh=dashboard.VariableRefresh.ON_TIME_RANGE_CHANGED,
-        sort=dashboard.VariableSort.ALPHABETICAL_CASE_INSENSITIVE_ASC,
-    )
-    for field, value in more.items():
-        setattr(made, field, value)
-    return made
+def query_variable(name: str, label: str, query: str, **more: Any) -> Json:
+    """Return a variable whose values are queried whenever the range changes."""
+    given = {"name": name, "label": label, "query": query, "definition": query, "datasource": DATASOURCE}
+    return part("variable", "query_variable", **given, **more)
 
 
-def _instances(panels: Sequence[PanelSpec]) -> dashboard.VariableModel:
-    selections = [one for one in _selections([spec.signal for spec in panels if not spec.drive]) if one.instance]
-    tags = {one.instance for one in selections if one.instance}
-    made = _of_tags(INSTANCE_VARIABLE, "Instance", _measurements(selections), tags, _host_of(selections))
-    made.regex = _NO_TOTALS
-    # Not in URLs: the next dashboard has other instances, and all of them would be filtered out.
-    made.skip_url_sync = True
-    return made
+def signal_selections(signals: Iterable[str]) -> list[Selection]:
+    """Return the selections that panels of these signals draw."""
+    variants = (variant for signal in signals for variant in drawn(signal, load_signals()))
+    return [selection for variant in variants for selection in variant.selections]
 
 
-def _disks(spec: PanelSpec) -> dashboard.VariableModel:
-    """Return the variable of the disks that hold such files. "All" are those without the system drive."""
-    selections = [one for one in _selections([spec.signal]) if one.instance]
-    tags = {one.instance for one in selections if one.instance}
-    label = f"{(spec.drive or '').capitalize()} disk"
-    name = DISK_VARIABLE.format(spec.drive)
-    made = _of_tags(name, label, _measurements(selections), tags, _host_of(selections))
-    made.all_value = NOT_SYSTEM
-    made.regex = _NO_TOTALS
-    return made
+def _instances_variable(name: str, label: str, selections: Sequence[Selection], **more: Any) -> Json:
+    hosts = sorted({selection.host for selection in selections})
+    either = " OR ".join(f"{identifier(tag)} =~ /^${HOST_VARIABLE}$/" for tag in hosts)
+    tags = {selection.instance for selection in selections if selection.instance}
+    return _tags_variable(name, label, selections, tags, f"({either})" if len(hosts) > 1 else either) | more
 
 
-def _of_tags(
-    name: str, label: str, measurements: Sequence[str], tags: Iterable[str], condition: str = ""
-) -> dashboard.VariableModel:
+def _tags_variable(
+    name: str, label: str, selections: Sequence[Selection], tags: Iterable[str], condition: str = ""
+) -> Json:
+    sources = ", ".join(map(identifier, sorted({selection.measurement for selection in selections})))
     keys = ", ".join(identifier(tag) for tag in sorted(tags))
     where = f"$timeFilter AND {condition}" if condition else "$timeFilter"
-    sources = ", ".join(map(identifier, measurements))
-    return query(
-        name,
-        label,
-        f"SHOW TAG VALUES FROM {sources} WITH KEY IN ({keys}) WHERE {where}",
-        multi=True,
-        include_all=True,
-        all_value=".*",
-        current=dashboard.VariableOption(True, ["All"], [ALL]),
-    )
-
-
-def _host_of(selections: Sequence[Selection]) -> str:
-    tags = sorted({one.host for one in selections})
-    either = " OR ".join(f"{identifier(tag)} =~ /^${HOST_VARIABLE}$/" for tag in tags)
-    return f"({either})" if len(tags) > 1 else either
-
-
-def _selections(signals: Iterable[str]) -> list[Selection]:
-    return [one for signal in signals for way in drawn(signal, load_signals()) for one in way.selections]
-
-
-def _measurements(selections: Iterable[Selection]) -> list[str]:
-    return sorted({one.measurement for one in selections})
+    query = f"SHOW TAG VALUES FROM {sources} WITH KEY IN ({keys}) WHERE {where}"
+    return query_variable(name, label, query, **part("choice"))

@@ -1,0 +1,81 @@
+"""Builds parts of dashboards as Grafana stores them, on what is always the same: parts.yaml."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeAlias
+
+from plimsoll.export.grafana.look import load_look
+from plimsoll.model.strict_yaml import read
+
+Json: TypeAlias = dict[str, Any]
+
+DATASOURCE = {"type": "influxdb", "uid": "${datasource}"}
+SHARED = {"type": "datasource", "uid": "-- Dashboard --"}
+LAST = "Last *"  # Grafana's name for a column of last values
+
+
+def part(*names: str, **more: Any) -> Json:
+    """Return the parts of these names put together, with more fields."""
+    merged: Json = {}
+    for name in names:
+        merged |= deepcopy(_parts()[name])
+    return {**merged, **more}
+
+
+def panel(name: str, title: str, grid: Json, **more: Any) -> Json:
+    """Return a panel of a kind in parts.yaml."""
+    return part("panel", name, title=title, gridPos=grid, **more)
+
+
+def grid(height: int, width: int, x: int, y: int) -> Json:
+    """Return the place of a panel."""
+    return {"h": height, "w": width, "x": x, "y": y}
+
+
+def table_options(column: str, *, desc: bool) -> Json:
+    """Return the options of a table that is initially sorted by this column."""
+    return {**part("table")["options"], "sortBy": [{"desc": desc, "displayName": column}]}
+
+
+def link(title: str, url: str, *, new_tab: bool = False) -> Json:
+    """Return a link to a URL."""
+    return part("link", title=title, url=url, targetBlank=new_tab)
+
+
+def override(name: str, properties: Mapping[str, object]) -> Json:
+    """Return an override of properties for one field of a panel."""
+    return {
+        "matcher": {"id": "byNames", "options": {"mode": "include", "names": [name]}},
+        "properties": [{"id": name, "value": value} for name, value in properties.items()],
+    }
+
+
+def transformation(kind: str, **options: Any) -> Json:
+    """Return a transformation with its options."""
+    return {"id": kind, "options": options}
+
+
+def organize(names: Mapping[str, str], hidden: Sequence[str] = ()) -> Json:
+    """Return a transformation that orders, renames and hides the columns of a table."""
+    return transformation(
+        "organize",
+        excludeByName=dict.fromkeys(hidden, True),
+        indexByName={name: at for at, name in enumerate(names)},
+        # A name that stays is left out: a display name that is given twice would hide that of the panel.
+        renameByName={name: new for name, new in names.items() if name != new},
+    )
+
+
+def last_values() -> Json:
+    """Return a transformation to one row per line, with its labels as columns and its last value."""
+    return transformation("reduce", mode="seriesToRows", reducers=["lastNotNull"], labelsToFields=True)
+
+
+@cache
+def _parts() -> Json:
+    text = files("plimsoll.export.grafana.dashboards").joinpath("parts.yaml").read_text(encoding="utf-8")
+    for severity, color in load_look().severities.items():
+        text = text.replace(f"<{severity}>", color)
+    return read("parts.yaml", text.encode()).data

@@ -1,0 +1,291 @@
+"""The queries of panels: one for all sources of a signal, so that hosts of every kind are shown.
+
+InfluxDB chooses, for each subject and interval, the best source that has a value. It does not divide, as a division by
+0 is 0 there, nor combine values of different measurements: such lines are computed by Grafana from several queries.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from string import ascii_uppercase
+from typing import NamedTuple
+
+from plimsoll.dashboards.areas import Function, PanelSpec
+from plimsoll.export.grafana.dashboards.parts import DATASOURCE, Json, transformation
+from plimsoll.export.grafana.influxql import TIME, by_interval, by_tags, chosen, panel_parts, state
+from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, drawn
+from plimsoll.rules.fields import OPERATORS
+from plimsoll.rules.load import load_signals
+from plimsoll.store.influx.quoting import identifier
+
+DISK_VARIABLE = "{}_disk"  # the variable with which the reader chooses the disks that hold databases, or logs
+_SEPARATOR = "|"
+_HOST = "host"
+_EXPRESSION = {"type": "__expr__", "uid": "__expr__"}
+_VALUE = '"value"'
+# Of several tags that may have the name of the computer, the last one that is not empty is kept; see `line_alias`.
+_CHOSEN = tuple(
+    transformation("renameByRegex", regex=regex, renamePattern="")
+    for regex in (r"/^(?:[^| ]*\|)+(?=[^| ])/", r"/\|+| +(?= |$)/g")
+)
+
+Parts = tuple[str, str]  # what a query selects, and the rest of it
+Ask = Callable[[Selection], Parts]
+
+
+class _Computed(NamedTuple):
+    """Lines that Grafana computes: the tags that name them, and what is added to their names."""
+
+    tags: tuple[str, ...]
+    suffix: str
+
+
+@dataclass
+class Targets:
+    """The targets of a panel, in order. Computed lines have labels but no alias."""
+
+    all: list[Json] = field(default_factory=list[Json])
+    _computed: dict[_Computed, list[str]] = field(default_factory=dict[_Computed, list[str]])
+    _hidden: dict[str, str] = field(default_factory=dict[str, str])
+
+    def ask(self, query: str, alias: str = "", *, hide: bool = False, result_format: str = "time_series") -> str:
+        """Add a query; return its refId."""
+        target = {"datasource": DATASOURCE, "query": query, "rawQuery": True, "resultFormat": result_format}
+        return self._add(target | ({"alias": alias} if alias else {}) | ({"hide": True} if hide else {}))
+
+    def ask_hidden(self, query: str, alias: str) -> str:
+        """Return the refId of a query that only expressions use, adding it unless it is already there."""
+        if query not in self._hidden:
+            self._hidden[query] = self.ask(query, alias, hide=True)
+        return self._hidden[query]
+
+    def compute(self, expression: str, tags: tuple[str, ...], suffix: str) -> None:
+        """Add an expression over other targets, whose lines are named by these tags and the suffix."""
+        ref = self._add({"datasource": _EXPRESSION, "type": "math", "expression": expression})
+        self._computed.setdefault(_Computed(tags, suffix), []).append(ref)
+
+    def naming(self) -> list[Json]:
+        """Return the transformations that name the lines, where aliases alone do not."""
+        if self._computed:
+            return [_rename(ref_ids, *computed) for computed, ref_ids in self._computed.items()]
+        several = any(_SEPARATOR in target.get("alias", "") for target in self.all)
+        return [*_CHOSEN] if several else []
+
+    def _add(self, target: Json) -> str:
+        ref = ref_id(len(self.all))
+        self.all.append({"refId": ref, **target})
+        return ref
+
+
+def ref_id(at: int) -> str:
+    """Return A, B, ... Z, AA, AB, ..."""
+    tens, units = divmod(at, len(ascii_uppercase))
+    return (ascii_uppercase[tens - 1] if tens else "") + ascii_uppercase[units]
+
+
+def line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
+    """Return the targets of a panel of lines of the expression `value`, where `{}` is the value of the signal."""
+    targets = Targets()
+    candidates = drawn(spec.signal, load_signals())
+
+    def ask(selection: Selection) -> Parts:
+        return panel_parts(selection, spec.function, conditions(selection, spec.drive))
+
+    if all(map(is_mergeable, candidates)):
+        for at, layer in enumerate(layers(candidates)):
+            kinds = dict.fromkeys(selection.kind for variant in layer for selection in variant.selections)
+            # All but the best are named by their objects.
+            targets.ask(merged_query(layer, ask, value), line_alias(layer) + (f" ({', '.join(kinds)})" if at else ""))
+        return targets
+    for group, suffix in computed_groups(candidates):
+        ref_ids = [targets.ask_hidden(merged_query(one, ask, value), line_alias(one)) for one in group_operands(group)]
+        targets.compute(group[0].expression(ref_ids), _naming_tags(group[0]), suffix)
+    return targets
+
+
+def last_targets(spec: PanelSpec, value: str) -> Targets:
+    """Return targets for the expression `value`, where `{}` is the last value of each subject in the range."""
+    targets = Targets()
+    for variant in drawn(spec.signal, load_signals()):
+        for selection in variant.selections:
+            targets.ask(state(selection, value, conditions(selection, spec.drive)), line_alias([variant]))
+    return targets
+
+
+def hosts_query(
+    candidates: Sequence[Variant],
+    value: str,
+    function: Function = "mean",
+    keep: Callable[[Selection], tuple[str, ...]] = lambda _: (),
+    where: Callable[[Selection], tuple[str, ...]] = lambda _: (),
+    grown: bool = False,
+) -> tuple[str, tuple[str, ...]]:
+    """Return the query for the expression `value` of a signal of the chosen hosts, and the tags that it groups by.
+
+    `{}` in the expression is the value of the signal. `keep` returns the tags to group by in addition to the host, and
+    `where` further conditions. With `grown` the value is what a counter gained since the interval before. For a server
+    that another host monitors, the host is the monitoring one.
+    """
+
+    def group_by_host(selection: Selection) -> Selection:
+        return replace(selection, group=tuple(dict.fromkeys((_HOST, *keep(selection)))))
+
+    def ask(selection: Selection) -> Parts:
+        value, rest = panel_parts(selection, function, (*chosen(selection)[:1], *where(selection)))
+        return f"non_negative_difference({value})" if grown else value, rest
+
+    hosted = [replace(variant, selections=tuple(map(group_by_host, variant.selections))) for variant in candidates]
+    return merged_query(hosted, ask, value), _tags(hosted)
+
+
+def constant_query(signal: str, value: str) -> str:
+    """Return the query for a constant value while hosts have the signal."""
+    firsts = [variant.selections[0] for variant in reversed(drawn(signal, load_signals()))]
+    sources: list[str] = []
+    for one in {one.collector: one for one in firsts}.values():
+        where = " AND ".join([*one.where, TIME, *conditions(one)])
+        rest = f"FROM {identifier(one.measurement)} WHERE {where}{by_interval(())}"
+        sources.append(f'(SELECT max({identifier(one.field)}) * 0 + {value} AS "value" {rest})')
+    return f'SELECT max("value") FROM {", ".join(sources)} WHERE {TIME}{by_interval(())}'
+
+
+def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...]:
+    """Return the conditions for the subjects chosen with the variables of a dashboard."""
+    if drive and selection.instance:
+        host, _ = chosen(selection)
+        return host, f"{identifier(selection.instance)} =~ /^${DISK_VARIABLE.format(drive)}$/"
+    return chosen(selection)
+
+
+def line_alias(candidates: Sequence[Variant]) -> str:
+    """Return the alias that names lines by their tags: `$tag_host $tag_instance`.
+
+    Where the computer is in one of several tags, these are separated, and transformations of the panel choose the last
+    one that is not empty.
+    """
+    selections = [selection for variant in candidates for selection in variant.selections]
+    # InfluxDB returns the tag `host` of all sources where some are grouped by it, so others are preferred.
+    hosts = sorted({selection.host for selection in selections}, key=lambda tag: tag != _HOST)
+    polled = [POLLED in selection.group for selection in selections]
+    if all(polled):
+        hosts = [POLLED]
+    elif any(polled):
+        hosts = [hosts[0], POLLED, *hosts[1:]]
+    instances = dict.fromkeys(f"$tag_{selection.instance}" for selection in selections if selection.instance)
+    objects = [f"$tag_{OBJECT}"] if OBJECT in _tags(candidates) else []
+    # A subject has one of several tags for instances; the others are empty.
+    names = [_SEPARATOR.join(f"$tag_{tag}" for tag in hosts), *objects, "".join(instances)]
+    return " ".join(filter(None, names))
+
+
+def is_mergeable(variant: Variant) -> bool:
+    """Return whether InfluxDB can compute a variant.
+
+    It combines only values with the same tags and of one measurement. A division by 0 is 0, so ratios are not computed;
+    nor are products, which are no chain of one operator.
+    """
+    places = {(selection.measurement, selection.group) for selection in variant.selections}
+    return variant.operation not in ("ratio", "product") and len(places) == 1
+
+
+def merged_query(candidates: Sequence[Variant], ask: Ask, value: str = "{}") -> str:
+    """Return the query for a signal: for each subject and interval, the value of the first variant that has one.
+
+    Subjects have a series for each measurement that they are in. `value` is the expression to select, in which `{}` is
+    the value of the signal.
+    """
+    selected, rest = _merge(candidates, ask)
+    return f"SELECT {selected if value == '{}' else value.format(f'({selected})')}{rest}"
+
+
+def layers(candidates: Sequence[Variant]) -> list[list[Variant]]:
+    """Return the variants in groups of which each can be merged.
+
+    InfluxDB never merges values of different measurements, so a group has one measurement of each collector: the first
+    group the best ones, and so on.
+    """
+    groups: list[list[Variant]] = []
+    by_collector: dict[str | None, list[tuple[str, ...]]] = {}
+    for variant in candidates:
+        measurements = tuple(selection.measurement for selection in variant.selections)
+        before = by_collector.setdefault(variant.selections[0].collector, [])
+        if measurements not in before:
+            before.append(measurements)
+        at = before.index(measurements)
+        if at == len(groups):
+            groups.append([])
+        groups[at].append(variant)
+    return groups
+
+
+def computed_groups(candidates: Sequence[Variant]) -> Iterator[tuple[list[Variant], str]]:
+    """Yield the variants that differ only in the fields of their operands, with what is added to their lines' names.
+
+    A host has lines of several groups if it records several objects. All but the best are named by their objects.
+    """
+    by_kinds: dict[tuple[str, ...], list[Variant]] = {}
+    for variant in candidates:
+        by_kinds.setdefault(tuple(selection.kind for selection in variant.selections), []).append(variant)
+    seen: set[str | None] = set()
+    for kinds, group in by_kinds.items():
+        collector = group[0].selections[0].collector
+        yield group, f" ({', '.join(dict.fromkeys(kinds))})" if collector in seen else ""
+        seen.add(collector)
+
+
+def group_operands(group: Sequence[Variant]) -> Iterator[list[Variant]]:
+    """Yield the sources of each operand of a group, the best first."""
+    for operands in zip(*(variant.selections for variant in group), strict=True):
+        distinct = [operand for at, operand in enumerate(operands) if operand not in operands[:at]]
+        yield [Variant(operand.signal, None, (operand,)) for operand in distinct]
+
+
+def _tags(candidates: Iterable[Variant]) -> tuple[str, ...]:
+    """Return the tags of the values of all variants."""
+    selections = (selection for variant in candidates for selection in variant.selections)
+    return tuple(dict.fromkeys(tag for selection in selections for tag in selection.group))
+
+
+def _merge(candidates: Sequence[Variant], ask: Ask) -> Parts:
+    group, operation = _tags(candidates), candidates[0].operation
+    if operation is None:
+        return _best([ask(variant.selections[0]) for variant in candidates], group)
+    operands = [[ask(selection) for selection in variant.selections] for variant in candidates]
+    sign = f" {OPERATORS[operation]} "
+    if all(len({rest for _, rest in parts}) == 1 for parts in operands):
+        return _best([(f"({sign.join(value for value, _ in parts)})", parts[0][1]) for parts in operands], group)
+    sources, values = list[str](), list[str]()
+    for at, parts in enumerate(zip(*operands, strict=True)):
+        value, rest = _best(list(dict.fromkeys(parts)), group)
+        sources.append(f'(SELECT {value} AS "operand{at}"{rest})')
+        values.append(f'max("operand{at}")')
+    return f"({sign.join(values)})", f" FROM {', '.join(sources)} WHERE {TIME}{by_interval(group)}"
+
+
+def _best(queries: Sequence[Parts], group: Sequence[str]) -> Parts:
+    """Return the parts of a query for the values of the first of several queries that has one."""
+    if len(queries) == 1:
+        return queries[0]
+    ranked = [
+        f'(SELECT {value} AS {_VALUE}, ({value}) * 0 - {at} AS "rank"{rest})'
+        for at, (value, rest) in enumerate(queries)
+    ]
+    # The selector max returns the point with the highest rank.
+    inner = f'(SELECT max("rank"), {_VALUE} FROM {", ".join(ranked)} WHERE {TIME}{by_interval(group)})'
+    return _VALUE, f" FROM {inner} WHERE {TIME}{by_tags(group)}"
+
+
+def _naming_tags(variant: Variant) -> tuple[str, ...]:
+    """Return the tags that name the lines of a variant: the host, the object and the instance."""
+    selection = max(variant.selections, key=lambda selection: len(selection.group))
+    host = POLLED if POLLED in selection.group else selection.host
+    return tuple(filter(None, (host, OBJECT if OBJECT in selection.group else None, selection.instance)))
+
+
+def _rename(ref_ids: Sequence[str], tags: Sequence[str], suffix: str) -> Json:
+    """Return the transformation that names computed lines, which Grafana calls by their refId and all their labels."""
+    pattern = " ".join(f"${at}" for at in range(1, len(tags) + 1)) + suffix
+    begin = f"^(?:{'|'.join(ref_ids)}) "
+    # A line with one label is called by its value: `K WEB01`, not `K {host="WEB01"}`.
+    single = rf'/{begin}(?:\{{.*\b{tags[0]}=")?([^"]*).*/'
+    several = f"/{begin}" + "".join(rf'(?=.*\b{tag}="([^"]*)")' for tag in tags) + ".*/"
+    return transformation("renameByRegex", regex=single if len(tags) == 1 else several, renamePattern=pattern)
