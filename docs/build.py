@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from plimsoll.model.times import duration_text
 from plimsoll.notify.alerts_document import AlertsDocument
 from plimsoll.report.comparison.json_document import ComparisonDocument
-from plimsoll.report.json_schema import ReviewDocument
+from plimsoll.report.json import ReviewDocument
 from plimsoll.report.rule_page import explain, signal_text, threshold_text
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.document import RulesDocument
@@ -34,7 +34,7 @@ What `plimsoll review --json FILE` writes. Times are ISO 8601 in UTC; durations 
 name; values are in the unit given with them. Within a version, fields and states of a rule may be added, but are never
 changed or removed.
 
-<!-- Generated from plimsoll/report/json_schema.py by docs/build.py. -->
+<!-- Generated from plimsoll/report/json.py by docs/build.py. -->
 """
 _RULES = """\
 # plimsoll.rules/1

@@ -15,8 +15,7 @@ from plimsoll.model.styled import plain
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
 from plimsoll.report import terminal
-from plimsoll.report.json_document import document
-from plimsoll.report.json_schema import ReviewDocument
+from plimsoll.report.json import ReviewDocument
 from plimsoll.review.findings import Finding
 from plimsoll.review.review import Review
 from plimsoll.review.verdict import Verdict
@@ -57,7 +56,7 @@ class ReviewResult:
     @cached_property
     def document(self) -> ReviewDocument:
         """What `plimsoll review --json` writes, as objects: docs/review-json.md."""
-        return document(self.insights)
+        return ReviewDocument.model_validate(self.insights)
 
     def to_json(self) -> str:
         """What `plimsoll review --json` writes."""

@@ -1,12 +1,11 @@
 """The base of JSON documents whose fields are read from the results they are about.
 
-A field takes the attribute of its name from a result; `attribute("signal.title")` takes another one, by its path; and
-`Annotated[str, Derived(sentence)]` what a function returns for the result. So a model is the schema and the reader in
-one, and `Model.model_validate(result)` is the document.
+A field takes the attribute of its name from a result; `attribute("signal.title")` takes another one, by its path, and
+`attribute(sentence)` what a function returns for the result. So a model is the schema and the reader in one, and
+`Model.model_validate(result)` is the document.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from math import isnan
 from typing import Annotated, Any
@@ -15,28 +14,30 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, m
 
 from plimsoll.model.times import SECOND, iso
 
-
-@dataclass(frozen=True)
-class Derived:
-    """Marks a field as what a function returns for the result."""
-
-    function: Callable[[Any], Any]
+_FUNCTIONS: dict[str, Callable[[Any], Any]] = {}  # of fields, by the names that pydantic asks a result for
 
 
 class _Result:
-    """A result whose derived fields are attributes like its others."""
+    """A result whose attributes are also what functions of fields return for it, and values that were given."""
 
-    def __init__(self, result: Any, derived: Mapping[str, Callable[[Any], Any]]) -> None:
-        self._result, self._derived = result, derived
+    def __init__(self, result: Any, values: Mapping[str, Any]) -> None:
+        self._result, self._values = result, values
 
     def __getattr__(self, name: str) -> Any:
-        derive = self._derived.get(name)
-        return getattr(self._result, name) if derive is None else derive(self._result)
+        if name in _FUNCTIONS:
+            return _FUNCTIONS[name](self)
+        return self._values[name] if name in self._values else getattr(self._result, name)
+
+    def __len__(self) -> int:
+        return len(self._result)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._result[at]
 
 
 def with_fields(result: Any, **values: Any) -> Any:
     """Return a result with further attributes, for a part that needs what stands around its result."""
-    return _Result(result, {name: lambda _, value=value: value for name, value in values.items()})
+    return _Result(result, values)
 
 
 class JsonPart(BaseModel):
@@ -46,36 +47,35 @@ class JsonPart(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _derive(cls, result: Any) -> Any:
-        derived = _derived_fields(cls)
-        return _Result(result, derived) if derived and not isinstance(result, (dict, cls)) else result
+    def _from_result(cls, result: Any) -> Any:
+        as_is = isinstance(result, (dict, _Result, cls)) or not _has_functions(cls)
+        return result if as_is else _Result(result, {})
 
 
 @cache
-def _derived_fields(model: type[JsonPart]) -> Mapping[str, Callable[[Any], Any]]:
-    """The functions of a model's derived fields."""
-    return {
-        name: mark.function
-        for name, field in model.model_fields.items()
-        for mark in field.metadata
-        if isinstance(mark, Derived)
-    }
+def _has_functions(model: type[JsonPart]) -> bool:
+    aliases = (field.validation_alias for field in model.model_fields.values())
+    return any(isinstance(alias, str) and alias in _FUNCTIONS for alias in aliases)
 
 
-def attribute(path: str, description: str | None = None) -> Any:
-    """Return a field that is read from the attribute at `path`, such as `signal.title`."""
-    return Field(validation_alias=AliasPath(*path.split(".")), description=description)
+def attribute(source: str | Callable[[Any], Any], description: str | None = None, **options: Any) -> Any:
+    """Return a field that is read from the attribute at a path, such as `signal.title`, or by a function."""
+    if isinstance(source, str):
+        return Field(validation_alias=AliasPath(*source.split(".")), description=description, **options)
+    name = f"function {len(_FUNCTIONS)}"
+    _FUNCTIONS[name] = source
+    return Field(validation_alias=name, description=description, **options)
 
 
-def optional(path: str) -> Derived:
-    """Mark a field as the attribute at `path`, and null where a part of the path is None."""
+def optional(path: str) -> Callable[[Any], Any]:
+    """Return a function for the attribute at `path`, which is None where a part of the path is."""
 
     def follow(result: Any) -> Any:
         for name in path.split("."):
             result = getattr(result, name) if result is not None else None
         return result
 
-    return Derived(follow)
+    return follow
 
 
 def _iso(instant: Any) -> Any:

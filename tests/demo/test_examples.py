@@ -15,7 +15,7 @@ from plimsoll.demo.examples import EXPECTED, HEALTHY, SYSTEMS, TROUBLE, write_ex
 from plimsoll.demo.tables import Combined, simulate
 from plimsoll.insights.insights import Insights
 from plimsoll.model.times import iso
-from plimsoll.report.json_document import document
+from plimsoll.report.json import ReviewDocument
 from plimsoll.review.findings import Outcome
 from plimsoll.review.review import Review
 from tests.insights.diagnosis import contradictions
@@ -104,7 +104,7 @@ def test_exactly_what_was_put_in_is_found(system: str) -> None:
 @EACH
 def test_a_diagnosis_agrees_with_the_findings(system: str) -> None:
     for run in (HEALTHY, TROUBLE):
-        found = document(Insights(reviewed(EXAMPLES / system / run))).model_dump(mode="json")
+        found = ReviewDocument.model_validate(Insights(reviewed(EXAMPLES / system / run))).model_dump(mode="json")
         assert contradictions(found) == [], run
 
 

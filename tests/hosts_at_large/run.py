@@ -11,7 +11,7 @@ from plimsoll.insights.bottleneck.insight import INSIGHT as BOTTLENECK
 from plimsoll.insights.bottleneck.json import LimitPart
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
-from plimsoll.report.json_document import _rule
+from plimsoll.report.json import RulePart
 from plimsoll.review.findings import Outcome
 from tests.insights.diagnosis import contradictions
 
@@ -36,7 +36,7 @@ def reviewed(host: Host, folder: Path) -> dict[str, Any]:
     except Unusable as error:
         return {"verdict": "failed", "headline": str(error)}
     review, limit = found.review, LimitPart.model_validate(found.of(BOTTLENECK))
-    rules = [_rule(one) for one in review.findings if one.outcome in JUDGED]
+    rules = [RulePart.model_validate(one) for one in review.findings if one.outcome in JUDGED]
     return {
         "verdict": review.verdict.value,
         "headline": review.headline,

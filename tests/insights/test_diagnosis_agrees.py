@@ -12,7 +12,7 @@ from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import recorded_facts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
-from plimsoll.report.json_document import document
+from plimsoll.report.json import ReviewDocument
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
 from plimsoll.rules.load import load_packs, load_signals
@@ -26,7 +26,9 @@ def told_of(logs):
     """The JSON of a review; its logs are of no file, so this one stands for them."""
     logs = [replace(log, file=Path(__file__)) for log in logs]
     facts = Facts(GivenFacts(), recorded_facts(logs))
-    return document(Insights(review(logs, Run(), Question(PACKS, SIGNALS), facts))).model_dump(mode="json")
+    return ReviewDocument.model_validate(Insights(review(logs, Run(), Question(PACKS, SIGNALS), facts))).model_dump(
+        mode="json"
+    )
 
 
 @pytest.mark.parametrize("simulator", [saturation, open_load], ids=["closed loop", "open load"])

@@ -19,7 +19,7 @@ from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
 from plimsoll.model.series import Series
 from plimsoll.report.html.render import render
-from plimsoll.report.json_document import document
+from plimsoll.report.json import ReviewDocument
 from plimsoll.report.terminal import lines
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
@@ -233,7 +233,7 @@ def test_a_load_is_too_small_only_where_answers_stay_as_fast(changed, why):
 def test_every_output_says_it():
     logs = [replace(log, sha256="") for log in saturation.simulate(saturation.Plan("disk", 3))]
     found = Insights(review(logs, Run(), Question(PACKS, SIGNALS), Facts(GivenFacts(), recorded_facts(logs))))
-    told = document(found).limit
+    told = ReviewDocument.model_validate(found).limit
     assert told is not None
     assert (told.kind, told.confident, told.host, told.instance) == ("disk", True, "db1", "0 C:")
     first = told.sentences[1].figures[0]

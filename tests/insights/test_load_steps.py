@@ -18,7 +18,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Phase
 from plimsoll.model.times import SECOND
 from plimsoll.report.html.render import render
-from plimsoll.report.json_document import document
+from plimsoll.report.json import ReviewDocument
 from plimsoll.report.terminal import lines
 from plimsoll.rules.subjects import Subject
 from tests.simulated import START, a_log, ar1, reviewed
@@ -176,13 +176,13 @@ def test_every_output_shows_the_steps_and_says_nothing_without_them(tmp_path):
     for text in (render(shown), str(list(lines(shown, all_of_it=True)))):
         assert "Load steps" in text
         assert "5 load steps" in text
-    part = document(shown).load_steps
+    part = ReviewDocument.model_validate(shown).load_steps
     assert part
     assert part.optimum is None
     assert len(part.steps) == 5
     assert datetime.fromisoformat(part.steps[0].start) == datetime.fromtimestamp(START / SECOND, UTC)
     assert "Load steps" not in render(none) + str(list(lines(none)))
-    assert document(none).load_steps is None
+    assert ReviewDocument.model_validate(none).load_steps is None
 
 
 @pytest.mark.skipif(not TABLES.is_dir(), reason="the tables of the studies are not here")

@@ -8,7 +8,7 @@ from plimsoll.insights.insights import Insights
 from plimsoll.model.parameters import as_options
 from plimsoll.report import terminal
 from plimsoll.report.html.render import render
-from plimsoll.report.json_document import document
+from plimsoll.report.json import ReviewDocument
 from plimsoll.report.phases_text import phases_text
 from tests.simulated import a_log, ar1, reviewed
 
@@ -26,7 +26,7 @@ def outputs(tmp_path, shape):
     text = "\n".join(
         "".join(part if isinstance(part, str) else part[0] for part in line) for line in terminal.lines(insights)
     )
-    return json.loads(document(insights).model_dump_json(by_alias=True)), text, render(insights)
+    return json.loads(ReviewDocument.model_validate(insights).model_dump_json(by_alias=True)), text, render(insights)
 
 
 def test_outputs_tell_which_phases_were_found_and_how_sure_that_is(tmp_path):

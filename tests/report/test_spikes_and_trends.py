@@ -10,7 +10,7 @@ import pytest
 from plimsoll.insights.insights import Insights
 from plimsoll.report import terminal
 from plimsoll.report.html.render import render
-from plimsoll.report.json_document import document
+from plimsoll.report.json import ReviewDocument
 from tests.simulated import a_log, ar1, reviewed
 
 ROWS = 1440
@@ -50,7 +50,7 @@ def as_text(insights):
 
 def test_all_three_are_in_every_output(tmp_path):
     insights = a_run(tmp_path)
-    page, text, found = render(insights), as_text(insights), document(insights)
+    page, text, found = render(insights), as_text(insights), ReviewDocument.model_validate(insights)
     [spikes], [average] = found.spikes, found.averages
     trend = found.trends[0]
     for sentence in (spikes.sentence, trend.sentence, average.sentence):

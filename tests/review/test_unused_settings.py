@@ -16,7 +16,7 @@ from plimsoll.model.run import Run
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.report.html.render import render
-from plimsoll.report.json_document import document
+from plimsoll.report.json import ReviewDocument
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
 from plimsoll.rules.load import load_packs, load_signals
@@ -78,7 +78,10 @@ def test_a_mistyped_instance_is_remarked_on():
     assert 'the instance "C:" of web01' in remark.text
     assert 'did you mean "0 C:"?' in remark.text
     assert set(limits(found).values()) == {3}
-    assert remark.text in json.loads(document(Insights(found)).model_dump_json())["remarks"][0]["text"]
+    assert (
+        remark.text
+        in json.loads(ReviewDocument.model_validate(Insights(found)).model_dump_json())["remarks"][0]["text"]
+    )
     assert "the instance" in render(Insights(found))
 
 
@@ -109,7 +112,7 @@ def test_facts_of_a_computer_that_an_agent_polls_are_its_own():
     assert found.remarks == ()
     assert found.hosts == ("DISKS1", "DISKS2")
     assert limits(found) == {("DISKS1", "0 C:"): 3, ("DISKS2", "0 C:"): 12}
-    assert {one.host for one in document(Insights(found)).statistics} == {"DISKS1", "DISKS2"}
+    assert {one.host for one in ReviewDocument.model_validate(Insights(found)).statistics} == {"DISKS1", "DISKS2"}
 
 
 def test_a_database_server_that_was_watched_from_afar_is_judged():

@@ -47,9 +47,9 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
 
         write_text(outputs.report, render(insights, zone, appendix=outputs.appendix))
     if outputs.json is not None:
-        from plimsoll.report.json_document import document  # noqa: PLC0415  its schema is slow to make
+        from plimsoll.report.json import ReviewDocument  # noqa: PLC0415  its schema is slow to make
 
-        write_json(outputs.json, document(insights).model_dump_json(by_alias=True, indent=2))
+        write_json(outputs.json, ReviewDocument.model_validate(insights).model_dump_json(by_alias=True, indent=2))
     if outputs.junit is not None:
         from plimsoll.report.junit import junit  # noqa: PLC0415  as few want it
 

@@ -1,18 +1,18 @@
 """Averages that mislead, as JSON."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from plimsoll.insights.averages.insight import sentence
 from plimsoll.insights.insight import JsonField
-from plimsoll.model.json_part import Derived, JsonPart, OrZero, attribute
+from plimsoll.model.json_part import JsonPart, OrZero, attribute
 
 
 class AveragePart(JsonPart):
     """An average that misleads."""
 
-    sentence: Annotated[str, Derived(sentence)]
+    sentence: str = attribute(sentence)
     kind: Literal["bursts", "tail", "two levels"] = Field(
         description="bursts: most samples are zero; tail: p99 is at least five times the mean; two levels: values go "
         "to and fro between two levels and are hardly ever near their mean."

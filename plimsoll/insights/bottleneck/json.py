@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.bottleneck.insight import summary
 from plimsoll.insights.bottleneck.reasons import sentences
 from plimsoll.insights.insight import JsonField
-from plimsoll.model.json_part import Derived, Finite, Instant, JsonPart, attribute, optional, with_fields
+from plimsoll.model.json_part import Finite, Instant, JsonPart, attribute, optional, with_fields
 
 
 def _figures(figures: Iterable[Figure], bottleneck: Bottleneck) -> list[Any]:
@@ -46,8 +46,8 @@ class LimitFigurePart(JsonPart):
 class TimePart(JsonPart):
     """A part of the run."""
 
-    start: Annotated[Instant, Derived(itemgetter(0))]
-    end: Annotated[Instant, Derived(itemgetter(1))]
+    start: Instant = attribute(itemgetter(0))
+    end: Instant = attribute(itemgetter(1))
 
 
 class LimitSentencePart(JsonPart):
@@ -66,21 +66,22 @@ class StandingPart(JsonPart):
         "state.text", "unclear: the recorded counters do not tell; high: not near its capacity, and not far from it."
     )
     figures: list[LimitFigurePart] = Field(description="Of its busiest instance, the most telling first.")
-    needed: Annotated[str | None, Derived(lambda use: use.needed or None)] = Field(
-        description="The counters that would tell, if these were not recorded."
+    needed: str | None = attribute(
+        lambda use: use.needed or None, "The counters that would tell, if these were not recorded."
     )
 
 
 class LoadResponsePart(JsonPart):
     """The load of the run, and whether the work that was done followed it."""
 
-    offered: Annotated[str | None, optional("offered.name")] = Field(
-        description="The signal of the load that was put on; null if it is not recorded or constant."
+    offered: str | None = attribute(
+        optional("offered.name"), "The signal of the load that was put on; null if it is not recorded or constant."
     )
-    work: Annotated[str | None, optional("work.name")] = Field(description="The signal of the work that was done.")
+    work: str | None = attribute(optional("work.name"), "The signal of the work that was done.")
     follows: bool | None = Field(description="Whether the work followed the load to its highest; null if not known.")
-    elasticity: Annotated[float | None, optional("response.elasticity")] = Field(
-        description="Growth of the work for each growth of the load, near the highest: 1 follows, 0 is flat."
+    elasticity: float | None = attribute(
+        optional("response.elasticity"),
+        "Growth of the work for each growth of the load, near the highest: 1 follows, 0 is flat.",
     )
 
 
@@ -95,12 +96,10 @@ class LimitPart(JsonPart):
     confident: bool = Field(description="Whether the figures leave no other explanation that was looked for.")
     host: str | None = Field(description="The host that limits; null where none does.")
     instance: str | None = Field(description="The disk, adapter, processor or process that limits.")
-    summary: Annotated[str, Derived(summary)]
-    sentences: Annotated[list[LimitSentencePart], Derived(_sentences)] = Field(
-        description="The summary, then the reasons."
-    )
-    resources: Annotated[list[StandingPart], Derived(_resources)] = Field(
-        description="Every resource of every host: what was ruled out, and what was not."
+    summary: str = attribute(summary)
+    sentences: list[LimitSentencePart] = attribute(_sentences, "The summary, then the reasons.")
+    resources: list[StandingPart] = attribute(
+        _resources, "Every resource of every host: what was ruled out, and what was not."
     )
     load: LoadResponsePart
     spans: list[TimePart] = Field(description="The times of the highest load, which the figures are of.")

@@ -1,15 +1,14 @@
 """Load steps, as JSON."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from plimsoll.analysis.scalability import Law, Refused
 from plimsoll.insights.insight import JsonField
 from plimsoll.insights.load_steps.find import LoadSteps
 from plimsoll.insights.load_steps.insight import sentences
 from plimsoll.insights.load_steps.step_means import LoadStep
-from plimsoll.model.json_part import Derived, Instant, JsonPart, attribute, optional
+from plimsoll.model.json_part import Instant, JsonPart, attribute, optional
 
 
 def _error(step: LoadStep) -> float | None:
@@ -18,14 +17,6 @@ def _error(step: LoadStep) -> float | None:
 
 def _switching(steps: LoadSteps) -> list[int]:
     return [step.number for step in steps.switching or ()]
-
-
-def _refusal(law: Law | Refused) -> str | None:
-    return law.why if isinstance(law, Refused) else None
-
-
-def _is_extrapolated(law: Law | Refused) -> bool | None:
-    return False if isinstance(law, Law) and law.peak else None
 
 
 class StepHostPart(JsonPart):
@@ -45,8 +36,8 @@ class LoadStepPart(JsonPart):
     samples: int
     load: float
     throughput: float | None
-    throughput_error: Annotated[float | None, Derived(_error)] = Field(
-        description="Standard error of the throughput, with the autocorrelation of the samples."
+    throughput_error: float | None = attribute(
+        _error, "Standard error of the throughput, with the autocorrelation of the samples."
     )
     cpu: float | None = Field(description="Processor time in %, the mean of the hosts that do the work.")
     context_switches: float | None = Field(description="A second, the sum of these hosts.")
@@ -76,8 +67,8 @@ class EstimatePart(JsonPart):
 class ScalabilityPart(JsonPart):
     """The universal scalability law of throughput over load, or why it is not fitted."""
 
-    refused: Annotated[str | None, Derived(_refusal)] = Field(
-        description="Why it is not fitted; the other fields are then null."
+    refused: str | None = attribute(
+        lambda law: getattr(law, "why", None), "Why it is not fitted; the other fields are then null."
     )
     rate: EstimatePart | None = Field(default=None, description="Throughput of a load of 1 (lambda).")
     contention: EstimatePart | None = Field(default=None, description="Sigma.")
@@ -88,8 +79,10 @@ class ScalabilityPart(JsonPart):
         description="The load with the highest throughput; null if no maximum was measured.",
     )
     maximum: EstimatePart | None = Field(default=None, description="The throughput at that load.")
-    extrapolated: Annotated[bool | None, Derived(_is_extrapolated)] = Field(
-        default=None, description="False: a maximum beyond the measured loads is not claimed."
+    extrapolated: bool | None = attribute(
+        lambda law: False if getattr(law, "peak", None) else None,
+        "False: a maximum beyond the measured loads is not claimed.",
+        default=None,
     )
     r_squared: float | None = None
     aic: float | None = Field(default=None, description="Akaike's criterion of the law; less is better.")
@@ -119,31 +112,31 @@ class LoadStepsPart(JsonPart):
         "load.kind", "Null for processor time, where no load was recorded."
     )
     load_unit: str = attribute("load.signal.unit")
-    throughput: Annotated[str | None, optional("throughput.name")] = Field(description="The signal of the throughput.")
-    throughput_unit: Annotated[str | None, optional("throughput.signal.unit")]
-    latency: Annotated[str | None, optional("latency.title")] = Field(
-        description="The title of the signal of the latency."
-    )
-    latency_unit: Annotated[str | None, optional("latency.unit")]
+    throughput: str | None = attribute(optional("throughput.name"), "The signal of the throughput.")
+    throughput_unit: str | None = attribute(optional("throughput.signal.unit"))
+    latency: str | None = attribute(optional("latency.title"), "The title of the signal of the latency.")
+    latency_unit: str | None = attribute(optional("latency.unit"))
     by_hand: bool = Field(description="The steps are phases of plimsoll.toml.")
     switches_limit: float | None = Field(
         description="Context switches a second, beyond which steps are left out when the optimum is chosen."
     )
     steps: list[LoadStepPart]
-    optimum: Annotated[int | None, optional("optimum.number")] = Field(
-        description="The number of the step with the highest throughput at the least cost; null if no higher load than "
-        "in it was measured."
+    optimum: int | None = attribute(
+        optional("optimum.number"),
+        "The number of the step with the highest throughput at the least cost; null if no higher load than "
+        "in it was measured.",
     )
-    falls_after: Annotated[int | None, optional("falls_after.number")] = Field(
-        description="The number of the step after which throughput falls although the load does not."
+    falls_after: int | None = attribute(
+        optional("falls_after.number"),
+        "The number of the step after which throughput falls although the load does not.",
     )
-    switching: Annotated[list[int], Derived(_switching)] = Field(
-        description="Two steps between which context switches double for less than 10 % more throughput; or empty."
+    switching: list[int] = attribute(
+        _switching, "Two steps between which context switches double for less than 10 % more throughput; or empty."
     )
     knee: KneePart | None
     latency_knee: LatencyKneePart | None
     scalability: ScalabilityPart = attribute("law")
-    sentences: Annotated[list[str], Derived(sentences)]
+    sentences: list[str] = attribute(sentences)
 
 
 FIELD = JsonField("load_steps", LoadStepsPart | None, "Null if the load was not stepped.")

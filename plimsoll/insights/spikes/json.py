@@ -1,12 +1,10 @@
 """Regular spikes, as JSON."""
 
-from typing import Annotated
-
 from pydantic import Field
 
 from plimsoll.insights.insight import JsonField
 from plimsoll.insights.spikes import insight
-from plimsoll.model.json_part import Derived, Instant, JsonPart, attribute
+from plimsoll.model.json_part import Instant, JsonPart, attribute
 
 
 class RisingPart(JsonPart):
@@ -53,12 +51,12 @@ class InSpikesPart(JsonPart):
 class SpikesPart(JsonPart):
     """Spikes that come at regular intervals."""
 
-    sentence: Annotated[str, Derived(insight.sentence)]
-    with_it: Annotated[str, Derived(insight.rising_text)] = Field(
-        description="What rises in the spikes, in a sentence; empty if nothing is known to."
+    sentence: str = attribute(insight.sentence)
+    with_it: str = attribute(
+        insight.rising_text, "What rises in the spikes, in a sentence; empty if nothing is known to."
     )
-    consequence: Annotated[str, Derived(insight.consequence)] = Field(
-        description="Whether limits were passed in them; empty if what rises has none."
+    consequence: str = attribute(
+        insight.consequence, "Whether limits were passed in them; empty if what rises has none."
     )
     period_s: float
     period_reach_s: float = attribute(

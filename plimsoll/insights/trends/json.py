@@ -1,14 +1,14 @@
 """Trends, as JSON."""
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from plimsoll.insights.insight import JsonField
 from plimsoll.insights.trends.find import SignalTrend
 from plimsoll.insights.trends.insight import sentence
-from plimsoll.model.json_part import Derived, Instant, JsonPart, attribute
+from plimsoll.model.json_part import Instant, JsonPart, attribute
 from plimsoll.review.sentences import limit_of
 
 
@@ -19,7 +19,7 @@ def _reaches(estimate: int) -> Callable[[SignalTrend], float | None]:
 class TrendPart(JsonPart):
     """The trend of a signal for which the catalogue says what a trend means (`trend` in rules/signals)."""
 
-    sentence: Annotated[str, Derived(sentence)]
+    sentence: str = attribute(sentence)
     notable: bool = Field(description="Whether it is worth telling; those that are come first.")
     signal: str = attribute("name")
     title: str = attribute("signal.title")
@@ -34,27 +34,29 @@ class TrendPart(JsonPart):
     phase: str | None = Field(description="The phase that was looked at; null for the whole run.")
     start: Instant
     end: Instant
-    per_hour: Annotated[float, Derived(lambda trend: trend.per_hour[0])] = Field(description="The change in an hour.")
-    per_hour_low: Annotated[float, Derived(lambda trend: trend.per_hour[1])] = Field(
-        description="With per_hour_high the interval that holds it with 95 % confidence."
+    per_hour: float = attribute(lambda trend: trend.per_hour[0], "The change in an hour.")
+    per_hour_low: float = attribute(
+        lambda trend: trend.per_hour[1], "With per_hour_high the interval that holds it with 95 % confidence."
     )
-    per_hour_high: Annotated[float, Derived(lambda trend: trend.per_hour[2])]
+    per_hour_high: float = attribute(lambda trend: trend.per_hour[2])
     line_start: float = attribute("trend.start", "The value of the line at `start`.")
     line_end: float = attribute("trend.end")
     highest: float
-    load: Annotated[str | None, Derived(lambda trend: trend.load.name if trend.load else None)] = Field(
-        description="The load signal it was compared with; null if none was recorded."
+    load: str | None = attribute(
+        lambda trend: trend.load.name if trend.load else None,
+        "The load signal it was compared with; null if none was recorded.",
     )
     explained_by_load: bool = attribute("explained", "Whether the load climbed by at least half as much, as a share.")
-    limit: Annotated[float | None, Derived(lambda trend: limit_of(trend.limit).limit if trend.limit else None)] = Field(
-        description="The nearest limit the line leads to, or that it should be above."
+    limit: float | None = attribute(
+        lambda trend: limit_of(trend.limit).limit if trend.limit else None,
+        "The nearest limit the line leads to, or that it should be above.",
     )
-    reaches_limit_s: Annotated[float | None, Derived(_reaches(0))] = Field(
-        description="When the line reaches the limit, after `end`; null if it does not within five times the time "
-        "looked at."
+    reaches_limit_s: float | None = attribute(
+        _reaches(0),
+        "When the line reaches the limit, after `end`; null if it does not within five times the time looked at.",
     )
-    reaches_limit_earliest_s: Annotated[float | None, Derived(_reaches(1))]
-    reaches_limit_latest_s: Annotated[float | None, Derived(_reaches(2))]
+    reaches_limit_earliest_s: float | None = attribute(_reaches(1))
+    reaches_limit_latest_s: float | None = attribute(_reaches(2))
 
 
 FIELD = JsonField("trends", list[TrendPart], "")

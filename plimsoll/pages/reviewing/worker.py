@@ -41,10 +41,10 @@ from plimsoll.pages.reviewing.kept_reviews import KeptReviews, review_id
 from plimsoll.pages.reviewing.review_summary import kept_review
 from plimsoll.pages.reviewing.task import Task, ToCompare, ToReview, Upload
 from plimsoll.pages.shared.form_words import all_with_fields, with_fields
-from plimsoll.report import json_document as review_json
 from plimsoll.report.comparison import html as comparison_html
 from plimsoll.report.comparison import json_document as comparison_json
 from plimsoll.report.html.render import render
+from plimsoll.report.json import ReviewDocument
 from plimsoll.review.review import Review
 from plimsoll.review.review_logs import review_logs
 from plimsoll.rules.load import Catalogue
@@ -103,7 +103,7 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
     say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
     review, _ = _reviewed(found, run, task.how.catalogue)
     insights = Insights(review)
-    told = _json(review_json.document(insights))
+    told = _json(ReviewDocument.model_validate(insights))
     means = KeptMeans.of(RunMeans.of(task.run, review))
     reviews.save(task.review, with_fields(render(insights)), told, means, kept_review(insights, task.how.rules))
     say(reviewed=task.review)

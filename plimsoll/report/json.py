@@ -1,0 +1,482 @@
+"""The JSON of a review: schema plimsoll.review/1. docs/review-json.md is made from the descriptions here.
+
+`ReviewDocument.model_validate(Insights(review))` is the document. Times are ISO 8601 in UTC. Fields, and states of a
+rule, are added within a version, never changed or removed.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from pydantic import Field, create_model
+
+from plimsoll.insights.insight import Insight
+from plimsoll.insights.insights import Insights, insights
+from plimsoll.model.json_part import (
+    Finite,
+    Instant,
+    JsonPart,
+    OptionalInstant,
+    OptionalSeconds,
+    Seconds,
+    attribute,
+    optional,
+    with_fields,
+)
+from plimsoll.model.log import Log
+from plimsoll.review.findings import CROSSED, Finding, Outcome
+from plimsoll.review.groups import Group
+from plimsoll.review.phases.found_phases import FoundPhases
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import limit_of, subject_title
+from plimsoll.review.verdict import group_sentence
+from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.severity import SEVERITIES
+
+SCHEMA = "plimsoll.review/1"
+_MOST_SPANS = 100  # of brief crossings, for each finding
+P = TypeVar("P", bound=JsonPart)
+
+
+def _text(path: str | Path) -> str:
+    """A path as it is, but for bytes that are not UTF-8, which JSON cannot hold."""
+    return os.fsencode(path).decode(errors="replace")
+
+
+def _zone(log: Log) -> str | None:
+    return log.zone.label(int(log.times[0]) if len(log.times) else 0) if log.zone.known else None
+
+
+def _zone_of_review(review: Review) -> str | None:
+    return review.zone.label(review.start or 0) if review.zone.known else None
+
+
+def _filled(review: Review) -> list[Log]:
+    return [log for log in review.logs if len(log.times)]
+
+
+def _files(review: Review) -> list[Any]:
+    with ThreadPoolExecutor() as pool:
+        hashes = pool.map(lambda log: log.digest, review.logs)
+        return [
+            with_fields(log, hosts=review.hosts_of(log), sha256=digest)
+            for log, digest in zip(review.logs, hashes, strict=True)
+        ]
+
+
+def _is_steady(found: FoundPhases) -> bool | None:
+    return bool(found.phases) if found.known else None
+
+
+def _phases(found: Insights) -> list[Any]:
+    review = found.review
+    return [with_fields(phase, by_hand=review.phases_found is None) for phase in review.phases]
+
+
+def _phases_found(found: Insights) -> Any:
+    review = found.review
+    if review.phases_found is None:
+        return None
+    before = dict.fromkeys(map(subject_title, review.before_steady))
+    return with_fields(review.phases_found, judged=review.judged_by_found is not None, crossed_before=[*before])
+
+
+def _window(finding: Finding) -> int:
+    return finding.track.window if finding.track else finding.rule.over
+
+
+def _breaches(finding: Finding) -> list[Any]:
+    """The breaches, each with the processes that used most during it."""
+    used = finding.processes
+    unit = used.signal.unit if used else ""
+    return [
+        with_fields(
+            breach,
+            processes=[with_fields(use, unit=unit) for use in (used.by_breach.get(breach.start, ()) if used else ())],
+        )
+        for breach in finding.breaches
+    ]
+
+
+def _longest(crossings: Sequence[Crossing]) -> list[Crossing]:
+    longest = sorted(crossings, key=lambda crossing: -crossing.duration)[:_MOST_SPANS]
+    return sorted(longest, key=lambda crossing: crossing.start)
+
+
+def _not_counted(group: Group) -> list[str]:
+    return list(dict.fromkeys(finding.rule.id for finding in group.not_counted))
+
+
+def _counts(findings: Sequence[Finding]) -> dict[str, int]:
+    """The number of findings by state, and of those that count as crossed by severity."""
+    by_outcome = Counter(str(finding.outcome) for finding in findings)
+    by_severity = Counter(finding.rule.severity for finding in findings if finding.outcome in CROSSED)
+    return {
+        **{severity: by_severity[severity] for severity in SEVERITIES},
+        **{str(outcome): by_outcome[str(outcome)] for outcome in Outcome},
+    }
+
+
+def _result(insight: Insight[Any], found: Insights) -> Any:
+    return found.of(insight)
+
+
+def _statistics(found: Insights) -> list[Any]:
+    review = found.review
+    return [with_fields(statistic, host=review.host_of(statistic.series)) for statistic in review.statistics]
+
+
+class FilePart(JsonPart):
+    """One recording, and how many time rows, counter columns, and cells with and without a sample it has."""
+
+    path: str = attribute(
+        lambda log: _text(log.path), "As it was named on the command line; live:HOST for what was collected."
+    )
+    sha256: str | None = Field(description="Of its bytes; null for what was collected.")
+    format: str
+    hosts: list[str]
+    start: OptionalInstant = attribute(lambda log: log.times[0] if len(log.times) else None)
+    end: OptionalInstant = attribute(lambda log: log.times[-1] if len(log.times) else None)
+    zone: str | None = attribute(_zone, "The recorder's time zone; null if the log does not give it.")
+    interval_s: OptionalSeconds = attribute("interval", "Median time between rows; null with fewer than two rows.")
+    samples: int = attribute(lambda log: len(log.times), "Time rows.")
+    series: int = attribute(lambda log: len(log.series), "Counter columns.")
+    values: int = attribute("present", "Cells that hold a sample.")
+    missing: int = Field(description="Cells that hold none.")
+
+
+class LogPart(JsonPart):
+    """All recordings together; the counts are sums over the files."""
+
+    files: list[FilePart] = attribute(_files)
+    hosts: list[str]
+    start: OptionalInstant = attribute(lambda review: min((log.times[0] for log in _filled(review)), default=None))
+    end: OptionalInstant = attribute(lambda review: max((log.times[-1] for log in _filled(review)), default=None))
+    zone: str | None = attribute(_zone_of_review, "The time zone of the other outputs; null if no log gives one.")
+    interval_s: OptionalSeconds = attribute("interval", "The shortest interval of any file.")
+    samples: int = attribute(lambda review: sum(len(log.times) for log in review.logs))
+    series: int = attribute(lambda review: sum(len(log.series) for log in review.logs))
+    values: int = attribute(lambda review: sum(log.present for log in review.logs))
+    missing: int = attribute(lambda review: sum(log.missing for log in review.logs))
+
+
+class RunPart(JsonPart):
+    """What plimsoll.toml says about the run."""
+
+    name: str | None
+    labels: dict[str, str]
+    simulated: bool
+
+
+class PhasePart(JsonPart):
+    """A phase of the run; both ends belong to it."""
+
+    name: str
+    start: Instant
+    end: Instant
+    by_hand: bool = Field(description="Set by hand; else found from the load, and no rule is judged by it.")
+
+
+class BoundaryPart(JsonPart):
+    """Where a steady state that was found begins or ends."""
+
+    at: Instant
+    earliest: Instant = attribute("low", "With `latest`: it is between them with a probability of 95 %.")
+    latest: Instant = attribute("high")
+    confidence: float = Field(description="The probability that it is within 2 % of the run's length.")
+
+
+class FoundPhasesPart(JsonPart):
+    """What the load of a run tells of its phases."""
+
+    steady: bool | None = attribute(_is_steady, "Whether there was a steady state; null if that is not known.")
+    sentence: str = Field(description="What was found, and why not if nothing was.")
+    signal: str | None = attribute(lambda phases: phases.signal or None, "The load signal; null if none was recorded.")
+    title: str | None = attribute(lambda phases: phases.title or None)
+    judged: bool = Field(description="Whether rules for a phase were judged by them.")
+    crossed_before: list[str] = Field(
+        description="What was crossed before the steady state only, and so does not count: `SIGNAL of SUBJECT`."
+    )
+    confidence: float | None = Field(
+        description="The least of the boundaries' confidence, halved where only processor time was recorded; null "
+        "without a steady state."
+    )
+    begin: BoundaryPart | None = attribute(
+        lambda phases: phases.boundaries[0], "Null if the run begins in the steady state, or there is none."
+    )
+    end: BoundaryPart | None = attribute(
+        lambda phases: phases.boundaries[1], "Null if the run ends in the steady state, or there is none."
+    )
+
+
+class RemarkPart(JsonPart):
+    """Something that was skipped, repaired, guessed or is worth knowing."""
+
+    kind: Literal["skipped", "repaired", "guessed", "noted", "unread", "contradictory"] = attribute(
+        "kind.value", "unread: a recording that could not be read; contradictory: different values for the same times."
+    )
+    text: str
+    file: str | None = attribute(lambda remark: remark.file and _text(remark.file))
+    line: int | None
+    counter: str | None
+    count: int = Field(description="How many cells, rows or columns it is about.")
+
+
+class PackPart(JsonPart):
+    """A pack and the hosts it was applied to."""
+
+    pack: str = attribute("pack.pack")
+    title: str = attribute("pack.title")
+    hosts: list[str]
+    why: str
+
+
+class OverridePart(JsonPart):
+    """Why plimsoll.toml changes a threshold or switches it off, and the documented values."""
+
+    reason: str = attribute("override.reason")
+    healthy: str = attribute(
+        lambda finding: str(finding.documented.healthy), "As documented, before it was scaled by a host fact."
+    )
+    over_s: Seconds = attribute("documented.over")
+    for_s: Seconds = attribute("documented.for_")
+    scale: str | None = attribute("documented.scale")
+
+
+class ThresholdPart(JsonPart):
+    """The limit as it was applied to this host and instance."""
+
+    healthy: str = attribute(lambda finding: str(limit_of(finding)), 'Operator and limit, such as "< 80".')
+    limit: float = attribute(lambda finding: limit_of(finding).limit)
+    documented: float = attribute(
+        "documented.healthy.limit", "The limit before it was scaled by a host fact or set in plimsoll.toml."
+    )
+    unit: str = attribute("signal.unit")
+    reduce: str = attribute("rule.reduce")
+    over_s: Seconds = attribute(_window, "The window, after widening.")
+    for_s: Seconds = attribute("rule.for_")
+    often: float = attribute(
+        "rule.often", "The share of the judged time from which a rule that never fired counts as crossed."
+    )
+    phase: str | None = attribute("rule.phase")
+    scale: str | None = attribute("rule.scale")
+    override: OverridePart | None = attribute(
+        lambda finding: finding if finding.override else None, "Null if plimsoll.toml does not change the threshold."
+    )
+
+
+class ProcessPart(JsonPart):
+    """A process that used much of what the rule is about, by the signal the rule says to look at."""
+
+    instance: str
+    mean_while: float = attribute("inside", "While the threshold was crossed.")
+    mean_otherwise: float | None = attribute(
+        "otherwise",
+        "In the rest of `phase`, outside all breaches of the rule; null if phases are not known, if no "
+        "single phase contains the breach, or if nothing is left of it.",
+    )
+    phase: str | None = attribute(
+        lambda use: use.phase or None, "The phase that contains the breach, if mean_otherwise is of its rest."
+    )
+    unit: str
+
+
+class BreachPart(JsonPart):
+    """A crossing that fired."""
+
+    start: Instant
+    end: Instant
+    fired_at: Instant
+    duration_s: Seconds = attribute("duration")
+    worst: float = Field(description="Of the reduced values; so is the mean.")
+    mean: float
+    processes: list[ProcessPart] = Field(
+        description="The three that used most, most first; empty where processes were not recorded, and for breaches "
+        "beyond the hundred longest of a rule and subject."
+    )
+
+
+class SpanPart(JsonPart):
+    """A crossing that did not fire."""
+
+    start: Instant
+    end: Instant
+    duration_s: Seconds = attribute("duration")
+    worst: float
+
+
+class BriefPart(JsonPart):
+    """Crossings too short to fire."""
+
+    count: int = attribute(len)
+    longest_s: Seconds = attribute(lambda brief: max((crossing.duration for crossing in brief), default=0))
+    spans: list[SpanPart] = attribute(_longest, "The hundred longest, in time order.")
+
+
+class SourcePart(JsonPart):
+    """Where the limit comes from."""
+
+    document: str
+    place: str
+    quote: str | None
+
+
+class RulePart(JsonPart):
+    """One rule for one host and instance."""
+
+    pack: str = attribute("pack.pack")
+    rule: str = attribute("rule.id")
+    signal: str = attribute("rule.signal")
+    title: str = attribute("signal.title")
+    host: str | None = attribute(optional("subject.host"), "Null where the rule's pack applies to no host.")
+    instance: str | None = attribute(optional("subject.instance"))
+    state: Literal[
+        "crossed",
+        "often-crossed",
+        "too-short",
+        "held",
+        "no-data",
+        "not-judged",
+        "not-recorded",
+        "does-not-apply",
+        "off",
+    ] = attribute(
+        "outcome.value",
+        "Treat an unknown state as not judged. often-crossed: it never fired, but was crossed for at least "
+        "for_s in total and for the share `often` of the judged time; it counts as crossed. too-short: the recording "
+        "is shorter than the threshold must be crossed to count.",
+    )
+    needs: str | None = Field(description="What must be known before it can be judged; null if nothing is missing.")
+    severity: Literal["info", "warning", "critical"] = attribute("rule.severity")
+    threshold: ThresholdPart = attribute(lambda finding: finding)
+    worst: Finite = Field(
+        description="Of the values as reduced by the threshold, not of the samples; null without data."
+    )
+    breaches: list[BreachPart] = attribute(_breaches)
+    brief_crossings: BriefPart = attribute("brief")
+    crossed_s: Seconds = attribute("time_crossed", "How long it was crossed in total: true evaluations times 10 s.")
+    share_of_time: float | None = Field(description="True evaluations over evaluations with data.")
+    evaluations: int = attribute(lambda finding: finding.track.judged if finding.track else 0, "Evaluations with data.")
+    stretch_s: OptionalSeconds = attribute(
+        "stretch",
+        "The longest time judged without a break; if it is shorter than for_s, nothing could count as "
+        "crossed. Null without data.",
+    )
+    superseded_by: list[str] = Field(
+        description="The current rules that were judged on this host instead; they make this old limit a note (info)."
+    )
+    notes: list[str]
+    summary: str = attribute("rule.summary")
+    sources: list[SourcePart] = attribute("rule.sources")
+
+
+class GroupPart(JsonPart):
+    """A signal that was crossed, on one host or on several, by one rule or by several."""
+
+    signal: str
+    title: str = attribute("worst.signal.title")
+    severity: Literal["info", "warning", "critical"] = Field(description="That of its worst rule.")
+    hosts: list[str] = Field(description="The worst first.")
+    rules: list[str] = attribute(lambda group: [rule.id for rule in group.rules], "The worst first.")
+    not_counted: list[str] = attribute(_not_counted, "Old limits that a current rule supersedes, crossed or not.")
+    sentence: str = attribute(group_sentence)
+
+
+class UnjudgedPart(JsonPart):
+    """Thresholds that were not judged."""
+
+    count: int
+    why: Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]
+    needs: str | None = attribute("fact")
+
+
+class CoveragePart(JsonPart):
+    """How many of the thresholds that apply were judged: one is a rule on a host, judged if any instance was."""
+
+    thresholds: int
+    judged: int
+    unjudged: list[UnjudgedPart]
+    text: str
+
+
+class StatisticPart(JsonPart):
+    """One series over the whole run or in one phase, in the counter's own unit.
+
+    Where the recorder changed its interval, samples weigh as much as the time they stand for.
+    """
+
+    host: str = Field(description="The computer the counter is of, where another one collected it.")
+    counter: str = attribute("series.path")
+    measurement: str = attribute("series.measurement")
+    field: str = attribute("series.field")
+    instance: str | None = attribute(lambda statistic: statistic.series.tag("instance"))
+    phase: str
+    samples: int = attribute("figures.samples")
+    missing: int = attribute("figures.missing")
+    mean: float | None = attribute("figures.mean")
+    min: float | None = attribute("figures.minimum")
+    p1: float | None = attribute("figures.p1")
+    p5: float | None = attribute("figures.p5")
+    p50: float | None = attribute("figures.median")
+    p95: float | None = attribute("figures.p95")
+    p99: float | None = attribute("figures.p99")
+    max: float | None = attribute("figures.maximum")
+    nonzero_share: float | None = attribute("figures.nonzero_share")
+    nonzero_mean: float | None = attribute("figures.nonzero_mean")
+
+
+class _Judged(JsonPart):
+    """What was judged, and how."""
+
+    schema_: Literal["plimsoll.review/1"] = Field(default=SCHEMA, alias="schema")
+    verdict: Literal["healthy", "not-healthy", "unknown"] = attribute(
+        "review.verdict.value",
+        "not-healthy: a warning or critical threshold was crossed or often crossed; unknown: nothing "
+        "could be judged, or there is a doubt.",
+    )
+    headline: str = attribute("review.headline")
+    doubts: list[str] = attribute(
+        lambda found: [doubt.sentence for doubt in found.review.doubts],
+        "Why the run is not known to be healthy although nothing was crossed.",
+    )
+    coverage: CoveragePart = attribute("review.coverage")
+    groups: list[GroupPart] = attribute("review.groups", "What was crossed, worst first; what the headline counts.")
+    counts: dict[str, int] = attribute(
+        lambda found: _counts(found.review.findings),
+        "Entries of `rules` by state; those that are crossed or often crossed by severity.",
+    )
+    log: LogPart = attribute("review")
+    run: RunPart = attribute("review.run")
+    remarks: list[RemarkPart] = attribute("review.remarks")
+    phases: list[PhasePart] = attribute(_phases, "Set by hand, else found from the load; empty if not known.")
+    phases_found: FoundPhasesPart | None = attribute(_phases_found, "Null if the phases are set by hand.")
+    packs: list[PackPart] = attribute("review.applied")
+    rules: list[RulePart] = attribute("review.findings")
+
+
+def _with_insights(base: type[P], place: str) -> type[P]:
+    """The document so far, with the fields of the insights of a place."""
+    fields: dict[str, Any] = {
+        insight.json.name: (insight.json.type, attribute(partial(_result, insight), insight.json.description or None))
+        for insight in insights()
+        if insight.heading.place == place
+    }
+    return create_model(base.__name__, __base__=base, **fields)
+
+
+class _Measured(_with_insights(_Judged, "beside")):
+    """What was judged, what stands beside it, and the statistics."""
+
+    statistics: list[StatisticPart] = attribute(_statistics)
+
+
+class ReviewDocument(_with_insights(_Measured, "causes")):
+    """A review as a whole."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
