@@ -59,8 +59,12 @@ def read(text: Text, how: Reading) -> Log:
         left = counted(len(operations) - _MOST_OPERATIONS, "operation")
         remarks.add(Kind.SKIPPED, f"{left} left out; give requests whose addresses differ one name in the script")
     columns: dict[Series, Values] = {}
-    times: Times = np.unique(rows["at"].to_numpy()).astype(np.int64)
     reports = _reports(_at_times(total))
+    if reports is not None:  # what was answered behind the last report is not known
+        is_reported = (pl.col("at") <= reports[-1]) | (pl.col("at") > reports[-1] + _LONGEST_REPORT)
+        total = total.filter(is_reported)
+        operations = [(operation, frame.filter(is_reported)) for operation, frame in operations]
+    times: Times = np.unique(total["at"].to_numpy()).astype(np.int64)
     _add(columns, None, total, times, reports, shown)
     for operation, frame in operations[:_MOST_OPERATIONS]:
         _add(columns, operation, frame, times, reports, shown)
