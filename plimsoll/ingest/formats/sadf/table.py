@@ -16,6 +16,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.remark import Kind, Remarks, and_more, counted, short
 from plimsoll.model.times import instant
 
+_SHARES_OFF = 5.0  # percentage points; our choice: rounding of ten columns takes 0.05
 _UTC = "%Y-%m-%d %H:%M:%S UTC"
 _LOCAL = "%Y-%m-%d %H:%M:%S"
 _ZONE = r" ([A-Za-z]{3,7}|[+-]\d{2,4})$"  # after local times, since sysstat 12.6.2
@@ -81,6 +82,8 @@ def table_of(path: Path, block: Block, remarks: Remarks) -> SectionTable:
         _numbers(path, cells.get_column(name), f"{block.section.label or ''} {shown_as}".strip(), lines, remarks)
         for name, shown_as in zip(names, fields, strict=True)
     ]
+    if {"%idle", "%iowait", "%steal"} <= set(fields):
+        values = _plausible_shares(values, lines, remarks)
     return SectionTable(
         block.section,
         lines,
@@ -94,6 +97,25 @@ def table_of(path: Path, block: Block, remarks: Remarks) -> SectionTable:
         _first_after(block.restarts, lines),
         values,
     )
+
+
+def _plausible_shares(values: list[Values], lines: NDArray[np.int64], remarks: Remarks) -> list[Values]:
+    """Return the shares of processors' time, NaN in rows that do not add up to about 100 %.
+
+    On KVM all shares of a processor can be 0, which would be a busy one (sysstat's issue 95).
+    """
+    total = np.sum(values, axis=0)
+    wrong = np.flatnonzero(np.abs(total - 100) > _SHARES_OFF)
+    if not len(wrong):
+        return values
+    first = f"{total[wrong[0]]:.4g}"
+    remarks.add(
+        Kind.SKIPPED,
+        f"the shares of a processor add up to {first} % and not to 100: no sample ({counted(len(wrong), 'row')})",
+        line=int(lines[wrong[0]]),
+        count=len(wrong),
+    )
+    return [np.where(np.abs(total - 100) > _SHARES_OFF, np.nan, column) for column in values]
 
 
 def _first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.bool_]:
