@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from plimsoll.model.times import duration_text
+from plimsoll.rules import crossings
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
@@ -24,12 +25,6 @@ Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
 Ended = Literal["recovered", "retired", "rule removed"]
 
 _BY_INSTANCE = ("disk", "space")  # two disks of a host fail each by itself
-# What queries ask of the table `alerts` for `alert_of`, in its order. At the end what each evaluation changes.
-READING = "worst, last, stale"
-COLUMNS = (
-    "id, key, kind, rule, severity, signal, host, instance, since, fired_at, ended_at, ended_how, value, healthy, "
-    f"firings, late, hold, hush, acked_at, acked_by, ack_note, details, {READING}"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,40 +140,21 @@ def _cause(rule: Rule, signal: Signal) -> str:
     return signal.resource or (signal.pressure.resource if signal.pressure else rule.signal)
 
 
+COLUMNS = ", ".join(Alert._fields)  # what queries ask of the table `alerts` for `alert_of`
+_NUMBERS = [Alert._fields.index(name) for name in ("value", "worst", "last")]
+_FLAGS = [Alert._fields.index(name) for name in ("late", "hold", "hush", "stale")]
+_KEY, _DETAILS = Alert._fields.index("key"), Alert._fields.index("details")
+
+
 def alert_of(row: sqlite3.Row) -> Alert:
-    """The alert of a row of COLUMNS. By place, not by name: a page of many hosts asks for thousands."""
-    id_, key, kind, rule, severity, signal, host, instance, since, fired_at, ended_at, ended_how, value, *rest = row
-    healthy, firings, late, hold, hush, acked_at, acked_by, ack_note, details, worst, last, stale = rest
-    return Alert(
-        id_,
-        key_of(key),
-        kind,
-        rule,
-        severity,
-        signal,
-        host,
-        instance,
-        since,
-        fired_at,
-        ended_at,
-        ended_how,
-        math.nan if value is None else value,
-        healthy,
-        firings,
-        bool(late),
-        bool(hold),
-        bool(hush),
-        acked_at,
-        acked_by,
-        ack_note,
-        Details.from_json(details),
-        *reading_of(worst, last, stale),
-    )
-
-
-def reading_of(worst: float | None, last: float | None, stale: int) -> tuple[float, float, bool]:
-    """The worst and the last value, and whether there is none now, of what the columns READING have."""
-    return math.nan if worst is None else worst, math.nan if last is None else last, bool(stale)
+    """Return the alert of a row of COLUMNS. By place, not by name: a page of many hosts asks for thousands."""
+    values: list[Any] = [*row]
+    values[_KEY], values[_DETAILS] = key_of(values[_KEY]), Details.from_json(values[_DETAILS])
+    for at in _NUMBERS:
+        values[at] = math.nan if values[at] is None else values[at]
+    for at in _FLAGS:
+        values[at] = bool(values[at])
+    return Alert._make(values)
 
 
 def key_text(key: Key) -> str:
@@ -220,7 +196,7 @@ def details_of(
         recovers=healthy_text(rule.recover, signal.unit) if rule.recover and not rule.scale else "",
         summary=rule.summary,
         note=" ".join(notes),
-        sources=tuple(f"{one.document}, {one.place}" for one in rule.sources),
+        sources=tuple(f"{source.document}, {source.place}" for source in rule.sources),
         look_at=tuple(signals[name].title if name in signals else name for name in rule.look_at),
         processes=processes,
     )
@@ -241,15 +217,6 @@ def holds(healthy: str, value: float) -> bool:
     return bool(_parsed(healthy).holds(np.array([value]))[0])
 
 
-def worst_of(healthy: str, one: float, other: float) -> float:
-    """The value further past a limit; NaN is none."""
-    if math.isnan(one) or math.isnan(other):
-        return other if math.isnan(one) else one
-    limit = _parsed(healthy)
-    match limit.worse:
-        case "higher":
-            return max(one, other)
-        case "lower":
-            return min(one, other)
-        case "either":
-            return max(one, other, key=lambda value: abs(value - limit.limit))
+def worst_of(healthy: str, *values: float) -> float:
+    """Return the value furthest past a limit; NaN is none."""
+    return crossings.worst_of(_parsed(healthy), np.array(values))

@@ -1,19 +1,21 @@
-"""Reads alerts from alerts.db, and deletes what is too old."""
+"""Reads alerts from alerts.db: all that fire, those of a time, or a page at a time of however many there are."""
 
 import sqlite3
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from plimsoll.alerting.alert import COLUMNS, Alert, alert_of
+from plimsoll.alerting.alert import COLUMNS, Alert, Key, alert_of, key_text
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.model.times import SECOND
+from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 
 _DAY = 86_400 * SECOND
 KEPT_ALERTS = 400 * _DAY
 KEPT_MESSAGES = 90 * _DAY
 MOST_KEPT = 100_000  # alerts that have ended, and messages
-
-WORST_FIRST = "CASE severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, fired_at DESC, id DESC"
+_WORST_FIRST = "CASE severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, fired_at DESC, id DESC"
+_CURRENT = "replaced_at IS NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,61 +30,133 @@ class Event:
     note: str
 
 
+@dataclass(frozen=True, slots=True)
+class AlertFilter:
+    """Which alerts that have ended: those that were firing at some time of a span (UTC ns).
+
+    `host` and `rule` are patterns, in which `*` is any text.
+    """
+
+    start: int
+    end: int
+    severities: Sequence[Severity] = SEVERITIES
+    host: str = "*"
+    rule: str = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class AlertPage:
+    """Some alerts, and how many there are in all."""
+
+    alerts: Sequence[Alert]
+    total: int
+
+
 def firing(file: AlertsFile) -> list[Alert]:
-    """The alerts that are firing, critical ones first, then the latest first."""
-    return [*map(alert_of, file.rows(f"SELECT {COLUMNS} FROM alerts WHERE ended_at IS NULL ORDER BY {WORST_FIRST}"))]
-
-
-def worst_first(alert: Alert) -> tuple[int, int, int]:
-    """For sorting as WORST_FIRST does."""
-    return SEVERITIES.index(alert.severity), -alert.fired_at, -alert.id
+    """Return the alerts that are firing, critical ones first, then the latest first."""
+    return _read(file, f"ended_at IS NULL ORDER BY {_WORST_FIRST}")
 
 
 def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
-    """The alerts that were firing at some time of a span, in the order in which they fired.
+    """Return the alerts that were firing at some time of a span, in the order in which they fired.
 
     `replaced`: also those that samples which came late showed otherwise.
     """
-    also = "" if replaced else " AND replaced_at IS NULL"
-    query = (
-        f"SELECT {COLUMNS} FROM alerts WHERE fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also}"
-        " ORDER BY fired_at, id"
-    )
-    return [*map(alert_of, file.rows(query, (end, start)))]
+    also = "" if replaced else f" AND {_CURRENT}"
+    where = f"fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also} ORDER BY fired_at, id"
+    return _read(file, where, end, start)
 
 
 def alert(file: AlertsFile, number: int) -> Alert | None:
-    """The alert with this id."""
-    rows = file.rows(f"SELECT {COLUMNS} FROM alerts WHERE id = ?", (number,))
-    return alert_of(rows[0]) if rows else None
+    """Return the alert with this id."""
+    return next(iter(_read(file, "id = ?", number)), None)
 
 
 def events(file: AlertsFile, number: int) -> list[Event]:
-    """The history of one alert, in order."""
+    """Return the history of one alert, in order."""
     query = "SELECT alert, at, recorded_at, what, value, note FROM events WHERE alert = ? ORDER BY id"
     return [Event(**dict(row)) for row in file.rows(query, (number,))]
 
 
-def counters(file: AlertsFile) -> dict[str, int]:
-    """How many alerts there ever were, how many of them late, how many messages were sent."""
-    return {row["name"]: row["value"] for row in file.rows("SELECT * FROM counters")}
+def find_firing(
+    file: AlertsFile,
+    severities: Sequence[Severity],
+    first: int,
+    most: int,
+    *,
+    host: str = "*",
+    rule: str = "*",
+    exact: bool = False,
+) -> AlertPage:
+    """Return a page of the alerts that are firing, in the order of `firing`. `host` and `rule` are patterns.
+
+    `exact`: beyond the last ones there are none; otherwise the last page; so for `find_ended`.
+    """
+    return _find(file, "ended_at IS NULL", [], _WORST_FIRST, first, most, severities, host=host, rule=rule, exact=exact)
+
+
+def find_ended(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> AlertPage:
+    """Return a page of the alerts that have ended, the latest first."""
+    where, span = f"{_CURRENT} AND ended_at >= ? AND fired_at <= ?", [chosen.start, chosen.end]
+    order, severities = "ended_at DESC, id DESC", chosen.severities
+    return _find(file, where, span, order, first, most, severities, host=chosen.host, rule=chosen.rule, exact=exact)
+
+
+def find_by_key(file: AlertsFile, key: Key, first: int, most: int) -> AlertPage:
+    """Return a page of the alerts of a rule and subject, the latest first."""
+    return _find(file, f"key = ? AND {_CURRENT}", [key_text(key)], "fired_at DESC, id DESC", first, most)
+
+
+def find_by_rule(file: AlertsFile, rule: str, first: int, most: int) -> AlertPage:
+    """Return a page of the alerts of a rule, the latest first."""
+    return _find(file, f"rule = ? AND {_CURRENT}", [rule], "fired_at DESC, id DESC", first, most)
+
+
+def firing_by_rule(file: AlertsFile) -> Mapping[str, int]:
+    """Count the alerts of each rule that are firing."""
+    rows = file.rows("SELECT rule, count(*) AS number FROM alerts WHERE ended_at IS NULL AND kind = 'rule' GROUP BY 1")
+    return {row["rule"]: row["number"] for row in rows}
 
 
 def tidy(connection: sqlite3.Connection, now: int) -> None:
-    """Delete alerts that ended, and deeds, of 400 days ago, messages and silences of 90, the oldest beyond 100,000."""
+    """Delete alerts that ended, and the audit log, of 400 days ago, messages and silences of 90, all beyond 100,000."""
     old = (
         "SELECT id FROM alerts WHERE ended_at < ? UNION"
         " SELECT * FROM (SELECT id FROM alerts WHERE ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT -1 OFFSET ?)"
     )
     gone = [(row["id"],) for row in connection.execute(old, (now - KEPT_ALERTS, MOST_KEPT)).fetchall()]
-    connection.executemany("DELETE FROM told WHERE alert = ?", gone)
-    connection.executemany("DELETE FROM events WHERE alert = ?", gone)
-    connection.executemany("DELETE FROM alerts WHERE id = ?", gone)
-    connection.execute(
-        "DELETE FROM notifications WHERE at < ? OR id <= (SELECT max(id) FROM notifications) - ?",
-        (now - KEPT_MESSAGES, MOST_KEPT),
-    )
-    connection.execute(
-        "DELETE FROM deeds WHERE at < ? OR id <= (SELECT max(id) FROM deeds) - ?", (now - KEPT_ALERTS, MOST_KEPT)
-    )
+    for table, column in (("told", "alert"), ("events", "alert"), ("alerts", "id")):
+        connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", gone)
+    for table, kept in (("notifications", KEPT_MESSAGES), ("deeds", KEPT_ALERTS)):
+        query = f"DELETE FROM {table} WHERE at < ? OR id <= (SELECT max(id) FROM {table}) - ?"
+        connection.execute(query, (now - kept, MOST_KEPT))
     connection.execute("DELETE FROM silences WHERE until < ?", (now - KEPT_MESSAGES,))
+
+
+def _read(file: AlertsFile, where: str, *values: str | int) -> list[Alert]:
+    return [*map(alert_of, file.rows(f"SELECT {COLUMNS} FROM alerts WHERE {where}", values))]
+
+
+def _find(
+    file: AlertsFile,
+    where: str,
+    values: Sequence[str | int],
+    order: str,
+    first: int,
+    most: int,
+    severities: Sequence[Severity] = SEVERITIES,
+    *,
+    host: str = "*",
+    rule: str = "*",
+    exact: bool = False,
+) -> AlertPage:
+    conditions = [where, f"severity IN ({', '.join('?' * len(severities))})"]
+    values = [*values, *severities]
+    for column, pattern in (("rule", rule), ("host", host)):
+        if pattern != "*":
+            conditions.append(f"is_like(coalesce({column}, ''), ?)")
+            values.append(pattern)
+    where = " AND ".join(conditions)
+    total = file.rows(f"SELECT count(*) AS number FROM alerts WHERE {where}", values)[0]["number"]
+    first = first if exact else min(first, max(total - 1, 0) // most * most)
+    return AlertPage(_read(file, f"{where} ORDER BY {order} LIMIT ? OFFSET ?", *values, most, first), total)

@@ -2,7 +2,7 @@
 
 import math
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from plimsoll.alerting.alert import Details, Ended, Key, Kind, key_text
 from plimsoll.alerting.silences import is_silenced
@@ -26,45 +26,34 @@ class NewAlert:
     kind: Kind
     rule: str
     severity: Severity
-    signal: str
     host: str
-    instance: str | None
-    since: int | None
     fired_at: int
-    value: float
-    healthy: str
     details: Details
+    since: int | None = None
+    signal: str = ""
+    instance: str | None = None
+    value: float = math.nan
+    healthy: str = ""
     worst: float = math.nan
     hold: bool = False
     late: bool = False
 
 
-def begin(connection: sqlite3.Connection, one: NewAlert, now: int) -> int:
+def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
     """Write an alert that fires, and return its id."""
-    columns = {
-        "key": key_text(one.key),
-        "kind": one.kind,
-        "rule": one.rule,
-        "severity": one.severity,
-        "signal": one.signal,
-        "host": one.host,
-        "instance": one.instance,
-        "since": one.since,
-        "fired_at": one.fired_at,
-        "value": _null(one.value),
-        "worst": _null(one.value if math.isnan(one.worst) else one.worst),
-        "last": _null(one.value),
-        "healthy": one.healthy,
-        "hold": one.hold,
-        "hush": one.late,
-        "late": one.late,
-        "details": one.details.to_json(),
+    columns = {field.name: getattr(alert, field.name) for field in fields(alert)} | {
+        "key": key_text(alert.key),
+        "value": _null(alert.value),
+        "worst": _null(alert.value if math.isnan(alert.worst) else alert.worst),
+        "last": _null(alert.value),
+        "hush": alert.late,
+        "details": alert.details.to_json(),
     }
     query = f"INSERT INTO alerts ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-    alert = connection.execute(query, tuple(columns.values())).lastrowid or 0
-    record(connection, alert, one.fired_at, now, "fired", one.value, "late" if one.late else "")
+    number = connection.execute(query, tuple(columns.values())).lastrowid or 0
+    record(connection, number, alert.fired_at, now, "fired", alert.value, "late" if alert.late else "")
     count(connection, "alerts")
-    return alert
+    return number
 
 
 def end(connection: sqlite3.Connection, alert: int, at: int, now: int, how: Ended, *, hold: bool = False) -> None:

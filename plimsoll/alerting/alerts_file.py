@@ -11,12 +11,13 @@ import stat
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import closing, contextmanager, suppress
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from plimsoll.alerting.patterns import is_like
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.parameters import Parameter
 from plimsoll.rules.schema.healthy import Healthy
@@ -312,3 +313,12 @@ def _why(error: sqlite3.DatabaseError) -> str:
             return f"is damaged (a text in it cannot be read): {_MENDED}"
         case _:
             return f"cannot be used: {error}"
+
+
+@lru_cache(100_000)  # each silence is compared with all alerts that fire, which have few rules and hosts
+def is_like(text: str, pattern: str) -> bool:
+    """Whether a text matches a pattern, in which `*` is any text. Case does not matter.
+
+    Brackets are not special: names of network adapters contain them.
+    """
+    return fnmatchcase(text.casefold(), pattern.casefold().replace("[", "[[]"))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.incidents import Incident
+from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed

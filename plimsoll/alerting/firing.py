@@ -1,19 +1,59 @@
-"""The alerts that fire, grouped once for all who ask: pages, metrics and the HTTP API ask for them at each look."""
+"""The alerts that fire, grouped into incidents once for all who ask: pages, metrics and the HTTP API."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
+from plimsoll.alerting import alert_queries
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.alerts_file import AlertsFile
-from plimsoll.alerting.incidents import Incident, incidents
-from plimsoll.alerting.open_alerts import OpenAlerts
-from plimsoll.alerting.patterns import is_like
+from plimsoll.alerting.alerts_file import AlertsFile, is_like
 from plimsoll.model.host_key import HostKey
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.severity import SEVERITIES
 
-_open = WeakKeyDictionary[AlertsFile, OpenAlerts]()
-_kept = WeakKeyDictionary[AlertsFile, "Firing"]()
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """The alerts of one host and one cause: the gravest first, and of those the one that was crossed first."""
+
+    alerts: Sequence[Alert]
+
+    @property
+    def worst(self) -> Alert:
+        """The alert that stands for the incident."""
+        return self.alerts[0]
+
+    @property
+    def others(self) -> Sequence[Alert]:
+        """The other limits that are past."""
+        return self.alerts[1:]
+
+    @property
+    def host(self) -> HostKey:
+        """The host that it is on; empty if it is on none."""
+        return HostKey(self.worst.key[1])
+
+    @property
+    def severity(self) -> Severity:
+        """The severity of its gravest alert."""
+        return self.worst.severity
+
+
+def incidents(alerts: Iterable[Alert]) -> list[Incident]:
+    """Group alerts that fire into incidents: the gravest first, and of those the latest first."""
+    groups: dict[object, list[Alert]] = {}
+    for alert in alerts:
+        groups.setdefault(alert.incident, []).append(alert)
+    grouped = [
+        Incident(sorted(group, key=lambda alert: (_rank(alert), alert.begin, alert.instance or "", alert.id)))
+        for group in groups.values()
+    ]
+    return sorted(grouped, key=lambda one: (_rank(one.worst), one.worst.kind == "rule", -one.worst.fired_at))
+
+
+def _rank(alert: Alert) -> int:
+    return SEVERITIES.index(alert.severity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,28 +63,30 @@ class Firing:
     every: Sequence[Alert] = ()
 
     def like(self, rule: str, host: str, instance: str) -> int:
-        """How many match these patterns."""
-        on_hosts = (some for name, some in self._by_host.items() if is_like(name, host))
+        """Count those that match these patterns."""
+        on_hosts = (alerts for name, alerts in self._by_host.items() if is_like(name, host))
         return sum(
-            is_like(one.rule, rule) and is_like(one.instance or "", instance) for some in on_hosts for one in some
+            is_like(alert.rule, rule) and is_like(alert.instance or "", instance)
+            for alerts in on_hosts
+            for alert in alerts
         )
 
     @cached_property
     def _by_host(self) -> Mapping[str, Sequence[Alert]]:
-        found: dict[str, list[Alert]] = {}
-        for one in self.every:
-            found.setdefault(one.host, []).append(one)
-        return found
+        by_host: dict[str, list[Alert]] = {}
+        for alert in self.every:
+            by_host.setdefault(alert.host, []).append(alert)
+        return by_host
 
     @cached_property
     def info(self) -> int:
         """How many are of severity info."""
-        return sum(one.severity == "info" for one in self.every)
+        return sum(alert.severity == "info" for alert in self.every)
 
     @cached_property
     def alerts(self) -> Sequence[Alert]:
         """The warning and critical ones of hosts."""
-        return [one for one in self.every if one.severity != "info" and one.kind != "plimsoll"]
+        return [alert for alert in self.every if alert.severity != "info" and alert.kind != "plimsoll"]
 
     @cached_property
     def incidents(self) -> Sequence[Incident]:
@@ -54,16 +96,21 @@ class Firing:
     @cached_property
     def of_host(self) -> Mapping[HostKey, Sequence[Incident]]:
         """The incidents of each host, in the same order; under an empty name what is on none."""
-        found: dict[HostKey, list[Incident]] = {}
-        for one in self.incidents:
-            found.setdefault(one.host, []).append(one)
-        return found
+        by_host: dict[HostKey, list[Incident]] = {}
+        for incident in self.incidents:
+            by_host.setdefault(incident.host, []).append(incident)
+        return by_host
+
+
+_kept = WeakKeyDictionary[AlertsFile, tuple[tuple[int, int], Firing]]()
 
 
 def firing(file: AlertsFile) -> Firing:
-    """What fires: the same object until that changes."""
+    """Return what fires: the same object until the file changes."""
     with file.alone():
-        every = _open.setdefault(file, OpenAlerts()).now(file)
-        if file not in _kept or _kept[file].every is not every:
-            _kept[file] = Firing(every)
-        return _kept[file]
+        version = file.version
+        if version is None:  # within a transaction, which may be undone
+            return Firing(alert_queries.firing(file))
+        if file not in _kept or _kept[file][0] != version:
+            _kept[file] = version, Firing(alert_queries.firing(file))
+        return _kept[file][1]

@@ -6,7 +6,6 @@ did not run, or the machine slept, does not count. If several hosts are expected
 says so in place of theirs. Of a host that sends, the processors, memory or disks may be silent alone.
 """
 
-import math
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -255,13 +254,9 @@ def _begin(
         kind=kind,
         rule=rule,
         severity="critical",
-        signal="",
         host=host,
-        instance=None,
-        since=newest,
         fired_at=now,
-        value=math.nan,
-        healthy="",
+        since=newest,
         details=details,
     )
     count_firing(connection, begin(connection, begun, now), now)

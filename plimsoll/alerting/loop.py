@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from threading import Event, Lock
 
-from plimsoll.alerting import known_rules
+from plimsoll.alerting import actions
 from plimsoll.alerting.alert_history import AlertHistory
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.clock_skew import ClockSkew
@@ -189,7 +189,7 @@ class AlertLoop:
         self._on_step(now)
 
     def _start(self, due: int) -> Evaluator:
-        known_rules.keep(self._history.file, self._site.catalogue.rules)
+        actions.keep_known_rules(self._history.file, self._site.catalogue.rules)
         self._last = self._history.last_evaluation()
         self._history.keep_only(self._site.is_judged, due, now=due)
         self._kept = dict(self._history.statuses())

@@ -1,9 +1,7 @@
 """Plimsoll's own troubles as alerts: a full disk, data that cannot be judged."""
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
 
 from plimsoll.alerting.alert import Details
 from plimsoll.alerting.alert_rows import NewAlert, begin, count_firing, end
@@ -36,43 +34,34 @@ class Problem:
 
 
 class SelfMonitoring:
-    """Begins and ends the alerts of troubles."""
+    """Begins and ends the alerts of problems of Plimsoll itself."""
 
     def __init__(self, file: AlertsFile) -> None:
         self._file = file
         self._last: tuple[str, ...] | None = None
 
-    def step(self, troubles: Sequence[Problem], now: int) -> None:
-        """Begin an alert for each trouble that is new, and end those of troubles that are over."""
-        ids = tuple(one.id for one in troubles)
+    def step(self, problems: Sequence[Problem], now: int) -> None:
+        """Begin an alert for each problem that is new, and end those of problems that are over."""
+        ids = tuple(problem.id for problem in problems)
         if ids == self._last:
             return
         with self._file.transaction() as connection:
-            rows: list[sqlite3.Row] = connection.execute(
-                "SELECT id, rule FROM alerts WHERE ended_at IS NULL AND kind = 'plimsoll'"
-            ).fetchall()
-            firing = {row["rule"]: row["id"] for row in rows}
-            for one in troubles:
-                if one.id not in firing:
-                    count_firing(connection, begin(connection, _begun(one, now), now), now)
+            rows = connection.execute("SELECT id, rule FROM alerts WHERE ended_at IS NULL AND kind = 'plimsoll'")
+            firing = {row["rule"]: row["id"] for row in rows.fetchall()}
+            for problem in problems:
+                if problem.id not in firing:
+                    begun = NewAlert(
+                        key=(problem.id, _HOST, None),
+                        kind="plimsoll",
+                        rule=problem.id,
+                        severity=problem.severity,
+                        host=_HOST,
+                        fired_at=now,
+                        since=now,
+                        details=Details(title=problem.text, summary=problem.text),
+                    )
+                    count_firing(connection, begin(connection, begun, now), now)
             for rule, alert in firing.items():
                 if rule not in ids:
                     end(connection, alert, now, now, "recovered")
         self._last = ids
-
-
-def _begun(one: Problem, now: int) -> NewAlert:
-    return NewAlert(
-        key=(one.id, _HOST, None),
-        kind="plimsoll",
-        rule=one.id,
-        severity=one.severity,
-        signal="",
-        host=_HOST,
-        instance=None,
-        since=now,
-        fired_at=now,
-        value=nan,
-        healthy="",
-        details=Details(title=one.text, summary=one.text),
-    )

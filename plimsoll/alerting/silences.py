@@ -12,8 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from plimsoll.alerting.alerts_file import SILENCES, AlertsFile, NotKept
-from plimsoll.alerting.patterns import is_like
+from plimsoll.alerting.alerts_file import SILENCES, AlertsFile, NotKept, is_like
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, duration_text, instant, iso
 

@@ -7,17 +7,61 @@ line. docs/alerts.md states the rules and the numbers.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Literal
 
 from plimsoll.alerting.alert import Alert, IncidentKey, Key
+from plimsoll.alerting.alerts_file import is_like
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.silences import Silence
+from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
-from plimsoll.notify.routing import Routing
 from plimsoll.notify.settings import QuietHours
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
+
+_OF_NO_HOST = ("all-silent", "plimsoll")
+
+
+@dataclass(frozen=True)
+class Routing:
+    """Patterns of hosts, packs, and patterns of labels; each leaves nothing out if it is empty.
+
+    `packs_of` are the packs of the rules, `labels_of` the labels of the hosts (case-folded).
+    """
+
+    hosts: Sequence[str] = ()
+    packs: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    packs_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    labels_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+
+    def fits(self, alert: Alert) -> bool:
+        """Whether an alert is the target's."""
+        if alert.kind in _OF_NO_HOST:
+            return True
+        if self.hosts and not any(is_like(alert.host, pattern) for pattern in self.hosts):
+            return False
+        own = self.labels_of.get(host_key(alert.host), {})
+        if not all(name in own and is_like(own[name], pattern) for name, pattern in self.labels.items()):
+            return False
+        pack = self.packs_of.get(alert.rule)  # none of an alert of a silent host, or of a rule that is gone
+        return not self.packs or pack is None or pack in self.packs
+
+    def check(self, setting: str) -> None:
+        """Unusable, naming the setting (`notify.team`), if a pack is not known, or no host has such a label."""
+        known = sorted({*self.packs_of.values()})
+        for pack in self.packs:
+            if pack not in known:
+                near = get_close_matches(pack, known, 1)
+                meant = f"; did you mean {near[0]}?" if near else "; plimsoll rules list names them all"
+                raise Unusable(f'{setting}.packs: no pack "{pack}"{meant}')
+        for name, pattern in self.labels.items():
+            if not any(name in own and is_like(own[name], pattern) for own in self.labels_of.values()):
+                raise Unusable(f'{setting}.labels: no host of plimsoll.toml has the label {name} = "{pattern}"')
+
 
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
@@ -238,3 +282,9 @@ def _repeat_after(alert: Alert, told: Notified) -> int:
     """The time to the next repetition. What is flapping is repeated later: after an hour it may have ended."""
     times = told.times + (alert.kind == "flapping")
     return _REPEATS[min(times, len(_REPEATS)) - 1]
+
+
+def routing(hosts: Sequence[str], packs: Sequence[str], labels: Mapping[str, str], site: Site) -> Routing:
+    """The routing of a target at a site."""
+    packs_of = {rule.id: pack.pack for pack in site.catalogue.packs for rule in pack.rules}
+    return Routing(hosts, packs, labels, packs_of, site.labels)

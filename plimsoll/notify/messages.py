@@ -7,7 +7,7 @@ from typing import Literal
 
 from plimsoll.alerting.alert import Alert, IncidentKey
 from plimsoll.alerting.causes import cause, certainty, short_resource
-from plimsoll.alerting.incidents import Incident
+from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.wording import (
     brief_sentence,
     ended_sentence,

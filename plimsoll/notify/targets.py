@@ -14,11 +14,10 @@ from plimsoll.alerting.alerts_file import AlertsFile, NotKept
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.model.times import SECOND, iso
 from plimsoll.notify.delivery import Send
-from plimsoll.notify.grouping import HOUR, MINUTE, Group, Policy, next_group
+from plimsoll.notify.grouping import HOUR, MINUTE, Group, Policy, Routing, next_group, routing
 from plimsoll.notify.messages import Message, Style, message
 from plimsoll.notify.notification_log import LONGEST_WAIT, NotificationLog, TargetState, forget_others, states
 from plimsoll.notify.redaction import redacted
-from plimsoll.notify.routing import Routing, routing
 from plimsoll.notify.settings import FILE_NAME, NotifySettings
 
 LATEST_STEP = 90 * SECOND

@@ -6,10 +6,9 @@ from pathlib import Path
 from plimsoll.alerting.alert import Kind
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.clock_skew import wrong
-from plimsoll.alerting.firing import Firing, firing
+from plimsoll.alerting.firing import Firing, Incident, firing
 from plimsoll.alerting.health import Answer, Health, HostHealth, HostState, Progress
 from plimsoll.alerting.host_inventory import Host, hosts
-from plimsoll.alerting.incidents import Incident
 from plimsoll.alerting.rule_targets import MOST, MOST_OF_HOST
 from plimsoll.alerting.self_monitoring import (
     ALERTS_DAMAGED,

@@ -9,10 +9,9 @@ from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.alerting.latest_evaluation import LatestEvaluation, Limits, RuleStates
 from plimsoll.alerting.state_changes import StateChange
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.notify.grouping import MOST_AN_HOUR, Policy
+from plimsoll.notify.grouping import MOST_AN_HOUR, Policy, Routing
 from plimsoll.notify.messages import Style
 from plimsoll.notify.notification_log import NotificationLog
-from plimsoll.notify.routing import Routing
 from plimsoll.notify.settings import QuietHours
 from plimsoll.notify.targets import Target
 from plimsoll.rules.load import load

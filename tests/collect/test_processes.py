@@ -11,8 +11,7 @@ from dataclasses import asdict
 import psutil
 import pytest
 
-from plimsoll.alerting.process_lines import ProcessLines
-from plimsoll.alerting.recorded_processes import recorded_top
+from plimsoll.alerting.process_lines import ProcessLines, recorded_top
 from plimsoll.collect.processes import KEPT, ProcessUse, ProcessWatch, TopProcesses
 from plimsoll.demo.live_host import BACK, HOST, demo_points
 from plimsoll.model.errors import Unreachable

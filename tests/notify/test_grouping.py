@@ -16,8 +16,7 @@ from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.notify.grouping import FREE, HOST_EVERY
-from plimsoll.notify.routing import routing
+from plimsoll.notify.grouping import FREE, HOST_EVERY, routing
 from plimsoll.notify.settings import QuietHours, QuietSettings, QuietWindow
 from plimsoll.rules.load import load
 from plimsoll.rules.subjects import Subject

@@ -7,11 +7,11 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 
-from plimsoll.alerting import alert_search, silences
+from plimsoll.alerting import alert_queries, silences
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alert_queries import Event, events
 from plimsoll.alerting.causes import cause, certainty, unjudged
-from plimsoll.alerting.incidents import Incident
+from plimsoll.alerting.firing import Incident
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.notify.notification_log import notifications
@@ -52,7 +52,7 @@ def content(watched: Watched, alert: Alert, asked: QueryParams, zone: Zone) -> d
     """All that the page shows. Its address may ask for another range of the charts."""
     now = time.time_ns()
     signals, rule = watched.site.catalogue.signals, watched.site.catalogue.rules.get(alert.rule)
-    others = alert_search.of_key(watched.file, alert.key, 0, _MOST_OTHERS + 1)
+    others = alert_queries.find_by_key(watched.file, alert.key, 0, _MOST_OTHERS + 1)
     start = str((alert.begin - _BEFORE) // MILLISECOND)
     end = "now" if alert.ended_at is None else str(min(alert.ended_at + _AFTER, now) // MILLISECOND)
     names = rule.look_at if rule and alert.signal else ()

@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 
 from starlette.datastructures import QueryParams
 
-from plimsoll.alerting import alert_search, silences
+from plimsoll.alerting import alert_queries, silences
 from plimsoll.alerting.alert import IncidentKey, incident_of
-from plimsoll.alerting.firing import firing
-from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.alerting.firing import Incident, firing, incidents
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
@@ -152,9 +151,9 @@ class Lists:
         first, before = first_of(asked.get("firing", "")), first_of(asked.get("page", ""))
         fires = incidents(one for one in firing(self._file).every if one.severity in SEVERE)
         shown = Pages.at(first, len(fires))
-        notes = alert_search.firing(self._file, ("info",), 0, MOST)
+        notes = alert_queries.find_firing(self._file, ("info",), 0, MOST)
         pending = self._pending(self._watched.judged().pending())
-        ended = alert_search.ended(self._file, _wanted(chosen, _CHOICES[chosen.severity]), before, MOST)
+        ended = alert_queries.find_ended(self._file, _wanted(chosen, _CHOICES[chosen.severity]), before, MOST)
         return {
             "headline": _headline(fires),
             "firing": incident_rows(shown.part(fires), silenced, zone, now),
@@ -181,7 +180,7 @@ class Lists:
         """How many alerts of severity info the history leaves out."""
         if chosen.severity:
             return 0
-        return alert_search.ended(self._file, _wanted(chosen, ("info",)), 0, 1).total
+        return alert_queries.find_ended(self._file, _wanted(chosen, ("info",)), 0, 1).total
 
     def _silenced(self, one: silences.Silence, zone: Zone) -> Silenced:
         where = f" on {one.host}" if one.host != "*" else ""
@@ -214,9 +213,9 @@ class Lists:
         )
 
 
-def _wanted(chosen: Filter, severities: Sequence[Severity]) -> alert_search.AlertFilter:
+def _wanted(chosen: Filter, severities: Sequence[Severity]) -> alert_queries.AlertFilter:
     span = chosen.range
-    return alert_search.AlertFilter(span.start, span.end, severities, chosen.host or "*", chosen.rule or "*")
+    return alert_queries.AlertFilter(span.start, span.end, severities, chosen.host or "*", chosen.rule or "*")
 
 
 def _left(one: RuleState, at: int) -> int:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting import actions, known_rules, silences
+from plimsoll.alerting import actions, silences
 from plimsoll.alerting.alert_queries import alert as alert_of
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.audit_log import Actor, add
@@ -101,7 +101,7 @@ class _AlertPages:
         asked = request.query_params
         rule, host, instance = (asked.get(name, "").strip() for name in ("rule", "host", "instance"))
         try:
-            known_rules.check(self._file, rule)
+            actions.check_rule(self._file, rule)
         except Unusable as error:
             return PlainTextResponse(with_fields(str(error)))
         found = firing(self._file).like(rule, host or "*", instance or "*")
@@ -230,7 +230,7 @@ class _AlertPages:
         _tried(lambda: add(self._file, asking(request), time.time_ns(), what))
 
     def _known(self) -> list[str]:
-        return sorted(known_rules.known(self._file))
+        return sorted(actions.known_rules(self._file))
 
     def _made(self, request: Request) -> str:
         """What the silence does that a form has just made."""

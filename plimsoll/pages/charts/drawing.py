@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from plimsoll.alerting import notes
+from plimsoll.alerting import actions
+from plimsoll.alerting.actions import Note
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alert_queries import history
 from plimsoll.alerting.alerts_file import AlertsFile
-from plimsoll.alerting.notes import Note
 from plimsoll.charts.chart import MOST_LINES
 from plimsoll.dashboards.limits import drawn as drawn_limits
 from plimsoll.model.errors import printable
@@ -92,7 +92,7 @@ class Drawing:
         contents = [self._plan(specs) for specs in charts]
         self._read([line for content in contents for line in content.lines], self._span.start, self._span.columns)
         alerts = history(self._file, self._span.start, self._span.end)
-        noted = notes.between(self._file, self._span.start, self._span.end)
+        noted = actions.find_notes(self._file, self._span.start, self._span.end)
         for content in contents:
             self._add_events(content, alerts, noted)
         return contents
@@ -130,7 +130,7 @@ class Drawing:
         content.alerts = [
             alert for alert in alerts if alert.signal in signals and alert.kind == "rule" and alert.key[1:] in subjects
         ]
-        content.notes = [note for note in noted if notes.concerns(note, {host for host, _ in subjects})]
+        content.notes = [note for note in noted if note.concerns({host for host, _ in subjects})]
         content.lines = [line for line in content.lines if line.samples.count]
         firing = {alert.key[1:] for alert in content.alerts if alert.firing}
         for line in content.lines:

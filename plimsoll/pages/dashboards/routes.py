@@ -11,8 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from plimsoll.alerting.causes import cause
-from plimsoll.alerting.firing import firing
-from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.alerting.firing import Incident, firing, incidents
 from plimsoll.dashboards.areas import Area, PanelSpec, RowSpec, load_areas
 from plimsoll.model.errors import Unusable
 from plimsoll.model.host_key import host_key

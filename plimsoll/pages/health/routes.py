@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from plimsoll.alerting import silences
-from plimsoll.alerting.incidents import Incident
+from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.model.host_key import host_key
 from plimsoll.pages.health import words as health_words

@@ -6,8 +6,8 @@ from math import isnan
 
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.causes import cause, certainty
+from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.health import Answer, Health, HostState
-from plimsoll.alerting.incidents import Incident
 from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import named, state_sentence
 from plimsoll.model.remark import counted, listed

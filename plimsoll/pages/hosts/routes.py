@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.alerting import notes, silences
+from plimsoll.alerting import actions, silences
 from plimsoll.alerting.causes import cause, certainty, unjudged
+from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.health import HostHealth, HostState
-from plimsoll.alerting.incidents import Incident
 from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.dashboards.areas import Area, load_areas
 from plimsoll.model.host_key import host_key
@@ -97,8 +97,8 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         "silences": [(one.rule, zone.clock(one.until), one.reason, one.who) for one in silenced],
         "notes": [
             (zone.clock(one.at), one)
-            for one in notes.between(watched.file, now - _NOTED, now)
-            if notes.concerns(one, {host})
+            for one in actions.find_notes(watched.file, now - _NOTED, now)
+            if one.concerns({host})
         ],
         "start": "now-1h",
         "end": "now",

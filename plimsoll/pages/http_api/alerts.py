@@ -9,11 +9,10 @@ from typing import Annotated, Literal, TypeVar
 from fastapi import Path, Query, Request
 from pydantic import BeforeValidator, Field
 
-from plimsoll.alerting import actions, alert_queries, alert_search, audit_log, notes, silences
+from plimsoll.alerting import actions, alert_queries, audit_log, silences
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.causes import cause
-from plimsoll.alerting.firing import firing
-from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.alerting.firing import Incident, firing, incidents
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import parse_duration
 from plimsoll.notify.alerts_document import AlertPart, SilencePart, alert_part, silence_part
@@ -144,10 +143,10 @@ class NewSilence(Body):
 class NewNote(Body):
     """A note to add."""
 
-    text: str = Field(max_length=notes.LONGEST, description="Such as: deployed 4.2.")
+    text: str = Field(max_length=actions.LONGEST_NOTE, description="Such as: deployed 4.2.")
     at: str = Field(default="now", max_length=40)
-    host: str = Field(default="", max_length=notes.LONGEST, description="Empty: it concerns all.")
-    who: str = Field(default=PROGRAM, max_length=notes.LONGEST)
+    host: str = Field(default="", max_length=actions.LONGEST_NOTE, description="Empty: it concerns all.")
+    who: str = Field(default=PROGRAM, max_length=actions.LONGEST_NOTE)
 
 
 AlertId = Annotated[int, Path(description="The id of the alert.")]
@@ -176,13 +175,13 @@ def list_alerts(query: Annotated[AlertsQuery, Query()], watched: WatchedDependen
     """Alerts."""
     severities = (query.severity,) if query.severity else SEVERITIES
     if query.state == "firing":
-        matches = alert_search.firing(
+        matches = alert_queries.find_firing(
             watched.file, severities, query.offset, query.limit, host=query.host, rule=query.rule, exact=True
         )
     else:
         start, end = query.range(time.time_ns())
-        ended = alert_search.AlertFilter(start, end, severities, query.host, query.rule)
-        matches = alert_search.ended(watched.file, ended, query.offset, query.limit, exact=True)
+        ended = alert_queries.AlertFilter(start, end, severities, query.host, query.rule)
+        matches = alert_queries.find_ended(watched.file, ended, query.offset, query.limit, exact=True)
     return Page[AlertPart].at(matches.alerts, matches.total, query, _alert_maker(watched))
 
 
@@ -236,7 +235,9 @@ def end_silence(
 @router.get("/notes", operation_id="notes")
 def list_notes(query: Annotated[NotesQuery, Query()], watched: WatchedDependency) -> Page[NotePart]:
     """Notes of a time."""
-    return Page[NotePart].of(notes.between(watched.file, *query.range(time.time_ns())), query, NotePart.model_validate)
+    return Page[NotePart].of(
+        actions.find_notes(watched.file, *query.range(time.time_ns())), query, NotePart.model_validate
+    )
 
 
 @router.post("/notes", operation_id="note", status_code=HTTPStatus.CREATED)

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting import actions, notes
+from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.audit_log import Actor
 from plimsoll.model.errors import Unusable
@@ -53,7 +53,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
             start, end = (instant_of(asked.get(name) or usual, zone, now) for name, usual in _SPAN)
         except Unusable as error:
             return JSONResponse({"error": str(error)}, HTTPStatus.BAD_REQUEST)
-        return JSONResponse([asdict(one) for one in notes.between(watched.file, start, end)])
+        return JSONResponse([asdict(one) for one in actions.find_notes(watched.file, start, end)])
 
     return [
         forms.route("/notes", made),
@@ -66,7 +66,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 _SPAN = (("from", "now-24h"), ("to", "now"))
 
 
-def _add(watched: Watched, fields: Fields, zone: Zone, who: Actor) -> notes.Note:
+def _add(watched: Watched, fields: Fields, zone: Zone, who: Actor) -> actions.Note:
     now = time.time_ns()
     at = instant_of(fields.get("at") or "now", zone, now)
     return actions.add_note(watched.file, at, fields.get("text", ""), fields.get("host", ""), who, now)

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.alerting import alert_search
+from plimsoll.alerting import alert_queries
 from plimsoll.model.errors import suggest
 from plimsoll.model.times import duration_text
 from plimsoll.pages.rules import limits, rule_page
@@ -58,7 +58,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         judged = Counter[str]()
         for one in watched.judged().rules:
             judged[one.rule.id] += sum(map(len, one.limits.rows.values()))
-        firing = alert_search.firing_by_rule(watched.file)
+        firing = alert_queries.firing_by_rule(watched.file)
 
         def line(rule: Rule) -> Line:
             signal = catalogue.signals[rule.signal].title

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.alerting import alert_search
+from plimsoll.alerting import alert_queries
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import Zone
@@ -44,7 +44,7 @@ def content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any
     """All that the page shows."""
     catalogue = watched.site.catalogue
     judged = sorted((one for one in watched.judged() if one.rule.id == rule.id), key=_rank)
-    alerts = alert_search.of_rule(watched.file, rule.id, 0, _MOST_ALERTS)
+    alerts = alert_queries.find_by_rule(watched.file, rule.id, 0, _MOST_ALERTS)
     unit = catalogue.signals[rule.signal].unit
     area, panel = panel_of(rule.signal)
     return {

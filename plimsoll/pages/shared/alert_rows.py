@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.causes import cause
-from plimsoll.alerting.incidents import Incident
+from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import ended_sentence, still_sentence
 from plimsoll.model.times import Zone, duration_text

@@ -10,8 +10,7 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alert_history import last_evaluation
 from plimsoll.alerting.alerts_file import AlertsFile, NotKept
 from plimsoll.alerting.causes import cause
-from plimsoll.alerting.firing import firing
-from plimsoll.alerting.incidents import incidents
+from plimsoll.alerting.firing import firing, incidents
 from plimsoll.alerting.wording import ended_sentence, made_sentence, still_sentence
 from plimsoll.api import data_folder
 from plimsoll.cli.console import print_error, print_line, print_lines

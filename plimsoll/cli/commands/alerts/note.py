@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from plimsoll.alerting import actions, notes
+from plimsoll.alerting import actions
 from plimsoll.cli.commands.alerts.alerts import opened
 from plimsoll.cli.console import print_line
 from plimsoll.cli.person import at_terminal
@@ -27,7 +27,7 @@ def list_notes(data: Path | None) -> None:
     """List the notes of the last 7 days."""
     now = time.time_ns()
     with opened(data) as (file, zone):
-        found = notes.between(file, now - 7 * _DAY, now + _DAY)
+        found = actions.find_notes(file, now - 7 * _DAY, now + _DAY)
     for one in found:
         print_line(f"{one.id:>5} {_line(one, zone)}")
     if not found:
@@ -41,5 +41,5 @@ def remove(data: Path | None, number: int) -> None:
     print_line(f"Removed: {_line(gone, zone)}")
 
 
-def _line(note: notes.Note, zone: Zone) -> str:
+def _line(note: actions.Note, zone: Zone) -> str:
     return f"{zone.clock(note.at)}  {note.text}{f', on {note.host}' if note.host else ''}  (by {note.who})"
