@@ -13,7 +13,7 @@ PACKAGE = Path(plimsoll.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 # These call other programs.
 CALLERS = {
-    "collect/checks/running.py",
+    "collect/checks/looking.py",
     "up/service/installation.py",
 }
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from plimsoll.collect.pdh.library import Pdh
-from plimsoll.collect.sources import disks, file_systems, kernel, memory, network, process_counts, processors, windows
-from plimsoll.collect.sources.patience import NoAnswer
-from plimsoll.collect.sources.reading import Group, Reading
+from plimsoll.collect.pdh import Pdh
+from plimsoll.collect.sources import disks, file_systems, system, windows
+from plimsoll.collect.sources.reading import Group, NoAnswer, Reading
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.rules.grid import EVERY
@@ -96,24 +95,24 @@ def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None
     if sys.platform == "win32":
         return windows.groups(host, load_signals() if signals is None else signals, _pdh())
     common: dict[str, Group] = {
-        "processor time": processors.ProcessorTime(),
-        "load and uptime": processors.system,
-        "memory": memory.memory,
-        "swap space": memory.swap,
+        "processor time": system.ProcessorTime(),
+        "load and uptime": system.system,
+        "memory": system.memory,
+        "swap space": system.swap,
         "disk requests": disks.DiskRequests(),
         "free space": file_systems.FreeSpace(),
-        "network adapters": network.adapters,
-        "processes": process_counts.processes,
+        "network adapters": system.adapters,
+        "processes": system.processes,
     }
     if sys.platform != "linux":
         return common
     return common | {
-        "context switches and interrupts": kernel.counts,
-        "paging": kernel.paging,
-        "pressure": kernel.pressure,
-        "connection tracking": kernel.connections_tracked,
-        "accept queues": kernel.accept_queues,
-        "open files": kernel.open_files,
+        "context switches and interrupts": system.counts,
+        "paging": system.paging,
+        "pressure": system.pressure,
+        "connection tracking": system.connections_tracked,
+        "accept queues": system.accept_queues,
+        "open files": system.open_files,
     }
 
 

@@ -12,10 +12,10 @@ import psutil
 import pytest
 
 from plimsoll.collect.collector import Collector
+from plimsoll.collect.pdh import PdhError
 from plimsoll.collect.pdh import objects as pdh_objects
-from plimsoll.collect.pdh.library import PdhError
 from plimsoll.collect.sources import windows
-from plimsoll.collect.sources.patience import Patient
+from plimsoll.collect.sources.reading import Patient
 from plimsoll.export.counters.counters import counters
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import CounterPath
@@ -242,8 +242,8 @@ def test_an_object_that_does_not_answer_costs_no_other_and_is_said(minutes, capl
     assert caplog.text.count("Memory: cannot be collected") == 1
     host.failing.clear()
     hang.set()
-    assert memory._thread
-    memory._thread.join(300)
+    assert memory._readings
+    memory._readings.result(300)
     memory.patience_s = 300
     assert len(given(started.collect(AT + 70 * SECOND))) == 2
     assert started.silent == {}

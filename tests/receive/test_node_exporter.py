@@ -12,7 +12,7 @@ import pytest
 import urllib3
 
 from plimsoll.collect.collector import Collector
-from plimsoll.collect.sources import disks, kernel, process_counts, processors
+from plimsoll.collect.sources import disks, system
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters.scrape import Target, read
 from plimsoll.receive.exporters.translate import Translator
@@ -83,16 +83,16 @@ def go_on(folder):
 def test_the_same_files_of_the_kernel_give_the_same_values(installed, tmp_path, monkeypatch):
     program = installed("prometheus-node-exporter", "prometheus-node-exporter")
     proc = tmp_path / "proc"
-    for module in (disks, kernel, process_counts, processors):
+    for module in (disks, system):
         monkeypatch.setattr(module, "PROC", proc)
     monkeypatch.setattr(psutil, "PROCFS_PATH", str(proc))
     freeze(proc)
     groups = {
-        "cpu": processors.ProcessorTime(),
-        "kernel": kernel.counts,
-        "paging": kernel.paging,
-        "queues": kernel.accept_queues,
-        "files": kernel.open_files,
+        "cpu": system.ProcessorTime(),
+        "kernel": system.counts,
+        "paging": system.paging,
+        "queues": system.accept_queues,
+        "files": system.open_files,
         "disks": disks.DiskRequests(),
     }
     collector, translator = Collector("h", groups), Translator(load().signals)

@@ -4,9 +4,8 @@ import ctypes
 import json
 import sys
 
-from plimsoll.collect.pdh.library import Pdh
-from plimsoll.collect.sources.patience import NoAnswer, Patient
-from plimsoll.collect.sources.reading import Group, Reading
+from plimsoll.collect.pdh import Pdh
+from plimsoll.collect.sources.reading import Group, NoAnswer, Patient, Reading
 
 WANTED = (
     r"\Memory\Available Bytes",

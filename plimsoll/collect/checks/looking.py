@@ -1,13 +1,31 @@
 """Looks every 10 s, each check in a thread of its own, so that one that waits holds up nothing."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from threading import Thread
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from typing import NamedTuple, TypeAlias
 
-from plimsoll.collect.checks import reached, running
-from plimsoll.collect.checks.settings import CheckSettings
-from plimsoll.collect.sources.reading import Group, Reading
+import psutil
 
+from plimsoll.collect.checks import reached
+from plimsoll.collect.checks.settings import CheckSettings
+from plimsoll.collect.sources.reading import Group, Reading, run_in_background
+
+# https://learn.microsoft.com/windows/win32/api/winsvc/ns-winsvc-service_status
+_WINDOWS = {
+    "stopped": 1,
+    "start_pending": 2,
+    "stop_pending": 3,
+    "running": 4,
+    "continue_pending": 5,
+    "pause_pending": 6,
+    "paused": 7,
+}
+# Those of Telegraf.
+_LOAD = {"loaded": 0, "stub": 1, "not-found": 2, "bad-setting": 3, "error": 4, "merged": 5, "masked": 6}
+_ACTIVE = {"active": 0, "reloading": 1, "inactive": 2, "failed": 3, "activating": 4, "deactivating": 5}
 Look: TypeAlias = Callable[[], Iterable[Reading]]
 
 
@@ -26,37 +44,84 @@ def groups(checks: Sequence[CheckSettings]) -> Mapping[str, Group]:
 def check_of(one: CheckSettings) -> Check:
     """How a check is made."""
     if one.kind in ("service", "process"):
-        return Check(lambda: running.look(one), lambda: ())
+        return Check(lambda: look(one), lambda: ())
     site = reached.Site(one)
     return Check(site.look, site.late)
 
 
 class Looking:
-    """A check as a group of readings: gives what the last look found, and begins the next one."""
+    """A check as a group of readings: gives what the last look gave, and begins the next one."""
 
     def __init__(self, check: Check) -> None:
         self._check = check
-        self._thread: Thread | None = None
-        self._found: Sequence[Reading] = ()
-        self._failed: Exception | None = None
-        self._said: Exception | None = None
+        self._running: Future[list[Reading]] | None = None
+        self._error: BaseException | None = None
 
     def __call__(self) -> Iterable[Reading]:
-        """What was found since the last call."""
-        if self._thread is not None and self._thread.is_alive():
-            if self._said is not None:
-                raise self._said
+        """Return the readings since the last call, or raise what the check raised."""
+        previous = self._running
+        if previous is not None and not previous.done():
+            if self._error is not None:
+                raise self._error
             return self._check.late()
-        found, failed = self._found, self._failed
-        self._found, self._failed, self._said = (), None, failed
-        self._thread = Thread(target=self._look, name="check", daemon=True)
-        self._thread.start()
-        if failed is not None:
-            raise failed
-        return found
+        self._running = run_in_background(lambda: [*self._check.look()])
+        if previous is None:
+            return ()
+        self._error = previous.exception()
+        return previous.result()
 
-    def _look(self) -> None:
-        try:
-            self._found = [*self._check.look()]
-        except Exception as error:  # whatever it is, it is said by whoever asks for the readings
-            self._failed = error
+
+def look(one: CheckSettings) -> Iterator[Reading]:
+    """Look once."""
+    if one.kind == "process":
+        yield _process(one)
+    elif sys.platform == "win32":
+        yield _windows_service(one)
+    else:
+        yield _unit(one)
+
+
+def _process(one: CheckSettings) -> Reading:
+    wanted = one.asked.casefold()
+    count = sum(_name(found).casefold() in (wanted, f"{wanted}.exe") for found in psutil.process_iter())
+    fields = {"pid_count": count, "running": count, "result_code": 0}
+    return Reading("procstat_lookup", fields, (("check", one.title), ("exe", one.asked), ("pid_finder", "native")))
+
+
+def _name(process: psutil.Process) -> str:
+    try:
+        return process.name()
+    except (psutil.Error, OSError):  # it has ended, or is one of Windows' own
+        return ""
+
+
+def _windows_service(one: CheckSettings) -> Reading:
+    tags = (("check", one.title), ("service_name", one.asked))
+    try:
+        status = psutil.win_service_get(one.asked).status()
+    except psutil.NoSuchProcess:
+        status = "stopped"  # one that is not there does not run
+    return Reading("win_services", {"state": _WINDOWS[status]}, tags)
+
+
+def _unit(one: CheckSettings) -> Reading:
+    systemctl = shutil.which("systemctl")
+    if systemctl is None:
+        raise RuntimeError("services are those of systemd, and this computer has no systemctl; check a process instead")
+    name = one.asked if "." in one.asked else f"{one.asked}.service"
+    done = subprocess.run(
+        [systemctl, "show", "--property=LoadState,ActiveState", "--", name],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=one.timeout_s,
+        check=False,
+    )
+    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    if done.returncode != 0 or found.get("ActiveState") not in _ACTIVE:
+        said = " ".join(done.stderr.split()) or done.stdout.strip()
+        raise RuntimeError(f"systemctl show {name}: {said or f'status {done.returncode}'}")
+    fields = {"active_code": _ACTIVE[found["ActiveState"]]}
+    if found.get("LoadState") in _LOAD:
+        fields["load_code"] = _LOAD[found["LoadState"]]
+    return Reading("systemd_units", fields, (("check", one.title), ("name", name)))

@@ -9,8 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import psutil
 
-from plimsoll.collect.sources.asking import Asker
-from plimsoll.collect.sources.reading import PROC, SYS, Reading, text_of
+from plimsoll.collect.sources.reading import PROC, SYS, Lookup, Reading, text_of
 
 # As in telegraf/linux.conf: those in memory, in image files and of containers.
 LEFT_OUT = ("tmpfs", "devtmpfs", "devfs", "iso9660", "overlay", "aufs", "squashfs")
@@ -83,12 +82,12 @@ class FreeSpace:
         self, mounts: Callable[[], Sequence[Mount]] = _mounts, usage: Callable[[str], Fields] = _usage
     ) -> None:
         self._mounts = mounts
-        self._usages = Asker(usage)
+        self._usages = Lookup(usage)
 
     def __call__(self) -> Iterator[Reading]:
         """The measurement `disk`, for each file system that has a size."""
         mounts = {one.mountpoint: one for one in self._mounts() if one.fstype not in _NEVER_ASKED}
-        for path, fields in self._usages.answers(mounts).items():
+        for path, fields in self._usages.results(mounts).items():
             if fields["total"]:
                 yield Reading("disk", fields, _tags(mounts[path]))
 

@@ -1,11 +1,21 @@
-"""What the collector reads: values of one measurement, with the names that Telegraf gives them."""
+"""Readings of the collector, with the names that Telegraf gives them, and reading in the background."""
 
+import logging
+import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, wait
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 PROC = Path("/proc")
 SYS = Path("/sys")
+
+_PATIENCE_S = 1.0
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 
 class Reading(NamedTuple):
@@ -20,8 +30,92 @@ Group: TypeAlias = Callable[[], Iterable[Reading]]
 
 
 def text_of(path: Path) -> str | None:
-    """The text of a file of the kernel; None if this kernel does not have it, or it cannot be read."""
+    """Return the text of a file of the kernel; None if this kernel does not have it, or it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return None
+
+
+def run_in_background(function: Callable[[], T]) -> Future[T]:
+    """Call a function that may never return in a thread of its own, which does not keep the program from ending."""
+    result: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(function())
+        except Exception as error:  # raised again where the result is asked for
+            result.set_exception(error)
+
+    threading.Thread(target=run, name="collector", daemon=True).start()
+    return result
+
+
+class NoAnswer(Exception):
+    """A group has not answered for so long (s)."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it has not answered for {seconds:.0f} s")
+        self.seconds = seconds
+
+
+class Patient:
+    """A group that is read within `patience_s`. While it does not answer it is not read again: NoAnswer.
+
+    What Windows reads a counter with is a library of whoever wrote the provider, which may wait for ever. What it
+    returns too late is of a time that is over, and is left out.
+    """
+
+    # More than a loaded machine takes, and less than the 10 s until the next time.
+    def __init__(self, group: Group, patience_s: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._group = group
+        self.patience_s = patience_s
+        self._clock = clock
+        self._readings: Future[list[Reading]] | None = None
+        self._began = 0.0
+
+    def __call__(self) -> Iterable[Reading]:
+        """Return the readings now, or raise what the group raises."""
+        if self._readings is None or self._readings.done():
+            self._began = self._clock()
+            self._readings = run_in_background(lambda: [*self._group()])
+            wait([self._readings], self.patience_s)
+        if not self._readings.done():
+            raise NoAnswer(self._clock() - self._began)
+        readings, self._readings = self._readings, None
+        return readings.result()
+
+
+class Lookup(Generic[T]):
+    """Calls `look_up` for each of some names. One that does not answer within a second is left out until it does.
+
+    The kernel can keep a program waiting for ever when it asks a file server that does not answer.
+    """
+
+    def __init__(self, look_up: Callable[[str], T]) -> None:
+        self._look_up = look_up
+        self._pending: dict[str, Future[T]] = {}
+        self._silent: set[str] = set()
+
+    def results(self, names: Iterable[str]) -> Mapping[str, T]:
+        """Return the results by name, without those that fail (OSError) or do not come in time."""
+        for name in names:
+            if name not in self._pending:
+                self._pending[name] = run_in_background(lambda name=name: self._look_up(name))
+        wait([future for name, future in self._pending.items() if name not in self._silent], _PATIENCE_S)
+        results: dict[str, T] = {}
+        for name, future in [*self._pending.items()]:
+            if not future.done():
+                if name not in self._silent:
+                    _log.warning("%s: does not answer; nothing is collected of it until it does", name)
+                self._silent.add(name)
+                continue
+            del self._pending[name]
+            if name in self._silent:  # its result is of a time that is over
+                _log.warning("%s: answers again", name)
+                self._silent.discard(name)
+            elif future.exception() is None:
+                results[name] = future.result()
+            elif not isinstance(future.exception(), OSError):  # it may not be asked, or has gone
+                future.result()
+        return results

@@ -8,11 +8,9 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 
-from plimsoll.collect.pdh.library import Pdh
-from plimsoll.collect.pdh.objects import ObjectCounters
+from plimsoll.collect.pdh import ObjectCounters, Pdh
 from plimsoll.collect.sources import windows_stand_ins
-from plimsoll.collect.sources.patience import Patient
-from plimsoll.collect.sources.reading import Group, Reading
+from plimsoll.collect.sources.reading import Group, Patient, Reading
 from plimsoll.export.counters.counters import counters
 from plimsoll.model.perfmon import SQL_NAMED, CounterPath
 from plimsoll.rules.schema.signal import Signal

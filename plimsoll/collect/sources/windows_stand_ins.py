@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 import psutil
 
-from plimsoll.collect.sources.asking import Asker
-from plimsoll.collect.sources.reading import Group, Reading
+from plimsoll.collect.sources.reading import Group, Lookup, Reading
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import CounterPath
 
@@ -181,13 +180,13 @@ class FreeSpace:
     """How much of each volume is free."""
 
     def __init__(self) -> None:
-        self._usages = Asker(psutil.disk_usage)
+        self._usages = Lookup(psutil.disk_usage)
 
     def __call__(self) -> Counters:
         """By counter path."""
         volumes = [one.mountpoint for one in psutil.disk_partitions() if "cdrom" not in one.opts.split(",")]
         found: dict[str, float] = {}
-        for volume, usage in self._usages.answers(volumes).items():
+        for volume, usage in self._usages.results(volumes).items():
             if usage.total:
                 path = f"\\LogicalDisk({volume.rstrip(chr(92))})\\"
                 found[path + "% Free Space"] = 100 * usage.free / usage.total

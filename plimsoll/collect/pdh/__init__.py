@@ -1,1 +1,0 @@
-"""Windows' performance counters, read as Performance Monitor reads them: through pdh.dll."""

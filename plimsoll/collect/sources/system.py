@@ -1,0 +1,246 @@
+"""Processors, memory, network adapters, processes and what the Linux kernel counts, as plugins of Telegraf give them.
+
+They give the fields that telegraf/linux.conf keeps. A kernel that lacks one of its files gives no reading of it.
+"""
+
+import itertools
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+import psutil
+
+from plimsoll.collect.sources.reading import PROC, SYS, Reading, text_of
+
+_STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice")
+# The kernel counts the time of guests in user and nice as well.
+_ADDED_UP = _STATES[:8]
+_TOTAL = "cpu-total"
+
+Times: TypeAlias = Mapping[str, float]
+
+
+class ProcessorTime:
+    """Reads the share of time that each processor spent in each state since the last call; nothing at the first."""
+
+    def __init__(self) -> None:
+        self._last: Mapping[str, Times] = {}
+
+    def __call__(self) -> Iterator[Reading]:
+        """The measurement `cpu`, for each processor and for all together."""
+        now, last = _times(), self._last
+        self._last = now
+        for name, times in now.items():
+            if name not in last:
+                continue
+            spent = {state: times.get(state, 0) - last[name].get(state, 0) for state in _STATES}
+            whole = sum(spent[state] for state in _ADDED_UP)
+            if whole <= 0:
+                continue
+            spent["user"] -= spent["guest"]
+            spent["nice"] -= spent["guest_nice"]
+            shares = {f"usage_{state}": 100 * ticks / whole for state, ticks in spent.items()}
+            yield Reading("cpu", shares, (("cpu", name),))
+
+
+def _times() -> Mapping[str, Times]:
+    """The time each processor has spent in each state, by the processor's name; its unit does not matter."""
+    if sys.platform != "linux":
+        each = {f"cpu{at}": times._asdict() for at, times in enumerate(psutil.cpu_times(percpu=True))}
+        return each | {_TOTAL: psutil.cpu_times()._asdict()}
+    # psutil numbers processors by their line, which is wrong where one is offline.
+    found: dict[str, Times] = {}
+    for line in (PROC / "stat").read_text().splitlines():
+        name, *ticks = line.split()
+        if not name.startswith("cpu"):
+            break
+        found[_TOTAL if name == "cpu" else name] = dict(zip(_STATES, map(float, ticks), strict=False))
+    return found
+
+
+def system() -> Iterator[Reading]:
+    """The measurement `system`: load averages, number of processors and uptime."""
+    load1, load5, load15 = psutil.getloadavg()
+    fields = {"load1": load1, "load5": load5, "load15": load15, "uptime": float(int(time.time() - psutil.boot_time()))}
+    for name, logical in (("n_cpus", True), ("n_physical_cpus", False)):
+        if (count := psutil.cpu_count(logical=logical)) is not None:
+            fields[name] = count
+    yield Reading("system", fields)
+
+
+# psutil's names of what Telegraf calls otherwise.
+_MEMORY_NAMES = {"buffers": "buffered"}
+_MEMORY_FIELDS = (
+    "total",
+    "available",
+    "used",
+    "free",
+    "active",
+    "inactive",
+    "wired",
+    "buffers",
+    "cached",
+    "shared",
+    "slab",
+)
+
+
+def memory() -> Iterator[Reading]:
+    """The measurement `mem`."""
+    found = psutil.virtual_memory()._asdict()
+    fields: dict[str, float] = {_MEMORY_NAMES.get(name, name): found[name] for name in _MEMORY_FIELDS if name in found}
+    for part in ("used", "available"):
+        fields[f"{part}_percent"] = 100 * fields[part] / fields["total"]
+    yield Reading("mem", fields)
+
+
+def swap() -> Iterator[Reading]:
+    """The measurement `swap`."""
+    found = psutil.swap_memory()
+    used = 100 * found.used / found.total if found.total else 0.0
+    fields = {"total": found.total, "used": found.used, "free": found.free, "used_percent": used}
+    if sys.platform == "linux":  # that of macOS counts pages of mapped files as well
+        fields |= {"in": found.sin, "out": found.sout}
+    yield Reading("swap", fields)
+
+
+_ADAPTER_NAMES = {
+    "bytes_sent": "bytes_sent",
+    "bytes_recv": "bytes_recv",
+    "packets_sent": "packets_sent",
+    "packets_recv": "packets_recv",
+    "errin": "err_in",
+    "errout": "err_out",
+    "dropin": "drop_in",
+    "dropout": "drop_out",
+}
+_UNKNOWN_SPEED = -1.0
+
+
+def adapters() -> Iterator[Reading]:
+    """The measurement `net`, for each adapter that is up, except the loopback."""
+    stats = psutil.net_if_stats()
+    # nowrap: psutil would add up counts over a restart of the count, which rates must see.
+    for name, counts in psutil.net_io_counters(pernic=True, nowrap=False).items():
+        if name not in stats:
+            continue
+        flags = stats[name].flags.split(",")
+        if "up" in flags and "loopback" not in flags:
+            fields: dict[str, float] = {_ADAPTER_NAMES[key]: value for key, value in counts._asdict().items()}
+            yield Reading("net", {**fields, "speed": _speed(name, stats[name].speed)}, (("interface", name),))
+
+
+def _speed(name: str, known: int) -> float:
+    """The speed of the link in Mbit/s, -1 if it is not known."""
+    if sys.platform != "linux":
+        return known or _UNKNOWN_SPEED
+    try:
+        return float(text_of(SYS / "class" / "net" / name / "speed") or _UNKNOWN_SPEED)
+    except ValueError:
+        return _UNKNOWN_SPEED
+
+
+_PROCESS_STATES = ("blocked", "zombies", "stopped", "running", "sleeping", "unknown", "idle")
+_ON_LINUX = (*_PROCESS_STATES, "dead", "paging")
+_LETTERS = {
+    "R": "running",
+    "S": "sleeping",
+    "D": "blocked",
+    "Z": "zombies",
+    "X": "dead",
+    "T": "stopped",
+    "t": "stopped",
+    "W": "paging",
+    "I": "idle",
+}
+_STATUSES = {
+    psutil.STATUS_RUNNING: "running",
+    psutil.STATUS_SLEEPING: "sleeping",
+    psutil.STATUS_DISK_SLEEP: "blocked",
+    psutil.STATUS_ZOMBIE: "zombies",
+    psutil.STATUS_STOPPED: "stopped",
+    psutil.STATUS_IDLE: "idle",
+}
+
+
+def processes() -> Iterator[Reading]:
+    """The measurement `processes`."""
+    if sys.platform == "linux":
+        yield _processes_of_linux()
+        return
+    counted = Counter(_STATUSES.get(one.info["status"], "unknown") for one in psutil.process_iter(["status"]))
+    yield Reading("processes", {**{state: counted[state] for state in _PROCESS_STATES}, "total": counted.total()})
+
+
+def _processes_of_linux() -> Reading:
+    """From the files of the kernel: psutil takes ten times as long."""
+    counted: Counter[str] = Counter()
+    threads = 0
+    for folder in PROC.iterdir():
+        if not folder.name.isdecimal():
+            continue
+        try:
+            stat = (folder / "stat").read_bytes()
+        except OSError:  # it has ended
+            continue
+        # The name, in brackets, may hold anything.
+        letter, *rest = stat[stat.rindex(b")") + 2 :].split()
+        counted[_LETTERS.get(letter.decode(), "unknown")] += 1
+        threads += int(rest[16])
+    fields: dict[str, float] = {state: counted[state] for state in _ON_LINUX}
+    return Reading("processes", {**fields, "total": counted.total(), "total_threads": threads})
+
+
+_STAT = {"intr": "interrupts", "ctxt": "context_switches", "processes": "processes_forked", "btime": "boot_time"}
+_VMSTAT = ("pgpgin", "pgpgout", "pswpin", "pswpout", "pgmajfault", "oom_kill")
+_NETSTAT = ("TcpExt", "ListenOverflows")
+
+
+def counts() -> Iterator[Reading]:
+    """The measurement `kernel`: context switches, interrupts and processes started, since the system started."""
+    lines = (line.split(maxsplit=2) for line in (PROC / "stat").read_text().splitlines())
+    yield Reading("kernel", {_STAT[line[0]]: float(line[1]) for line in lines if line and line[0] in _STAT})
+
+
+def paging() -> Iterator[Reading]:
+    """The measurement `kernel_vmstat`."""
+    found = dict(line.split() for line in (PROC / "vmstat").read_text().splitlines())
+    yield Reading("kernel_vmstat", {name: float(found[name]) for name in _VMSTAT if name in found})
+
+
+def pressure() -> Iterator[Reading]:
+    """The measurement `pressure`: pressure stall information."""
+    for resource in ("cpu", "memory", "io"):
+        for line in (text_of(PROC / "pressure" / resource) or "").splitlines():
+            kind, *averages = line.split()
+            if (resource, kind) == ("cpu", "full"):  # always 0, and Telegraf leaves it out
+                continue
+            fields = {name: float(value) for name, _, value in (one.partition("=") for one in averages)}
+            yield Reading("pressure", fields, (("resource", resource), ("type", kind)))
+
+
+def connections_tracked() -> Iterator[Reading]:
+    """The measurement `conntrack`, if the module is loaded."""
+    folder = PROC / "sys" / "net" / "netfilter"
+    count, most = text_of(folder / "nf_conntrack_count"), text_of(folder / "nf_conntrack_max")
+    if count and most:
+        yield Reading("conntrack", {"ip_conntrack_count": float(count), "ip_conntrack_max": float(most)})
+
+
+def accept_queues() -> Iterator[Reading]:
+    """The measurement `nstat`: connections that found the queue of a listening socket full."""
+    group, name = _NETSTAT
+    # A line of names, and below it one of values.
+    for names, values in itertools.pairwise((text_of(PROC / "net" / "netstat") or "").splitlines()):
+        found = dict(zip(names.split(), values.split(), strict=False))
+        if names.startswith(f"{group}:") and found[f"{group}:"] == f"{group}:" and name in found:
+            yield Reading("nstat", {group + name: float(found[name])}, (("name", "netstat"),))
+            return
+
+
+def open_files() -> Iterator[Reading]:
+    """The measurement `linux_sysctl_fs`: file handles."""
+    in_use, _, most = (PROC / "sys" / "fs" / "file-nr").read_text().split()
+    yield Reading("linux_sysctl_fs", {"file-nr": float(in_use), "file-max": float(most)})
