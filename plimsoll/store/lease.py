@@ -19,8 +19,7 @@ from uuid import uuid4
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import iso
-from plimsoll.store.protocol import Store
-from plimsoll.store.run_states import Claim, Work
+from plimsoll.store.protocol import Claim, Claims, Work
 
 BEAT_S = 5.0
 LIFE_S = 20.0
@@ -36,44 +35,42 @@ class LeaseEnded(Unusable):
 
 
 class Lease:
-    """A claim that is held. `took_over` is whether the claim of another command was ended for it."""
+    """A claim that is held."""
 
-    def __init__(self, store: Store, run: str, work: Work) -> None:
-        self._store = store
+    def __init__(self, claims: Claims, run: str, work: Work) -> None:
+        self._claims = claims
         self._claim = Claim(run, uuid4().hex, work, this_process())
         self._done = Event()
         self._beats = Thread(target=self._beat, daemon=True)
-        self.took_over = False
 
     def acquire(self, *, force: bool, notify: Notify) -> None:
-        """Claim the run as soon as no other claim excludes it.
+        """Claim the run as soon as there is no other claim on it.
 
-        `force` ends another claim on the same run. Unusable if that is wanted and its holder is alive, or if another
-        run's lasts too long.
+        `force` ends another claim. Unusable if its holder is alive otherwise.
         """
         heard: dict[str, int] = {}
         until = time.monotonic() + _PATIENCE_S
         while True:
-            others = self._living(self._excluding(), force=force)
+            others = self._living(self._others(), force=force)
             if not others:
-                self._store.claim(self._claim)
-                if not self._excluding():
+                self._claims.claim(self._claim)
+                if not self._others():
                     self._beats.start()
                     return
-                self._store.withdraw(self._claim.holder)
+                self._claims.withdraw(self._claim.holder)
                 time.sleep(random.uniform(0.1, 1))
-            for one in others:
+            for other in others:
                 if not heard:
-                    notify(f"{described(one)}: waiting until it has ended")
-                goes_on = one.heard > heard.setdefault(one.holder, one.heard)
-                if (goes_on and one.run == self._claim.run) or time.monotonic() > until:
-                    raise Unusable(f"{described(one)}: {_advice(one, self._claim)}")
+                    notify(f"{described(other)}: waiting until it has ended")
+                goes_on = other.heard > heard.setdefault(other.holder, other.heard)
+                if goes_on or time.monotonic() > until:
+                    raise Unusable(f"{described(other)}: {_advice(self._claim)}")
             if others:
                 time.sleep(_LOOKS_EVERY_S)
 
     def check(self) -> None:
         """Raise LeaseEnded if the claim was ended."""
-        claims = self._store.claims(LIFE_S)
+        claims = self._claims.current(LIFE_S)
         if any(one.holder == self._claim.holder for one in claims):
             return
         now = next((f"; now {described(one)}" for one in claims if one.run == self._claim.run), "")
@@ -85,35 +82,31 @@ class Lease:
         """Withdraw the claim."""
         self._done.set()
         self._beats.join(1)
-        self._store.withdraw(self._claim.holder)
+        self._claims.withdraw(self._claim.holder)
 
-    def _excluding(self) -> list[Claim]:
+    def _others(self) -> list[Claim]:
         mine = self._claim
-        claims = self._store.claims(LIFE_S)
-        return [one for one in claims if one.holder != mine.holder and one.excludes(mine.run, mine.work)]
+        claims = self._claims.current(LIFE_S)
+        return [claim for claim in claims if claim.holder != mine.holder and claim.run == mine.run]
 
     def _living(self, claims: Sequence[Claim], *, force: bool) -> list[Claim]:
-        """The claims that stay; the others are ended."""
-        living: list[Claim] = []
-        for one in claims:
-            mine = one.run == self._claim.run
-            if one.alive and not (force and mine):
-                living.append(one)
-            else:
-                self._store.withdraw(one.holder)
-                self.took_over |= mine
+        """Return the claims that stay; the others are ended."""
+        living = [claim for claim in claims if claim.alive and not force]
+        for claim in claims:
+            if claim not in living:
+                self._claims.withdraw(claim.holder)
         return living
 
     def _beat(self) -> None:
         while not self._done.wait(BEAT_S):
             with suppress(Unreachable, Unusable):  # the command itself meets the same error
-                self._store.beat(self._claim)
+                self._claims.beat(self._claim)
 
 
 @contextmanager
-def leased(store: Store, run: str, work: Work, *, force: bool = False, notify: Notify) -> Generator[Lease]:
+def leased(claims: Claims, run: str, work: Work, *, force: bool = False, notify: Notify) -> Generator[Lease]:
     """Hold a lease on a run. See `Lease.acquire`."""
-    lease = Lease(store, run, work)
+    lease = Lease(claims, run, work)
     lease.acquire(force=force, notify=notify)
     try:
         yield lease
@@ -133,10 +126,9 @@ def described(claim: Claim, *, short: bool = False) -> str:
     return work if short else f'run "{claim.run}" is {work}'
 
 
-def _advice(claim: Claim, mine: Claim) -> str:
-    if claim.run == mine.run and mine.work is Work.DELETING:
-        return f"wait until it has ended, or end it with {Parameter.FORCE}"
-    return "wait until it has ended"
+def _advice(mine: Claim) -> str:
+    end = f", or end it with {Parameter.FORCE}" if mine.work is Work.DELETING else ""
+    return f"wait until it has ended{end}"
 
 
 def this_process() -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -28,13 +29,13 @@ class _Point(NamedTuple):
     fields: dict[str, list[int]]
 
 
-def encode(log: Log) -> Iterator[bytes]:
-    """The points of a log as chunks of line protocol, in whole lines. Missing values are not written.
+def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator[bytes]:
+    """Encode the points of a log, with further tags, as chunks of whole lines. Missing values are not written.
 
     As in Telegraf's serializer, a backslash at the end of a tag is left out, as it would escape the comma after it.
     A tag of only backslashes is put in brackets.
     """
-    points = _points(log)
+    points = _points(log, tuple(tags.items()))
     for start in range(0, len(log.times), ROWS_AT_ONCE):
         times = pl.Series("time", log.times[start : start + ROWS_AT_ONCE])
         for head, fields in points:
@@ -131,15 +132,15 @@ def parse_key(key: str) -> Series:
     return Series(host, _unescaped(measurement), tuple(sorted(plain.items())), "")
 
 
-def _points(log: Log) -> list[_Point]:
+def _points(log: Log, tags: tuple[tuple[str, str], ...]) -> list[_Point]:
     points: dict[str, dict[str, list[int]]] = {}
     for at, series in enumerate(log.series):
-        points.setdefault(_head(series), {}).setdefault(_tag(series.field), []).append(at)
+        points.setdefault(_head(series, tags), {}).setdefault(_tag(series.field), []).append(at)
     return [_Point(head, fields) for head, fields in points.items()]
 
 
-def _head(series: Series) -> str:
-    tags = sorted([("host", series.host), *series.tags])
+def _head(series: Series, more: tuple[tuple[str, str], ...] = ()) -> str:
+    tags = sorted([("host", series.host), *series.tags, *more])
     written = "".join(f",{_tag(name)}={_tag(value)}" for name, value in tags if _tag(value))
     return _escaped(series.measurement, ", ") + written
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -17,12 +18,20 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.store.protocol import Store
+from plimsoll.store.protocol import SampleReader
 
 
-def logs_of(store: Store, run: StoredRun) -> list[Log]:
-    """The logs of a run, with the values that the store has now."""
-    return [_log(store, recording) for recording in run.recordings]
+class RunReader(Protocol):
+    """The samples of a run."""
+
+    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+        """Return the samples of each series in a range."""
+        ...
+
+
+def logs_of(samples: RunReader, run: StoredRun) -> list[Log]:
+    """Return the logs of a run, with the values that its store has now."""
+    return [_log(samples, recording) for recording in run.recordings]
 
 
 def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
@@ -41,7 +50,7 @@ def _stored(recording: Recording, log: Log) -> Sequence[int]:
     return [len(np.unique(recording.held(at))) for at in range(len(recording.series))]
 
 
-def live(store: Store, start: int, end: int, hosts: Sequence[str], zone: Zone) -> tuple[list[Log], list[Remark]]:
+def live(store: SampleReader, start: int, end: int, hosts: Sequence[str], zone: Zone) -> tuple[list[Log], list[Remark]]:
     """Live data in a range: a log for each host and sampling interval, and remarks.
 
     Without `hosts`, all hosts are read. `zone` is used for display.
@@ -58,9 +67,9 @@ def live(store: Store, start: int, end: int, hosts: Sequence[str], zone: Zone) -
     return logs, remarks
 
 
-def _log(store: Store, one: Recording) -> Log:
+def _log(samples: RunReader, one: Recording) -> Log:
     start, end = (int(one.times[0]), int(one.times[-1])) if len(one.times) else (0, 0)
-    columns = [_column(one.times, samples) for samples in store.read(one.series, start, end, recorded=True)]
+    columns = [_column(one.times, column) for column in samples.read(one.series, start, end)]
     return Log(
         Path(one.path),
         one.format,

@@ -1,7 +1,11 @@
-"""The interface of stores. `tests/store/test_contract.py` tests it for every implementation."""
+"""The two interfaces of stores: one for samples, one for runs. `tests/store/test_contract.py` tests both.
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+All methods raise Unreachable if a store does not answer, and Unusable if it refuses.
+"""
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 from uuid import uuid4
 
@@ -10,11 +14,10 @@ import numpy as np
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.points import Points
-from plimsoll.model.run import Recording, StoredRun
+from plimsoll.model.run import StoredRun
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.store.m4 import Drawn
-from plimsoll.store.run_states import Claim, State
 
 
 class StoreFull(Unusable):
@@ -31,9 +34,9 @@ class WriteResult:
 
 
 class FoundSeries(NamedTuple):
-    """The series in a range, and how many others were left out because they hold text or booleans.
+    """The series in a range, and the number of others left out because they hold text or booleans.
 
-    `unread`: what of the range the store has lost, `FILE is damaged`.
+    `unread`: what of the range the store has lost, such as `FILE is damaged`.
     """
 
     series: list[Series]
@@ -52,9 +55,106 @@ class Buckets:
 
     @classmethod
     def empty(cls) -> "Buckets":
-        """No buckets."""
+        """Return no buckets."""
         nothing = np.empty(0)
         return cls(np.empty(0, np.int64), nothing, nothing, nothing)
+
+    @classmethod
+    def of(cls, samples: Samples, width: int) -> "Buckets":
+        """Aggregate samples into buckets of `width` ns, which begin at multiples of it."""
+        times, values = samples.present.times, samples.present.values
+        if not len(times):
+            return cls.empty()
+        bucket = times // width
+        first = np.flatnonzero(np.diff(bucket, prepend=bucket[0] - 1))
+        return cls(
+            bucket[first] * width,
+            np.minimum.reduceat(values, first),
+            np.maximum.reduceat(values, first),
+            np.add.reduceat(values, first) / np.diff(first, append=len(bucket)),
+        )
+
+
+class SampleReader(Protocol):
+    """Samples that can be read.
+
+    Series have the names that Telegraf gives; those that differ only in the case of the host are the same. Ranges of
+    time include both ends (UTC ns). Samples are finite: missing values, NaN and infinities are not stored.
+    """
+
+    def hosts(self, start: int, end: int) -> list[str]:
+        """Return the hosts with samples in a range, sorted."""
+        ...
+
+    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
+        """Return the numeric series with a sample in a range, sorted; of these hosts, or of all."""
+        ...
+
+    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+        """Return the samples of each series in a range; empty if there are none."""
+        ...
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
+        """Return samples that draw each series in a range: at most four for each of this number of equal buckets."""
+        ...
+
+    def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
+        """Return minimum, maximum and mean of each series in buckets of `width` ns, which begin at multiples of it."""
+        ...
+
+    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+        """Return the number of samples of each series in a range."""
+        ...
+
+
+class SampleStore(SampleReader, Protocol):
+    """Live samples."""
+
+    @property
+    def name(self) -> str:
+        """The name of the store for people: its address or file."""
+        ...
+
+    def close(self) -> None:
+        """Close connections and files, after the writes in progress."""
+        ...
+
+    def write_points(self, points: Points) -> WriteResult:
+        """Write samples in place of earlier ones of the same series and time; committed when it returns.
+
+        Any thread may call it, and others may read meanwhile.
+        """
+        ...
+
+
+class State(StrEnum):
+    """The state of a run in a store. Only a complete run has all its values.
+
+        absent -> loading -> complete -> deleting -> absent
+
+    A load that was cut off is continued, a deletion can begin at any time, and a run whose deletion was cut off can be
+    saved and loaded anew.
+    """
+
+    LOADING = "loading"
+    COMPLETE = "complete"
+    DELETING = "deleting"
+
+    def to(self, state: "State") -> "State":
+        """Return the next state. ValueError if it cannot follow this one."""
+        if state not in _NEXT[self]:
+            raise ValueError(f"a run cannot go from {self} to {state}")
+        return state
+
+
+_NEXT: Mapping[State, frozenset[State]] = {
+    State.LOADING: frozenset(State),
+    # Loading again: values were found missing.
+    State.COMPLETE: frozenset({State.LOADING, State.DELETING}),
+    State.DELETING: frozenset({State.DELETING}),
+}
+# Of two generations of a run, a save was cut off; the first of these states is shown.
+PREFERRED = (State.COMPLETE, State.LOADING, State.DELETING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +178,8 @@ class RunSummary:
     generation: str = ""
 
     @classmethod
-    def new(cls, run: StoredRun) -> "RunSummary":
-        """A run that is saved now, in a new generation."""
+    def new(cls, run: StoredRun, generation: str = "") -> "RunSummary":
+        """Summarise a run that is saved now, in a new generation."""
         return cls(
             run.name,
             run.start,
@@ -88,7 +188,7 @@ class RunSummary:
             run.run.labels,
             len(run.recordings),
             run.values,
-            generation=uuid4().hex,
+            generation=generation or uuid4().hex,
         )
 
     @property
@@ -97,23 +197,67 @@ class RunSummary:
         return self.state is State.COMPLETE
 
 
-class Store(Protocol):
-    """A store of series and runs.
+def latest_first(runs: Iterable[RunSummary]) -> list[RunSummary]:
+    """Sort runs, with one generation of each name."""
+    shown: dict[str, RunSummary] = {}
+    for run in runs:
+        other = shown.setdefault(run.name, run)
+        shown[run.name] = min(run, other, key=lambda generation: PREFERRED.index(generation.state))
+    return sorted(shown.values(), key=lambda run: (-run.start, run.name))
 
-    Series have the names that Telegraf gives; those that differ only in the case of the host are the same. Ranges of
-    time include both ends (UTC ns). Samples are finite: missing values, NaN and infinities are not stored. Writing the
-    same data twice changes nothing, and a batch that `write` has yielded is committed.
 
-    All methods raise Unreachable if the store does not answer, and Unusable if it refuses.
+class Work(StrEnum):
+    """What a command does with a run."""
+
+    LOADING = "loading"
+    DELETING = "deleting"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A command that works on a run.
+
+    `holder` is unique, `who` is for people. `since` and `heard` (its last heartbeat) are UTC ns by the store's
+    clock; `alive` is false if that was too long ago.
     """
+
+    run: str
+    holder: str
+    work: Work
+    who: str
+    since: int = 0
+    heard: int = 0
+    alive: bool = True
+
+
+class Claims(Protocol):
+    """The claims of commands on runs. `store.lease` says what they are for."""
+
+    def claim(self, claim: Claim) -> None:
+        """Write a claim, with the time by the store's clock as `since`."""
+        ...
+
+    def beat(self, claim: Claim) -> None:
+        """Save that the holder of a claim is alive. It does not bring back a claim that was withdrawn."""
+        ...
+
+    def current(self, life_s: float) -> list[Claim]:
+        """Return all claims; those whose holder was not heard of for `life_s` are not alive."""
+        ...
+
+    def withdraw(self, holder: str) -> None:
+        """Remove the claim of a holder."""
+        ...
+
+
+class RunStore(Protocol):
+    """Runs with their samples, which are kept apart from live ones and from those of other runs."""
+
+    claims: Claims
 
     @property
     def name(self) -> str:
-        """The name of the store for people: its address or file."""
-        ...
-
-    def close(self) -> None:
-        """Close connections and files; what is being written is finished first."""
+        """The name of the store for people: its address or folder."""
         ...
 
     @property
@@ -121,78 +265,24 @@ class Store(Protocol):
         """How long after a write the store may still lose it. Whoever must be sure counts then."""
         ...
 
-    def write(self, batches: Iterable[Log], run: RunSummary | None = None) -> Generator[WriteResult]:
-        """Write the samples of each batch, and yield after each is committed, in order.
-
-        Columns of the same series are merged: at each time the first value that is present counts. `run`: the one that
-        is being loaded, which a store needs that keeps each run by itself.
-        """
-        ...
-
-    def write_points(self, points: Points) -> WriteResult:
-        """Write live samples in place of earlier ones of the same series and time; committed when it returns.
-
-        Any thread may call it, and others may read meanwhile.
-        """
-        ...
-
-    def remove(
-        self,
-        recording: Recording,
-        keep: Sequence[Recording] = (),
-        *,
-        whole: bool = True,
-        before_each: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Remove the samples of a recording, except those that recordings in `keep` contain too.
-
-        Nothing else is removed. `whole`: all of the recording was written and none refused; otherwise only samples
-        that can be its own are removed. `before_each` is called before each part is removed, and may raise.
-        """
-        ...
-
-    def recover(self) -> None:
-        """Finish what an interrupted removal left to do, so that all samples of others are there."""
+    def close(self) -> None:
+        """Close connections and files."""
         ...
 
     def oldest(self) -> int | None:
-        """The instant before which nothing is kept; None if everything is kept."""
-        ...
-
-    def hosts(self, start: int, end: int) -> list[str]:
-        """The hosts with samples in a range, sorted."""
-        ...
-
-    def series(self, start: int, end: int, hosts: Sequence[str] = (), *, live: bool = False) -> FoundSeries:
-        """The numeric series with a sample in a range, sorted; of these hosts, or of all.
-
-        `live`: without the samples of runs, where the store holds them apart; so for `read`.
-        """
-        ...
-
-    def read(
-        self, series: Sequence[Series], start: int, end: int, *, live: bool = False, recorded: bool = False
-    ) -> list[Samples]:
-        """The samples of each series in a range; empty if there are none.
-
-        `recorded`: without live samples, where the store holds those in another place than runs; so for `counts`.
-        """
-        ...
-
-    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Samples that draw the line of each series in a range: at most four for each of so many equal buckets."""
-        ...
-
-    def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Minimum, maximum and mean of each series in buckets of `width` ns, which begin at multiples of it."""
-        ...
-
-    def counts(self, series: Sequence[Series], start: int, end: int, *, recorded: bool = False) -> list[int]:
-        """How many samples each series has in a range."""
+        """Return the instant before which nothing is kept; None if everything is kept."""
         ...
 
     def save(self, run: StoredRun) -> RunSummary:
         """Save a run in place of one of the same name, in a new generation: loading, with nothing loaded yet."""
+        ...
+
+    def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
+        """Write the samples of each batch to a run, and yield after each is committed, in order.
+
+        Columns of the same series are merged: at each time the first value that is present counts. Writing the same
+        data twice changes nothing.
+        """
         ...
 
     def mark(self, run: RunSummary, state: State, *, loaded: int, refused: int) -> RunSummary:
@@ -202,30 +292,18 @@ class Store(Protocol):
         """
         ...
 
-    def runs(self) -> list[RunSummary]:
-        """All runs, latest first. `save` that is cut off may leave two generations of a run: one is listed."""
+    def summaries(self) -> list[RunSummary]:
+        """Return all runs, latest first. A save that is cut off may leave two generations of a run: one is listed."""
         ...
 
-    def run(self, name: str) -> StoredRun | None:
-        """The run of a name; None if there is none, or nothing but its name is left of it."""
+    def get(self, name: str) -> StoredRun | None:
+        """Return the run of a name; None if there is none, or nothing but its name is left of it."""
+        ...
+
+    def samples(self, run: RunSummary | None = None) -> SampleReader:
+        """Return the samples of a run, or those of all complete runs; at each time, the value of one run counts."""
         ...
 
     def forget(self, run: RunSummary) -> None:
-        """Remove a run from the list, but not its samples. It changes nothing if the run was saved again."""
-        ...
-
-    def claim(self, claim: Claim) -> None:
-        """Write a claim, with the time by the store's clock as `since`. `store.lease` says what claims are for."""
-        ...
-
-    def beat(self, claim: Claim) -> None:
-        """Save that the holder of a claim is alive. It does not bring back a claim that was withdrawn."""
-        ...
-
-    def claims(self, life_s: float) -> list[Claim]:
-        """All claims; those whose holder was not heard of for `life_s` are not alive."""
-        ...
-
-    def withdraw(self, holder: str) -> None:
-        """Remove the claim of a holder."""
+        """Remove a run with its samples. It changes nothing if the run was saved again."""
         ...

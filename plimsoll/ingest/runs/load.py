@@ -1,7 +1,7 @@
 """Loads the logs of a run into a store. A call that was cut off is continued by the same call."""
 
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -18,8 +18,8 @@ from plimsoll.model.run import Recording, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.store.lease import Lease, LeaseEnded, leased
 from plimsoll.store.line_protocol import as_stored
-from plimsoll.store.protocol import RunSummary, Store
-from plimsoll.store.run_states import State, Work
+from plimsoll.store.protocol import RunStore, RunSummary, State, Work
+from plimsoll.store.store import Store
 
 VALUES_AT_ONCE = 1_000_000
 _TRIES = 3
@@ -65,10 +65,9 @@ def load(
     remarks: list[Remark] = []
     loading = None
     try:
-        with leased(store, run.name, Work.LOADING, notify=notify) as lease:
-            store.recover()
-            listed = find(store, run.name)
-            earlier = store.run(run.name) if listed else None
+        with leased(store.runs.claims, run.name, Work.LOADING, notify=notify) as lease:
+            listed = find(store.runs, run.name)
+            earlier = store.runs.get(run.name) if listed else None
             if earlier:
                 loadable.refuse_different(store, earlier, run)
             else:
@@ -76,27 +75,27 @@ def load(
                 remarks += loadable.others(store, run, merge=merge)
             if listed is None or earlier is None or listed.state is State.DELETING:
                 # A new generation: a delete that was cut off, and may yet continue, is of the old one.
-                listed = store.save(run)
-            loading = _Loading(store, lease, listed, logs, progress, notify)
+                listed = store.runs.save(run)
+            loading = _Loading(store.runs, lease, listed, logs, progress, notify)
             loaded = loading.finish()
             return replace(loaded, remarks=(*remarks, *loaded.remarks))
     except LeaseEnded:
-        if loading:
-            _take_back(store, run, loading, notify)
+        # Nobody may list what was written since.
+        if loading and all(other.generation != loading.run.generation for other in store.runs.summaries()):
+            store.runs.forget(loading.run)
         raise
 
 
 @dataclass
 class _Loading:
-    """A load on its way. `run` is what the store lists; `unsure` was written since the lease was last checked."""
+    """A load in progress. `run` is what the store lists."""
 
-    store: Store
+    store: RunStore
     lease: Lease
     run: RunSummary
     logs: Sequence[Log]
     progress: Callable[[int], None]
     notify: Callable[[str], None]
-    unsure: deque[Log] = field(default_factory=deque)
     reasons: Counter[str] = field(default_factory=Counter)
     _wrote: bool = False
 
@@ -127,20 +126,14 @@ class _Loading:
                 passed += batch.present
                 if passed > skip:
                     todo.append(batch)
-            with closing(self.store.write(self._noted(todo), self.run)) as answers:
+            with closing(self.store.write(self.run, todo)) as answers:
                 for written in answers:
                     if written.refused:
                         self.reasons[written.why] += written.refused
                     loaded = min(self.run.loaded + written.values, self.run.values)
                     self._mark(State.LOADING, loaded, self.run.refused + written.refused)
-                    self.unsure.popleft()
                     self._wrote = True
                     self.progress(loaded)
-
-    def _noted(self, batches: Sequence[Log]) -> Iterator[Log]:
-        for batch in batches:
-            self.unsure.append(batch)
-            yield batch
 
     def _restore(self) -> int:
         """Write what the store has lost, until it is there; how many values that were."""
@@ -148,7 +141,7 @@ class _Loading:
         for _ in range(_TRIES):
             if self._wrote:
                 time.sleep(self.store.settle_s)
-            lacks = [_missing(self.store, log) for log in self.logs]
+            lacks = [_missing(self.store, self.run, log) for log in self.logs]
             if not any(lacks):
                 if lost:
                     self.notify(
@@ -171,57 +164,33 @@ class _Loading:
         self.run = self.store.mark(self.run, state, loaded=loaded, refused=refused)
 
 
-def _take_back(store: Store, run: StoredRun, loading: _Loading, notify: Callable[[str], None]) -> None:
-    """Remove what was written after another command had taken the run over, unless a run contains it."""
-    try:
-        with leased(store, run.name, Work.DELETING, notify=notify) as lease:
-            runs = store.runs()
-            if any(one.generation == loading.run.generation for one in runs):
-                return  # it is listed as incomplete
-            keep = [held for one in runs if loadable.meet(one, run) for held in recordings(store, one.name)]
-            for batch in loading.unsure:
-                store.remove(Recording.of(batch, ""), keep, whole=False, before_each=lease.check)
-    except Unusable as error:
-        count = sum(batch.present for batch in loading.unsure)
-        raise Unusable(
-            f'run "{run.name}" was taken over by another command, and up to {counted(count, "value")} written since '
-            f"could not be removed ({error}); load it again, or delete it"
-        ) from None
+def find(store: RunStore, name: str) -> RunSummary | None:
+    """Return the run of a name in the list of a store."""
+    return next((run for run in store.summaries() if run.name == name), None)
 
 
-def find(store: Store, name: str) -> RunSummary | None:
-    """The run of a name in the list of a store."""
-    return next((one for one in store.runs() if one.name == name), None)
-
-
-def recordings(store: Store, name: str) -> tuple[Recording, ...]:
-    """The recordings of a run that is in the store."""
-    run = store.run(name)
-    return run.recordings if run else ()
-
-
-def _missing(store: Store, log: Log) -> int:
-    """How many values of a log the store does not have, though it keeps them that long."""
+def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
+    """Count the values of a log that the store does not have, though it keeps them that long."""
     log = one_row_a_time(log)
     if not len(log.times):
         return 0
     start = max(int(log.times[0]), store.oldest() or int(log.times[0]))
-    held: dict[object, tuple[Series, NDArray[np.bool_]]] = {}
+    expected: dict[object, tuple[Series, NDArray[np.bool_]]] = {}
     for series, column in zip(map(as_stored, log.series), log.columns, strict=True):
         has = column.is_not_null().to_numpy() & (log.times >= start)
-        held[series.key] = (series, has | held[series.key][1]) if series.key in held else (series, has)
-    known, end = [*held.values()], int(log.times[-1])
-    counts = store.counts([series for series, _ in known], start, end, recorded=True)
-    # More than there should be are others' as well: then only the times tell.
-    odd = [(series, has) for (series, has), count in zip(known, counts, strict=True) if count != has.sum()]
-    found = store.read([series for series, _ in odd], start, end, recorded=True)
+        expected[series.key] = (series, has | expected[series.key][1]) if series.key in expected else (series, has)
+    rows, end, samples = [*expected.values()], int(log.times[-1]), store.samples(run)
+    counts = samples.counts([series for series, _ in rows], start, end)
+    # There may be more than there should be, of other logs of the run: then only the times tell.
+    odd = [(series, has) for (series, has), count in zip(rows, counts, strict=True) if count != has.sum()]
+    read = samples.read([series for series, _ in odd], start, end)
     return sum(
-        int((~np.isin(log.times[has], samples.times)).sum()) for (_, has), samples in zip(odd, found, strict=True)
+        int((~np.isin(log.times[has], present.times)).sum()) for (_, has), present in zip(odd, read, strict=True)
     )
 
 
 def _batches(log: Log) -> Iterator[Log]:
-    """A log in parts of some million values."""
+    """Split a log into parts of some million values."""
     log = one_row_a_time(log)
     rows = max(1, VALUES_AT_ONCE // max(1, len(log.series)))
     for start in range(0, len(log.times), rows):

@@ -12,7 +12,8 @@ from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.run import Recording, StoredRun
 from plimsoll.model.times import duration_text
 from plimsoll.store.line_protocol import same_when_written
-from plimsoll.store.protocol import RunSummary, Store
+from plimsoll.store.protocol import RunSummary
+from plimsoll.store.store import Store
 
 
 class ZoneUnknown(Unusable):
@@ -48,7 +49,7 @@ def refuse_different(store: Store, earlier: StoredRun, run: StoredRun) -> None:
 
 def refuse_old(store: Store, logs: Sequence[Log]) -> None:
     """Unusable if rows are older than the store keeps them."""
-    oldest = store.oldest()
+    oldest = store.runs.oldest()
     if oldest is None:
         return
     for log in logs:
@@ -64,13 +65,13 @@ def refuse_old(store: Store, logs: Sequence[Log]) -> None:
 
 def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
     """What the store has of the same hosts and times. Unusable if that is not to be merged."""
-    runs = store.runs()
+    runs = store.runs.summaries()
     for host in run.hosts:
         spans = [one.times for one in run.recordings if len(one.times) and _of_host(one, host)]
         if not spans:
             continue
         start, end = min(int(times[0]) for times in spans), max(int(times[-1]) for times in spans)
-        found = store.series(start, end, [host]).series
+        found = store.samples.series(start, end, [host]).series
         if not found:
             continue
         names = [f'run "{one.name}"' for one in runs if meet(one, run) and host_key(host) in map(host_key, one.hosts)]
@@ -80,7 +81,7 @@ def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
                 f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with {Parameter.MERGE}, "
                 f"or is {Parameter.ZONE} not right?"
             )
-        yield Remark(Kind.NOTED, f"{whose}: values of the same counter and time are replaced", count=len(found))
+        yield Remark(Kind.NOTED, f"{whose}: where both have a value of the same counter and time, that of the run counts", count=len(found))
 
 
 def meet(one: RunSummary, run: StoredRun) -> bool:

@@ -8,19 +8,18 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.run import StoredRun
 from plimsoll.store.logs import logs_of, lost_values
-from plimsoll.store.protocol import RunSummary, Store
-from plimsoll.store.run_states import State
+from plimsoll.store.protocol import RunStore, RunSummary, State
 
 
-def read_run(store: Store, name: str) -> Found:
-    """The logs of a run, with a remark if values of it are not there. Unusable if there is no such run."""
-    run = store.run(name)
-    listed = {one.name: one for one in store.runs()}
+def read_run(store: RunStore, name: str) -> Found:
+    """Read the logs of a run, with a remark if values of it are not there. Unusable if there is no such run."""
+    run = store.get(name)
+    listed = {one.name: one for one in store.summaries()}
     if name not in listed:
         raise Unusable(f'run "{printable(name)}" is not in {store.name}; it has {", ".join(listed) or "no runs"}')
     if run is None:
         raise Unusable(f"{store.name}: {nothing_known(name)}")
-    logs = logs_of(store, run)
+    logs = logs_of(store.samples(listed[name]), run)
     remarks = [*run.remarks, *_incomplete(listed[name], run, lost_values(run, logs))]
     return Found(logs, remarks, run, whole=run.whole)
 

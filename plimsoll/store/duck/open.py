@@ -1,9 +1,11 @@
-"""Opens the DuckDB file of an embedded store: its lock, its version, and how far DuckDB may reach."""
+"""Opens the DuckDB file of an embedded store: its lock, its version, its damage, and how far DuckDB may reach."""
 
 import re
 import shutil
 import stat
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,30 +14,30 @@ import duckdb
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.store.duck.check import check, damaged
-from plimsoll.store.duck.days import folder_of
-from plimsoll.store.duck.filed import quoted
-from plimsoll.store.duck.parts import Cursor
+from plimsoll.store.duck.day_files import NAME, WORDS, date_of, folder_of, quoted
+from plimsoll.store.duck.hot_tables import COLUMNS, Cursor, Kind
+from plimsoll.store.duck.move_runs import move_runs
 
-Upgrade: TypeAlias = Callable[[Cursor], object]
+Upgrade: TypeAlias = Callable[[Cursor, Path], object]
 Setting: TypeAlias = str | bool | int | float | list[str]
 
-VERSION = 2
-_FILES = """
-    CREATE TABLE file (
-        name VARCHAR, kind VARCHAR, day INTEGER, first INTEGER, last INTEGER, samples BIGINT, size BIGINT
-    );
-    CREATE TABLE gone (name VARCHAR);
-"""
-# What makes a file of each earlier version one of the next.
-UPGRADES: Mapping[int, Upgrade] = {1: lambda cursor: cursor.execute(f"ALTER TABLE part DROP COLUMN ordered; {_FILES}")}
-
+VERSION = 3
+ASIDE = ".damaged-"
 _TABLES = """
     CREATE TABLE plimsoll (version INTEGER);
     CREATE TABLE series (id INTEGER, host VARCHAR, measurement VARCHAR, tags VARCHAR, field VARCHAR);
     CREATE SEQUENCE part_number;
     CREATE TABLE part (number BIGINT, name VARCHAR, kind VARCHAR, day INTEGER, above BIGINT);
     CREATE TABLE held (day INTEGER, series INTEGER, first BIGINT, last BIGINT);
+"""
+_FILES = """
+    CREATE TABLE file (
+        name VARCHAR, kind VARCHAR, day INTEGER, first INTEGER, last INTEGER, samples BIGINT, size BIGINT
+    );
+    CREATE TABLE gone (name VARCHAR);
+"""
+# Until version 2, runs were in the file too.
+_RUNS = """
     CREATE TABLE recorded (series INTEGER, time BIGINT, value DOUBLE);
     CREATE TABLE run (
         name VARCHAR, generation VARCHAR, first BIGINT, last BIGINT, hosts VARCHAR, labels VARCHAR, files BIGINT,
@@ -43,12 +45,21 @@ _TABLES = """
     );
     CREATE TABLE claim (run VARCHAR, holder VARCHAR, work VARCHAR, who VARCHAR, since BIGINT, heard BIGINT);
 """
-_SCHEMAS = {1: _TABLES.replace("above BIGINT", "above BIGINT, ordered BOOLEAN"), 2: _TABLES + _FILES}
+_SCHEMAS = {
+    1: _TABLES.replace("above BIGINT", "above BIGINT, ordered BOOLEAN") + _RUNS,
+    2: _TABLES + _FILES + _RUNS,
+    3: _TABLES + _FILES,
+}
+# What makes a file of each earlier version a file of the next.
+UPGRADES: Mapping[int, Upgrade] = {
+    1: lambda cursor, _: cursor.execute(f"ALTER TABLE part DROP COLUMN ordered; {_FILES}"),
+    2: move_runs,
+}
 _SETTINGS: dict[str, Setting] = {
     "allow_community_extensions": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
-    "checkpoint_threshold": "1TB",  # checkpoints are made by DuckFile, which can hold them back
+    "checkpoint_threshold": "1TB",  # checkpoints are made by HotFile, which can hold them back
     "memory_limit": "192MB",
     "python_enable_replacements": "false",
     "threads": "2",
@@ -57,35 +68,53 @@ _LOCKED_UP: dict[str, Setting] = {"enable_external_access": "false", "lock_confi
 _LOCKED = re.compile(r"\(PID (\d+)\)")
 _OTHER_FILE = "not a valid DuckDB"
 _NEWER_DUCKDB = "database file with version number"
+_PART = re.compile(rf"({'|'.join(Kind)})_\d+")
+# What another program may have made in the file, and a query of ours would run.
+_FOREIGN = {
+    "the view": "SELECT view_name FROM duckdb_views() WHERE NOT internal",
+    "the function": "SELECT function_name FROM duckdb_functions() WHERE NOT internal",
+    "the type": "SELECT type_name FROM duckdb_types() WHERE NOT internal",
+    "the index": "SELECT index_name FROM duckdb_indexes()",
+    "the schema": "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal AND schema_name <> 'main'",
+}
+_MADE = "SELECT table_name, sql FROM duckdb_tables() WHERE NOT internal"
+
+
+class Damaged(Unusable):
+    """The file is damaged, or its write-ahead log."""
+
+    def __init__(self, path: Path, error: Exception) -> None:
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        super().__init__(f"{path}: cannot be read: {first[:300]}; put a backup in its place")
 
 
 def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int = VERSION) -> Cursor:
     """Open a file as its only owner; it is made if it is missing.
 
     A file of an earlier version is upgraded, after a copy beside it: `plimsoll.duckdb.version-1`. Unusable if the file
-    cannot be opened.
+    cannot be opened, Damaged if it or its write-ahead log is damaged: nothing of it is changed then.
     """
     if _check_place(path) and version == VERSION:
         _check_content(path)
     connection = _connect(path)
     try:
-        found = _version(connection, path, version)
-        if found > version:
-            raise Unusable(f"{path}: is of version {found} and was written by a later Plimsoll; update Plimsoll")
-        if found == version:
+        earlier = _version(connection, path, version)
+        if earlier > version:
+            raise Unusable(f"{path}: is of version {earlier} and was written by a later Plimsoll; update Plimsoll")
+        if earlier == version:
             return connection
         connection.execute("CHECKPOINT")
     except BaseException:
         connection.close()
         raise
     connection.close()
-    with atomic_write(Path(f"{path}.version-{found}")) as copy:
+    with atomic_write(Path(f"{path}.version-{earlier}")) as copy:
         shutil.copyfile(path, copy)
     connection = _connect(path)
     try:
         connection.execute("BEGIN TRANSACTION")
-        for step in range(found, version):
-            upgrades[step](connection)
+        for step in range(earlier, version):
+            upgrades[step](connection, path)
         connection.execute("UPDATE plimsoll SET version = ?", [version])
         connection.execute("COMMIT")
     except BaseException:
@@ -94,33 +123,28 @@ def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int
     return connection
 
 
-def connect_to_read(path: Path) -> Cursor:
-    """Open a file whose tables may be anything, and change nothing of it. Unusable if that is not possible."""
-    return _connect(path, read_only=True)
+def set_aside(*files: Path) -> str:
+    """Rename damaged files so that new ones take their place, and return their new names."""
+    names: list[str] = []
+    for file in files:
+        aside = file.with_name(f"{file.name}{ASIDE}{datetime.now(UTC):%Y-%m-%dT%H%M%S.%fZ}")
+        try:
+            file.rename(aside)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise Unusable(f"{file}: is damaged, and cannot be renamed: {error.strerror or error}") from None
+        names.append(aside.name)
+    return " and ".join(names)
 
 
 def write_ahead_log(path: Path) -> Path:
-    """Where DuckDB keeps what was committed since the last checkpoint."""
+    """Return where DuckDB keeps what was committed since the last checkpoint."""
     return Path(f"{path}.wal")
 
 
-def _check_content(path: Path) -> None:
-    """Raise Unusable if a file is damaged, or of another program; it is not changed, as it is opened for reading."""
-    connection = _connect(path, read_only=True)
-    try:
-        tables = _tables(connection)
-        views = connection.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchone()
-        schema = _SCHEMAS.get(_version(connection, path, VERSION)) if tables or views != (0,) else None
-        if schema:
-            check(connection, path, schema)
-    except duckdb.Error as error:
-        raise damaged(path, error) from None
-    finally:
-        connection.close()
-
-
 def _check_place(path: Path) -> bool:
-    """Whether there is such a file, which has something in it."""
+    """Return whether there is such a file, which has something in it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
@@ -131,6 +155,72 @@ def _check_place(path: Path) -> bool:
         return False
     except OSError as error:
         raise Unusable(f"{path}: cannot be opened: {error.strerror or error}") from None
+
+
+def _check_content(path: Path) -> None:
+    """Raise Unusable if a file is damaged, or of another program; it is not changed, as it is opened for reading."""
+    connection = _connect(path, read_only=True)
+    try:
+        tables = _tables(connection)
+        views = connection.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchone()
+        schema = _SCHEMAS.get(_version(connection, path, VERSION)) if tables or views != (0,) else None
+        if schema:
+            _check_schema(connection, path, schema)
+            for (name,) in connection.execute("SELECT name FROM part").fetchall():  # DuckDB verifies what it reads
+                connection.execute(f"SELECT bit_xor(hash(columns(*))) FROM {name}").fetchall()
+    except duckdb.Error as error:
+        raise Damaged(path, error) from None
+    finally:
+        connection.close()
+
+
+def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
+    """Raise Unusable if the tables are not those that `schema` makes, and those that hold samples."""
+    for what, query in _FOREIGN.items():
+        if foreign := cursor.execute(query).fetchone():
+            raise _changed(path, f"it has {what} {foreign[0]!r}")
+    expected, tables = _made_by(schema), dict(cursor.execute(_MADE).fetchall())
+    for name, made in expected.items():
+        if tables.get(name) != made:
+            raise _changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
+    parts = cursor.execute("SELECT name, kind, count(*) FROM part GROUP BY ALL").fetchall()
+    for name, kind, count in parts:
+        if not (_PART.fullmatch(str(name)) and str(name).startswith(f"{kind}_") and count == 1):
+            raise _changed(path, f"a part is named {name!r}")
+        columns = _made_by(f"CREATE TABLE {name} ({COLUMNS[Kind(kind)]})")[name]
+        if tables.get(name) != columns:
+            raise _changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
+    if "file" in expected:
+        _check_files(cursor, path)
+    more = tables.keys() - expected.keys() - {name for name, _, _ in parts}
+    if more:
+        raise _changed(path, f"it has the table {min(more)!r}")
+
+
+def _check_files(cursor: Cursor, path: Path) -> None:
+    """Raise Unusable unless all files that are listed can be day files: their names go into queries."""
+    rows = cursor.execute("FROM file").fetchall()
+    for name, kind, day, first, last, *_ in rows:
+        match = NAME.fullmatch(str(name))
+        if not match or match[1] != date_of(day or 0) or match[2] != WORDS.get(kind) or None in (first, last):
+            raise _changed(path, f"a file of a day is named {name!r}")
+    if len({name for name, *_ in rows}) < len(rows):
+        raise _changed(path, "it has a file of a day twice")
+    for (name,) in cursor.execute("FROM gone").fetchall():
+        if not NAME.fullmatch(str(name)):
+            raise _changed(path, f"a file of a day is named {name!r}")
+
+
+@cache
+def _made_by(schema: str) -> Mapping[str, str]:
+    """Return the tables that SQL makes, as DuckDB words them."""
+    with duckdb.connect(":memory:") as empty:
+        empty.execute(schema)
+        return dict(empty.execute(_MADE).fetchall())
+
+
+def _changed(path: Path, what: str) -> Unusable:
+    return Unusable(f"{path}: is no store as Plimsoll leaves it: {what}; put a backup in its place, or name another")
 
 
 def _connect(path: Path, *, read_only: bool = False) -> Cursor:
@@ -154,13 +244,13 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
         )
     if _NEWER_DUCKDB in text:
         raise Unusable(f"{path}: was written by a later DuckDB; update Plimsoll")
-    if _OTHER_FILE in text:
+    if _OTHER_FILE in text and not folder_of(path).exists():
         raise Unusable(f"{path}: is no DuckDB file; name the file of an embedded store, or a new one")
-    raise damaged(path, duckdb.Error(text))
+    raise Damaged(path, duckdb.Error(text))
 
 
 def _lock_up(connection: Cursor, days: Path) -> None:
-    """Let DuckDB reach the files of days besides its own. Where they are is refused among the settings of a new one."""
+    """Let DuckDB reach the day files besides its own. Where they are is refused among the settings of a new one."""
     connection.execute("SET parquet_metadata_cache = true")
     connection.execute(f"SET allowed_directories = [{quoted(str(days.absolute()))}]")
     for name, value in _LOCKED_UP.items():
@@ -168,7 +258,7 @@ def _lock_up(connection: Cursor, days: Path) -> None:
 
 
 def _version(connection: Cursor, path: Path, version: int) -> int:
-    """The version of a file; a new one gets the tables of this version."""
+    """Return the version of a file; a new one gets the tables of this version."""
     tables = set[str]() if _is_new(connection) else _tables(connection)
     if not tables:
         connection.execute(f"BEGIN; {_SCHEMAS[VERSION]}; INSERT INTO plimsoll VALUES ({version}); COMMIT")
@@ -180,9 +270,8 @@ def _version(connection: Cursor, path: Path, version: int) -> int:
 
 
 def _is_new(connection: Cursor) -> bool:
-    """Whether nothing was ever written to a file. To list its tables takes ten times as long, also of a new one."""
-    found = connection.execute("SELECT total_blocks, wal_size FROM pragma_database_size()").fetchone()
-    return found == (0, "0 bytes")
+    """Return whether nothing was ever written to a file: listing the tables takes ten times as long."""
+    return connection.execute("SELECT total_blocks, wal_size FROM pragma_database_size()").fetchone() == (0, "0 bytes")
 
 
 def _tables(connection: Cursor) -> set[str]:

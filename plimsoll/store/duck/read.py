@@ -1,4 +1,4 @@
-"""Reads samples from the tables of the embedded store. A recorded value counts before a live one of the same time."""
+"""Reads samples from the tables and day files of the embedded store."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.samples import Samples, joined
-from plimsoll.store.duck.days import Days
-from plimsoll.store.duck.file import DuckFile
-from plimsoll.store.duck.filed import DayFile, day_files, rows_of
-from plimsoll.store.duck.parts import DAY, MINUTE, Cursor, Kind, Part, floor, live_parts
-from plimsoll.store.duck.recorded import RECORDED
+from plimsoll.store.duck.day_files import DayFile, DayFolder, list_files, rows_of
+from plimsoll.store.duck.hot_file import HotFile
+from plimsoll.store.duck.hot_tables import DAY, MINUTE, Cursor, HotTable, Kind, floor, list_tables
 from plimsoll.store.m4 import Drawn, bucket_width, joined_corners
 from plimsoll.store.protocol import Buckets
 
@@ -21,18 +19,24 @@ _HALF = MINUTE // 2
 
 
 class Columns(NamedTuple):
-    """What is asked for of samples as they came, and of minutes."""
+    """The SQL of the columns of samples as they came and of minutes, and NULLs in place of them."""
 
     raw: str
     thin: str
+    empty: str
 
 
-MEAN = Columns("series, time, value", "series, time, mean AS value")
+MEAN = Columns(
+    "series, time, value",
+    "series, time, mean AS value",
+    "0 AS series, 0::BIGINT AS time, 0.0::DOUBLE AS value",
+)
 # When in its minute a value was the lowest or the highest is not known.
 _RANGE = Columns(
     f"{MEAN.raw}, 1 AS amount",
     f"series, unnest([time, time + {_HALF}]) AS time, unnest([minimum, maximum]) AS value, "
     "unnest([amount, 0]) AS amount",
+    f"{MEAN.empty}, 0 AS amount",
 )
 # Time and value of the first sample of a bucket, the lowest, the highest, and the last.
 _CORNERS = (
@@ -42,6 +46,7 @@ _CORNERS = (
 _WEIGHED = Columns(
     "series, time, value AS minimum, value AS maximum, value AS mean, 1 AS amount",
     "series, time, minimum, maximum, mean, amount",
+    "0 AS series, 0::BIGINT AS time, 0.0 AS minimum, 0.0 AS maximum, 0.0 AS mean, 0 AS amount",
 )
 
 
@@ -49,7 +54,7 @@ class Range(NamedTuple):
     """Some series in a range of time, both ends included, as a cursor sees them. `named` is the SQL of the series."""
 
     cursor: Cursor
-    days: Days
+    days: DayFolder
     numbers: NDArray[np.int32]
     named: str
     start: int
@@ -60,24 +65,20 @@ class Range(NamedTuple):
         """The SQL of the series and the range."""
         return f"{self.named} AND time BETWEEN {self.start} AND {self.end}"
 
-    def recorded(self, columns: Columns) -> str:
-        """The query for recorded samples."""
-        return f"SELECT {columns.raw} FROM {RECORDED} WHERE {self.where}"
-
-    def live(self, columns: Columns) -> str:
-        """The query for live samples, those of earlier days first; empty if there cannot be any."""
-        parts = sorted(
-            live_parts(self.cursor, self.start, self.end), key=lambda part: (part.kind is Kind.OPEN, part.day)
+    def query(self, columns: Columns) -> str:
+        """Return the query for all samples, those of earlier days first; one without rows if there cannot be any."""
+        tables = sorted(
+            list_tables(self.cursor, self.start, self.end), key=lambda table: (table.kind is Kind.OPEN, table.day)
         )
         queries = [
-            f"SELECT {columns.thin if part.kind is Kind.THIN else columns.raw} FROM {part.rows} WHERE {self.where}"
-            for part in parts
+            f"SELECT {columns.thin if table.kind is Kind.THIN else columns.raw} FROM {table.rows} WHERE {self.where}"
+            for table in tables
         ]
-        return " UNION ALL ".join([*self._filed(columns, parts), *queries])
+        return " UNION ALL ".join([*self._filed(columns, tables), *queries]) or f"SELECT {columns.empty} WHERE false"
 
-    def _filed(self, columns: Columns, parts: Sequence[Part]) -> Iterator[str]:
+    def _filed(self, columns: Columns, tables: Sequence[HotTable]) -> Iterator[str]:
         """The queries for the samples in files, those of earlier days first."""
-        files = day_files(self.cursor, self.start, self.end)
+        files = list_files(self.cursor, self.start, self.end)
         before = np.searchsorted(self.numbers, [one.first for one in files])
         until = np.searchsorted(self.numbers, [one.last for one in files], side="right")
         files = _readable(self.days, [one for one, has in zip(files, before < until, strict=True) if has])
@@ -87,29 +88,22 @@ class Range(NamedTuple):
             yield f"SELECT {columns.thin} FROM {rows} WHERE {self.named}"
         if raw:
             rows = f"(FROM {rows_of(self.days, raw, self.start, self.end)} WHERE {self.named})"
-            if late := self._late((raw[-1].day + 1) * DAY, parts):
+            if late := self._late((raw[-1].day + 1) * DAY, tables):
                 rows += f" ANTI JOIN ({late}) USING (series, time)"
             yield f"SELECT {columns.raw} FROM {rows}"
 
-    def _late(self, end: int, parts: Sequence[Part]) -> str:
-        """The query for the samples that lie in parts and count before those in files; empty if there are none."""
+    def _late(self, end: int, tables: Sequence[HotTable]) -> str:
+        """The query for the samples that lie in tables and count before those in files; empty if there are none."""
         query = " UNION ALL ".join(
-            f"SELECT series, time FROM {part.rows} WHERE {self.where} AND time < {end}"
-            for part in parts
-            if part.kind is not Kind.THIN
+            f"SELECT series, time FROM {table.rows} WHERE {self.where} AND time < {end}"
+            for table in tables
+            if table.kind is not Kind.THIN
         )
         return query if query and self.cursor.execute(f"{query} LIMIT 1").fetchall() else ""
 
-    def all(self, columns: Columns) -> str:
-        """The query for all samples that count."""
-        live, recorded = self.live(columns), self.recorded(columns)
-        if not live or not self.cursor.execute(f"{self.recorded(columns)} LIMIT 1").fetchall():
-            return live or recorded
-        return f"{recorded} UNION ALL SELECT * FROM ({live}) ANTI JOIN ({recorded}) USING (series, time)"
-
 
 @contextmanager
-def ranging(file: DuckFile, numbers: Sequence[int], start: int, end: int) -> Generator[Range]:
+def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Generator[Range]:
     """The series of these numbers in a range, as it is stored now."""
     with file.reading() as cursor:
         if len(numbers) > _MOST_IN_LIST:
@@ -119,24 +113,17 @@ def ranging(file: DuckFile, numbers: Sequence[int], start: int, end: int) -> Gen
         yield Range(cursor, file.days, np.sort(np.array(numbers, np.int32)), where, int(start), int(end))
 
 
-def samples(asked: Range, *, live: bool = False) -> dict[int, Samples]:
-    """The samples of the series that have any, by their numbers; the means of minutes where that is all there is.
-
-    `live`: without recorded ones.
-    """
-    parts: dict[int, list[Samples]] = {}
-    for query in filter(None, ("" if live else asked.recorded(MEAN), asked.live(MEAN))):
-        rows = asked.cursor.execute(query).fetchnumpy()
-        # Parts are sorted, mostly: this is much faster than to have DuckDB sort all.
-        series = np.asarray(rows["series"])
-        order = np.argsort(series, kind="stable")
-        series, times, values = (np.asarray(column)[order] for column in (series, rows["time"], rows["value"]))
-        odd = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
-        unsorted = set(series[odd].tolist())
-        for number, some in _spans(series):
-            one = Samples(times[some], values[some])
-            parts.setdefault(number, []).append(joined([one]) if number in unsorted else one)
-    return {number: some[0] if len(some) == 1 else joined(some) for number, some in parts.items()}
+def samples(asked: Range) -> dict[int, Samples]:
+    """Read the samples of the series that have any, by number; the means of minutes where that is all there is."""
+    rows = asked.cursor.execute(asked.query(MEAN)).fetchnumpy()
+    # Tables are sorted, mostly: this is much faster than to have DuckDB sort all.
+    series = np.asarray(rows["series"])
+    order = np.argsort(series, kind="stable")
+    series, times, values = (np.asarray(column)[order] for column in (series, rows["time"], rows["value"]))
+    odd = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
+    unsorted = set(series[odd].tolist())
+    read = {number: Samples(times[span], values[span]) for number, span in _spans(series)}
+    return {number: joined([samples]) if number in unsorted else samples for number, samples in read.items()}
 
 
 def drawn(asked: Range, buckets: int) -> dict[int, Drawn]:
@@ -144,7 +131,7 @@ def drawn(asked: Range, buckets: int) -> dict[int, Drawn]:
     bucket = f"(time - {asked.start}) // {bucket_width(asked.start, asked.end, buckets)}"
     query = (
         f"SELECT series, {bucket} AS bucket, sum(amount) AS amount, {_CORNERS} "
-        f"FROM ({asked.all(_RANGE)}) GROUP BY ALL ORDER BY series, bucket"
+        f"FROM ({asked.query(_RANGE)}) GROUP BY ALL ORDER BY series, bucket"
     )
     lines = _by_series(asked.cursor.execute(query).fetchnumpy())
     return {number: Drawn(_corners(one), int(one["amount"].sum())) for number, one in lines}
@@ -154,7 +141,7 @@ def buckets(asked: Range, width: int) -> dict[int, Buckets]:
     """Minimum, maximum and mean of the series that have samples, by their numbers."""
     rows = asked.cursor.execute(
         f"SELECT series, {floor('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
-        f"sum(mean * amount) / sum(amount) AS mean FROM ({asked.all(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
+        f"sum(mean * amount) / sum(amount) AS mean FROM ({asked.query(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
     )
     return {
         number: Buckets(columns["start"], columns["minimum"], columns["maximum"], columns["mean"])
@@ -164,27 +151,27 @@ def buckets(asked: Range, width: int) -> dict[int, Buckets]:
 
 def counts(asked: Range) -> dict[int, int]:
     """How many samples the series have, by their numbers."""
-    query = f"SELECT series, count(*) FROM ({asked.all(MEAN)}) GROUP BY series"
+    query = f"SELECT series, count(*) FROM ({asked.query(MEAN)}) GROUP BY series"
     return dict(asked.cursor.execute(query).fetchall())
 
 
-def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> tuple[NDArray[np.int32], list[str]]:
-    """The numbers of the series with a sample in a range, ascending; `live`: without recorded ones.
+def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], list[str]]:
+    """Return the numbers of the series with a sample in a range, ascending.
 
-    And the names of the files of days in the range that cannot be read, sorted.
+    And the names of the day files in the range that cannot be read, sorted.
     """
     with file.reading() as cursor:
         within = f"time BETWEEN {int(start)} AND {int(end)}"
-        parts = live_parts(cursor, start, end)
-        tables = [*(() if live else (RECORDED,)), *(part.name for part in parts if part.kind is Kind.OPEN)]
-        queries = [f"SELECT series FROM {name} WHERE {within}" for name in tables]
+        tables = list_tables(cursor, start, end)
+        opened = [table.name for table in tables if table.kind is Kind.OPEN]
+        queries = [f"SELECT series FROM {name} WHERE {within}" for name in opened]
         # A series that has samples on a day, before the range and after it, may have none within.
         surely = f"first BETWEEN {int(start)} AND {int(end)} OR last BETWEEN {int(start)} AND {int(end)}"
         queries.append(f"SELECT series FROM held WHERE day BETWEEN {start // DAY} AND {end // DAY} AND ({surely})")
-        listed = day_files(cursor, start, end)
+        listed = list_files(cursor, start, end)
         files = _readable(file.days, listed)
         if start // DAY == end // DAY:
-            queries += [f"SELECT series FROM {part.rows} WHERE {within}" for part in parts if part.name not in tables]
+            queries += [f"SELECT series FROM {table.rows} WHERE {within}" for table in tables if table.name not in opened]
             for kind in (Kind.RAW, Kind.THIN):
                 if of_kind := [one for one in files if one.kind is kind]:
                     queries.append(f"SELECT series FROM {rows_of(file.days, of_kind, int(start), int(end))}")
@@ -192,7 +179,7 @@ def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> tupl
         return found, sorted({one.name for one in listed} - {one.name for one in files})
 
 
-def _readable(days: Days, files: Sequence[DayFile]) -> list[DayFile]:
+def _readable(days: DayFolder, files: Sequence[DayFile]) -> list[DayFile]:
     sound = days.readable(one.name for one in files)
     return [one for one in files if one.name in sound]
 

@@ -1,32 +1,37 @@
-"""The embedded store: series and runs in one DuckDB file, and files of the days that are over; one process owns it."""
+"""The embedded store: the live samples of the open day in a DuckDB file, closed days as Parquet files beside it.
 
+One process owns it. A file that turns out to be damaged is set aside, and a new one is begun: the days that are over
+can be read, and samples are written on.
+"""
+
+import logging
+import re
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self
+from threading import Lock
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.host_key import host_key
-from plimsoll.model.log import Log
 from plimsoll.model.points import Points
-from plimsoll.model.run import Recording
-from plimsoll.model.samples import Samples
+from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, hosts_of
 from plimsoll.store.duck import read as duck_read
-from plimsoll.store.duck import recorded
-from plimsoll.store.duck.batch import Batch
-from plimsoll.store.duck.closing import Keeping
-from plimsoll.store.duck.file import DuckFile
-from plimsoll.store.duck.live import LiveWriter
-from plimsoll.store.duck.names import Names
-from plimsoll.store.duck.runs import DuckRuns
-from plimsoll.store.duck.tidy import Tidying
+from plimsoll.store.duck.compaction import Keeping
+from plimsoll.store.duck.hot_file import HotFile
+from plimsoll.store.duck.hot_tables import DAY, Batch
+from plimsoll.store.duck.live_writer import LiveWriter
+from plimsoll.store.duck.move_runs import folder_of as runs_of
+from plimsoll.store.duck.open import ASIDE, Damaged, set_aside, write_ahead_log
+from plimsoll.store.duck.retention import Retention
+from plimsoll.store.duck.series_index import SeriesIndex
+from plimsoll.store.folders.runs import RunFolders
 from plimsoll.store.m4 import Drawn
-from plimsoll.store.protocol import Buckets, FoundSeries, RunSummary, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, WriteResult
+from plimsoll.store.store import Store
 
 FILE = "plimsoll.duckdb"
 RAW_DAYS = 30
@@ -35,17 +40,37 @@ SIZE_LIMIT = 20 << 30
 MARGIN = 200 << 20
 _PAUSE_S = 0.01
 _MOST_LISTS = 4
-_NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
+_ASIDE = re.compile(re.escape(ASIDE) + r"(\d{4}-\d\d-\d\d)T")
+_Result = TypeVar("_Result")
+_log = logging.getLogger(__name__)
 
 
-class DuckStore(DuckRuns):
-    """Series and runs in one file. See `plimsoll.store.protocol.Store`."""
+class _Hot:
+    """A hot file with all that is known of its content."""
 
-    def __init__(self, file: DuckFile, keeping: Keeping) -> None:
-        super().__init__(file)
-        self._names = Names(file)
-        self._live = LiveWriter(file)
-        self._tidying = Tidying(file, self._live, self._names, keeping)
+    def __init__(self, path: Path, margin: int, keeping: Keeping) -> None:
+        self.file = HotFile(path, margin)
+        try:
+            self.index = SeriesIndex(self.file)
+            self.live = LiveWriter(self.file)
+            self.retention = Retention(self.file, self.live, self.index, keeping)
+        except BaseException:
+            self.file.close()
+            raise
+
+    def close(self) -> None:
+        with self.retention.turn:
+            self.file.close()
+
+
+class DuckSamples:
+    """Live samples in a file and its day files. See `plimsoll.store.protocol.SampleStore`."""
+
+    def __init__(self, path: Path, margin: int, keeping: Keeping) -> None:
+        self._open: Callable[[], _Hot] = lambda: _Hot(path, margin, keeping)
+        self._path = path
+        self._lock = Lock()
+        self._hot = self._open()
         self._lists: dict[bytes, list[Series]] = {}
 
     @classmethod
@@ -66,153 +91,164 @@ class DuckStore(DuckRuns):
         Raises:
             Unusable: Another process has the file open, it is of a later version, or it cannot be opened.
         """
-        is_file = place.suffix == Path(FILE).suffix or place.is_file()
-        file = DuckFile(place if is_file else place / FILE, margin)
-        try:
-            return cls(file, Keeping(raw_days, days, size_limit))
-        except BaseException:
-            file.close()
-            raise
+        return cls(file_of(place), margin, Keeping(raw_days, days, size_limit))
+
+    @property
+    def name(self) -> str:
+        """The path of the file."""
+        return str(self._path)
 
     def close(self) -> None:
-        """Close the file, after what is being written."""
-        with self._tidying.turn:
-            self._file.close()
+        """Close the file, after the writes in progress."""
+        self._hot.close()
 
     def size(self) -> int:
-        """How many bytes are in use."""
-        return self._file.used
+        """Return the number of bytes in use."""
+        return self._use(lambda hot: hot.file.used)
 
     @property
     def damaged(self) -> dict[Path, str]:
-        """The files of days that cannot be read, and why. What was in them is missing in every answer."""
-        return {self._file.days.place(name): why for name, why in self._file.days.damaged.items()}
+        """The files whose samples are missing in every answer, and why: day files, and hot files set aside."""
+        days = self._hot.file.days
+        aside = {path: f"is damaged and was set aside: {what}" for path, what, _ in self._list_aside()}
+        return aside | {days.place(name): why for name, why in days.damaged.items()}
 
     def tidy(self, now: int) -> bool:
-        """Do one piece of the work that keeps live samples sorted and within their limits; whether there was any.
+        """Do one piece of the work that keeps live samples sorted and within their limits; return whether there was any.
 
         Writes wait for it, for at most about a second. `now`: the time (UTC ns) from which ages are counted.
         """
-        is_more = self._tidying.piece(now)
+        is_more = self._use(lambda hot: hot.retention.piece(now))
         if is_more:
             # Python's locks are not fair: without this, the next piece would begin before a write that waits.
             time.sleep(_PAUSE_S)
         return is_more
 
-    def backup(self, to: Path) -> None:
+    def back_up(self, to: Path) -> None:
         """Copy what is committed now to a new file, while writing goes on. Unusable if there is a file already."""
-        self._file.backup(to)
-
-    @property
-    def settle_s(self) -> float:
-        """None: what is committed is on the disk."""
-        return 0.0
-
-    def write(self, batches: Iterable[Log], run: RunSummary | None = None) -> Generator[WriteResult]:
-        """Write each batch in one transaction, while the next one is prepared."""
-        ahead: deque[tuple[int, Future[Batch]]] = deque()
-        with ThreadPoolExecutor(1) as pool:
-            for one in batches:
-                ahead.append((one.present, pool.submit(self._prepare, one)))
-                if len(ahead) > 1:
-                    yield self._record(*ahead.popleft())
-            while ahead:
-                yield self._record(*ahead.popleft())
+        self._hot.file.backup(to)
 
     def write_points(self, points: Points) -> WriteResult:
         """Write live samples; they are committed when it returns."""
-        used, which = np.unique(points.which, return_inverse=True)
-        numbers = self._names.numbers([points.series[at] for at in used.tolist()])
-        self._live.write(Batch(numbers[which], points.times, points.values).last_of_each)
-        return WriteResult(len(points))
 
-    def remove(
-        self,
-        recording: Recording,
-        keep: Sequence[Recording] = (),
-        *,
-        whole: bool = True,
-        before_each: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Remove the samples of a recording, except those that others contain too."""
-        before_each()
-        with self._file.writing() as cursor:
-            recorded.remove(cursor, recording, keep, self._names)
+        def write(hot: _Hot) -> WriteResult:
+            used, which = np.unique(points.which, return_inverse=True)
+            numbers = hot.index.numbers([points.series[at] for at in used.tolist()])
+            hot.live.write(Batch(numbers[which], points.times, points.values).last_of_each())
+            return WriteResult(len(points))
 
-    def recover(self) -> None:
-        """Nothing: a removal is one transaction."""
-
-    def oldest(self) -> int | None:
-        """None: recorded values are kept for ever."""
-        return None
+        return self._use(write)
 
     def hosts(self, start: int, end: int) -> list[str]:
-        """The hosts with samples in a range, sorted."""
+        """Return the hosts with samples in a range, sorted."""
         return sorted(hosts_of(self.series(start, end).series), key=host_key)
 
-    def series(self, start: int, end: int, hosts: Sequence[str] = (), *, live: bool = False) -> FoundSeries:
-        """The series with a sample in a range, sorted."""
-        numbers, unreadable = duck_read.present(self._file, start, end, live=live)
-        found = self._sorted(numbers)
-        asked = {host_key(host) for host in hosts}
-        days = self._file.days
-        unread = (f"{days.place(name)} {days.damaged[name]}" for name in unreadable)
-        return FoundSeries([one for one in found if not hosts or host_key(one.host) in asked], 0, tuple(unread))
+    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
+        """Return the series with a sample in a range, sorted."""
 
-    def _sorted(self, numbers: NDArray[np.int32]) -> list[Series]:
-        """The series of these numbers, sorted. Live ones are mostly those of the call before."""
-        key = numbers.tobytes()
-        found = self._lists.get(key)
-        if found is None:
-            found = sorted((self._names.series[number] for number in numbers.tolist()), key=lambda one: one.key)
-            if len(self._lists) >= _MOST_LISTS:
-                self._lists = {}
-            self._lists[key] = found
-        return found
+        def find(hot: _Hot) -> FoundSeries:
+            numbers, unreadable = duck_read.present(hot.file, start, end)
+            keys = {host_key(host) for host in hosts}
+            days = hot.file.days
+            unread = [f"{days.place(name)} {days.damaged[name]}" for name in unreadable]
+            unread += [
+                f"{path} is damaged ({what})"
+                for path, what, (first, last) in self._list_aside()
+                if first <= end and start <= last
+            ]
+            chosen = [
+                series for series in self._sorted(hot.index, numbers) if not hosts or host_key(series.host) in keys
+            ]
+            return FoundSeries(chosen, 0, tuple(unread))
 
-    def read(
-        self, series: Sequence[Series], start: int, end: int, *, live: bool = False, recorded: bool = False
-    ) -> list[Samples]:
-        """The samples of each series in a range; the means of minutes where that is all that is kept."""
-        numbers = self._numbers(series)
-        with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
-            found = duck_read.samples(asked, live=live)
-        return [_NOTHING if number is None else found.get(number, _NOTHING) for number in numbers]
+        return self._use(find)
+
+    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+        """Return the samples of each series in a range; the means of minutes where that is all that is kept."""
+        return self._of_each(duck_read.samples, joined([]), series, start, end)
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Samples that draw the line of each series in a range, chosen by DuckDB."""
-        numbers = self._numbers(series)
-        with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
-            found = duck_read.drawn(asked, buckets)
-        nothing = Drawn(_NOTHING, 0)
-        return [nothing if number is None else found.get(number, nothing) for number in numbers]
-
-    def _prepare(self, log: Log) -> Batch:
-        return recorded.batch_of(log, self._names.numbers(log.series))
-
-    def _record(self, values: int, batch: Future[Batch]) -> WriteResult:
-        prepared = batch.result()
-        with self._file.writing(needs_room=True) as cursor:
-            recorded.record(cursor, prepared)
-        return WriteResult(values)
+        """Return samples that draw each series in a range, chosen by DuckDB."""
+        nothing = Drawn(joined([]), 0)
+        return self._of_each(lambda asked: duck_read.drawn(asked, buckets), nothing, series, start, end)
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Minimum, maximum and mean, computed by DuckDB."""
-        numbers = self._numbers(series)
-        with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
-            found = duck_read.buckets(asked, width)
-        return [Buckets.empty() if number is None else found.get(number, Buckets.empty()) for number in numbers]
+        """Return minimum, maximum and mean, computed by DuckDB."""
+        return self._of_each(lambda asked: duck_read.buckets(asked, width), Buckets.empty(), series, start, end)
 
-    def counts(self, series: Sequence[Series], start: int, end: int, *, recorded: bool = False) -> list[int]:
-        """How many samples each series has in a range."""
-        numbers = self._numbers(series)
-        with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
-            found = duck_read.counts(asked)
-        return [0 if number is None else found.get(number, 0) for number in numbers]
+    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+        """Return the number of samples of each series in a range."""
+        return self._of_each(duck_read.counts, 0, series, start, end)
 
-    def _numbers(self, series: Sequence[Series]) -> list[int | None]:
-        return [self._names.find(one) for one in series]
+    def _of_each(
+        self,
+        read: Callable[[duck_read.Range], dict[int, _Result]],
+        nothing: _Result,
+        series: Sequence[Series],
+        start: int,
+        end: int,
+    ) -> list[_Result]:
+        def read_all(hot: _Hot) -> list[_Result]:
+            numbers = [hot.index.find(asked) for asked in series]
+            known = [number for number in numbers if number is not None]
+            with duck_read.ranging(hot.file, known, start, end) as asked:
+                results = read(asked)
+            return [nothing if number is None else results.get(number, nothing) for number in numbers]
+
+        return self._use(read_all)
+
+    def _use(self, call: Callable[[_Hot], _Result]) -> _Result:
+        """Call with the hot file; once more with a new one if it turns out to be damaged."""
+        hot = self._hot
+        try:
+            return call(hot)
+        except Damaged as error:
+            with self._lock:
+                if self._hot is hot:
+                    hot.close()
+                    _log.error("%s; it is set aside as %s", error, set_aside(write_ahead_log(self._path), self._path))
+                    self._lists.clear()
+                    self._hot = self._open()
+        return call(self._hot)
+
+    def _list_aside(self) -> list[tuple[Path, str, tuple[int, int]]]:
+        """Return the files that were set aside, what is missing, and the range in which it may be (UTC ns)."""
+        listed: list[tuple[Path, str, tuple[int, int]]] = []
+        for path in sorted(self._path.parent.glob(f"{self._path.name}*{ASIDE}*")):
+            if match := _ASIDE.search(path.name):
+                day = int(np.datetime64(match[1], "D").astype(np.int64))
+                what = f"live samples of {match[1]} and the day before that were in no day file"
+                listed.append((path, what, ((day - 1) * DAY, (day + 1) * DAY - 1)))
+        return listed
+
+    def _sorted(self, index: SeriesIndex, numbers: NDArray[np.int32]) -> list[Series]:
+        """Return the series of these numbers, sorted. Live ones are mostly those of the call before."""
+        key = numbers.tobytes()
+        cached = self._lists.get(key)
+        if cached is None:
+            cached = sorted((index.series[number] for number in numbers.tolist()), key=lambda series: series.key)
+            if len(self._lists) >= _MOST_LISTS:
+                self._lists.clear()
+            self._lists[key] = cached
+        return cached
 
 
-def _known(numbers: Sequence[int | None]) -> list[int]:
-    return [number for number in numbers if number is not None]
+def file_of(place: Path) -> Path:
+    """Return the file of an embedded store: `plimsoll.duckdb` in a folder, or the file itself."""
+    return place if place.suffix == Path(FILE).suffix or place.is_file() else place / FILE
+
+
+def open_runs(file: Path) -> RunFolders:
+    """Open the folder with the runs of an embedded store, which is made if it is missing."""
+    return RunFolders.open(runs_of(file), make=True, mode=0o700)
+
+
+def embedded_store(live: DuckSamples) -> Store:
+    """Return the store that has live samples in a file of this process, and the runs beside it."""
+    runs = open_runs(Path(live.name))
+
+    def back_up(to: Path) -> None:
+        live.back_up(to)
+        runs.copy(runs_of(to))
+
+    return Store(live, runs, upkeep=live, back_up=back_up)

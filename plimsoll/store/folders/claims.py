@@ -13,51 +13,50 @@ from secrets import token_hex
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND
 from plimsoll.store.folders import files
-from plimsoll.store.run_states import Claim, Work
+from plimsoll.store.protocol import Claim, Work
 
 _CLAIM = ".json"
 _BEAT = ".beat"
 
 
-class Claims:
-    """The claims in a folder."""
+class FolderClaims:
+    """The claims in a folder. See `plimsoll.store.protocol.Claims`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def claim(self, claim: Claim) -> None:
         """Write a claim."""
-        own = {"run": claim.run, "holder": claim.holder, "work": claim.work, "who": claim.who}
-        with files.told(self._folder):
+        content = {"run": claim.run, "holder": claim.holder, "work": claim.work, "who": claim.who}
+        with files.translated_errors(self._folder):
             self._folder.mkdir(exist_ok=True)
             self._file(claim.holder, _BEAT).touch()
-            files.write(self._file(claim.holder, _CLAIM), lambda file: file.write(json.dumps(own).encode()))
+            files.write(self._file(claim.holder, _CLAIM), lambda file: file.write(json.dumps(content).encode()))
 
     def beat(self, claim: Claim) -> None:
         """Save that the holder of a claim is alive. It does not bring back a claim that was withdrawn."""
-        with files.told(self._folder), suppress(FileNotFoundError):
+        with files.translated_errors(self._folder), suppress(FileNotFoundError):
             os.utime(self._file(claim.holder, _BEAT))
 
-    def claims(self, life_s: float) -> list[Claim]:
-        """All claims; those whose holder was not heard of for `life_s` are not alive."""
-        with files.told(self._folder):
-            if not self._folder.is_dir():
-                return []
-            since = self._now() - round(life_s * SECOND)
-            found: list[Claim] = []
-            for path in sorted(self._folder.glob(f"*{_CLAIM}")):
-                with suppress(FileNotFoundError):  # it was withdrawn meanwhile
-                    found.append(_read(path, since))
-            return found
+    def current(self, life_s: float) -> list[Claim]:
+        """Return all claims; those whose holder was not heard of for `life_s` are not alive."""
+        claims: list[Claim] = []
+        with files.translated_errors(self._folder):
+            if self._folder.is_dir():
+                since = self._now() - round(life_s * SECOND)
+                for path in sorted(self._folder.glob(f"*{_CLAIM}")):
+                    with suppress(FileNotFoundError):  # it was withdrawn meanwhile
+                        claims.append(_read(path, since))
+        return claims
 
     def withdraw(self, holder: str) -> None:
         """Remove the claim of a holder."""
-        with files.told(self._folder):
+        with files.translated_errors(self._folder):
             for end in (_CLAIM, _BEAT):
                 self._file(holder, end).unlink(missing_ok=True)
 
     def _now(self) -> int:
-        """The time by the clock of the computer that has the files. A share then lists anew what is in the folder."""
+        """Return the time by the clock of the computer that has the files; a share then lists the folder anew."""
         probe = self._folder / f".{token_hex(8)}.now"
         try:
             with probe.open("xb") as file:
@@ -74,7 +73,8 @@ def _read(path: Path, since: int) -> Claim:
     with path.open("rb") as file, path.with_suffix(_BEAT).open("rb") as beat:
         began, heard = os.fstat(file.fileno()).st_mtime_ns, os.fstat(beat.fileno()).st_mtime_ns
         try:
-            own = json.load(file)
-            return Claim(own["run"], own["holder"], Work(own["work"]), own["who"], began, heard, heard > since)
+            content = json.load(file)
+            run, holder, who = content["run"], content["holder"], content["who"]
+            return Claim(run, holder, Work(content["work"]), who, began, heard, heard > since)
         except (ValueError, KeyError, TypeError) as error:
             raise Unusable(f"{path}: is no claim: {error}; delete it") from None

@@ -23,8 +23,8 @@ _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{kind}{at}" for kind in ("
 
 
 @contextmanager
-def told(place: Path) -> Generator[None]:
-    """Errors of the file system as Unusable or StoreFull."""
+def translated_errors(place: Path) -> Generator[None]:
+    """Raise errors of the file system as Unusable or StoreFull."""
     try:
         yield
     except OSError as error:
@@ -35,7 +35,7 @@ def told(place: Path) -> Generator[None]:
 
 
 def write(path: Path, fill: Callable[[BinaryIO], object]) -> None:
-    """Write a file that is there as a whole or not at all, and on the disk. OSError if its folder is gone."""
+    """Write a file as a whole or not at all, and to the disk. OSError if its folder is gone."""
     partial = path.with_name(f".{token_hex(4)}.partial")
     try:
         with partial.open("xb") as file:
@@ -52,6 +52,16 @@ def move(folder: Path, to: Path) -> None:
     """Give a folder another name, on the disk. OSError if that is another folder's, or the folder is gone."""
     folder.rename(to)
     sync(to.parent)
+
+
+def copy(folder: Path, to: Path) -> None:
+    """Copy a folder, unless it is removed meanwhile. OSError if that is not possible."""
+    try:
+        shutil.copytree(folder, to, copy_function=shutil.copyfile)
+    except (shutil.Error, FileNotFoundError):
+        shutil.rmtree(to, ignore_errors=True)
+        if folder.exists():
+            raise
 
 
 def remove(folder: Path) -> None:
@@ -75,8 +85,8 @@ def sync(folder: Path) -> None:
 
 
 def folder_name(run: str) -> str:
-    """The name of a run as that of a folder, on every system; what it cannot have is written as `%3A`."""
-    name = "".join(_coded(one) if one in _UNSAFE or not one.isprintable() else one for one in run)
+    """Return a folder name for a run, valid on every system; characters it cannot have are written as `%3A`."""
+    name = "".join(_coded(c) if c in _UNSAFE or not c.isprintable() else c for c in run)
     if name.startswith(".") or name.partition(".")[0].casefold() in _DEVICES:
         name = _coded(name[0]) + name[1:]
     if name.endswith((".", " ")):

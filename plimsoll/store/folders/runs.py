@@ -1,92 +1,170 @@
-"""The runs in a folder: one folder for each, which has its name when it is complete."""
+"""Runs as folders of Parquet files, in a folder that several computers may share.
+
+    FOLDER/plimsoll-runs.json      says that it is one, and its version
+    FOLDER/nightly-42/run.json     the run: name, hosts, labels, state
+                      manifest     what was loaded: files, times, series, remarks, settings
+                      000000-....parquet
+    FOLDER/.GENERATION/            a run that is being loaded, or deleted
+    FOLDER/.claims/                who loads or deletes a run
+
+A run has its name when it is complete: what is read is whole. All that is in the folder of a run goes with it.
+"""
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.points import Points
 from plimsoll.model.run import StoredRun
 from plimsoll.store import run_document
-from plimsoll.store.folders import files
-from plimsoll.store.protocol import RunSummary
-from plimsoll.store.run_states import State
+from plimsoll.store.folders import files, samples
+from plimsoll.store.folders.claims import FolderClaims
+from plimsoll.store.folders.samples import FolderSamples, SampleFile
+from plimsoll.store.protocol import RunSummary, State, WriteResult, latest_first
+from plimsoll.store.store import Store
 
-VERSION = 1
+MARK = "plimsoll-runs.json"
+PREFIX = "runs:"
+_VERSION = 1
 _GONE = ".gone"
 _SUMMARY = "run.json"
 _MANIFEST = "manifest"
 _LENGTH = 33  # of a hidden folder's name
 _SAVING_S = 3600.0
-_SHOWN_FIRST = (State.COMPLETE, State.LOADING, State.DELETING)
 
 
-class Held(NamedTuple):
-    """A run that is there, its folder, and when it was saved (ns)."""
+def folder_of_runs(store: str) -> Path | None:
+    """Return the folder that a store names: `runs:FOLDER`, or the path of a folder of runs; None for others."""
+    if store.startswith(PREFIX):
+        return Path(store.removeprefix(PREFIX))
+    return Path(store) if (Path(store) / MARK).is_file() else None
+
+
+def runs_only(runs: "RunFolders") -> Store:
+    """Return a store that has runs and no live samples."""
+    return Store(_NoLive(runs.name), runs, name=runs.name)
+
+
+class _NoLive(FolderSamples):
+    """The live samples of a folder of runs: none."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(lambda start, end: ())
+        self.name = name
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def write_points(self, points: Points) -> WriteResult:
+        """Raise Unusable."""
+        raise Unusable(f"{self.name}: is a folder of runs, and keeps no live samples; name another store for them")
+
+
+class _RunFolder(NamedTuple):
+    """A run, its folder, and when it was saved (ns)."""
 
     run: RunSummary
     folder: Path
     saved: int
 
 
-class FolderRuns:
-    """The runs in a folder."""
+class RunFolders:
+    """The runs in a folder. See `plimsoll.store.protocol.RunStore`."""
+
+    settle_s = 0.0
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.claims = FolderClaims(folder / ".claims")
+        self._summaries: dict[Path, tuple[tuple[int, int], _RunFolder]] = {}
+        self._files: dict[Path, SampleFile] = {}
+
+    @classmethod
+    def open(cls, folder: Path, *, make: bool = False, mode: int = 0o777) -> "RunFolders":
+        """Open a folder of runs. With `make`, an empty or missing one becomes one. Unusable if it is none.
+
+        Hidden files do not count: another process may be making it one, and shares have some of their own.
+        """
+        mark = folder / MARK
+        with files.translated_errors(folder):
+            if make and not mark.exists():
+                folder.mkdir(mode, parents=True, exist_ok=True)
+                is_used = any(not path.name.startswith(".") for path in folder.iterdir())
+                if is_used and not mark.exists():
+                    raise Unusable(f"{folder}: is no folder of runs, and not empty; name a new one")
+                files.write(mark, lambda file: file.write(json.dumps({"version": _VERSION}).encode()))
+            if not mark.exists():
+                raise Unusable(f"{folder}: is no folder of runs; plimsoll ingest makes one")
+            _read_json(mark)
+        return cls(folder)
 
     @property
     def name(self) -> str:
         """The path of the folder."""
         return str(self._folder)
 
-    def save(self, run: StoredRun) -> RunSummary:
-        """Save a run in place of one of the same name."""
-        summary = RunSummary.new(run)
-        folder = self.hidden(summary)
-        with files.told(self._folder):
-            earlier = [held for held in self.all() if held.run.name == run.name]
+    def close(self) -> None:
+        """Do nothing: no file is kept open."""
+
+    def oldest(self) -> int | None:
+        """Return None: runs are kept for ever."""
+        return None
+
+    def save(self, run: StoredRun, generation: str = "") -> RunSummary:
+        """Save a run in place of one of the same name. `generation`: the one that it had in another store."""
+        summary = RunSummary.new(run, generation)
+        folder = self._hidden(summary)
+        with files.translated_errors(self._folder):
+            self._remove_leftovers()
+            earlier = [kept.run for kept in self._list() if kept.run.name == run.name]
             folder.mkdir()
             files.write(folder / _MANIFEST, lambda file: file.write(run_document.dumps(run)))
-            _write_summary(Held(summary, folder, (folder / _MANIFEST).stat().st_mtime_ns))
-        for held in earlier:
-            self.forget(held.run)
+            _write_summary(_RunFolder(summary, folder, (folder / _MANIFEST).stat().st_mtime_ns))
+        for other in earlier:
+            self.forget(other)
         return summary
+
+    def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
+        """Write each batch as a file in the folder of the run, which must be loading."""
+        folder = self._hidden(run)
+        with files.translated_errors(folder):
+            for number, batch in enumerate(batches, len(samples.files_of(folder))):
+                samples.write(folder, number, batch)
+                yield WriteResult(batch.present)
 
     def mark(self, run: RunSummary, state: State, *, loaded: int, refused: int) -> RunSummary:
         """Save the next state of a run. A complete one gets its name, which another one must not have."""
         marked = replace(run, state=run.state.to(state), loaded=loaded, refused=refused)
-        held = self._find(run)
-        if held is None:
+        kept = self._find(run)
+        if kept is None:
             return marked
-        with files.told(held.folder):
-            hidden = self.hidden(run)
-            if held.folder != hidden and state is not State.COMPLETE:
-                files.move(held.folder, hidden)
-                held = held._replace(folder=hidden)
-            _write_summary(held._replace(run=marked))
-            if held.folder == hidden and state is State.COMPLETE:
+        with files.translated_errors(kept.folder):
+            hidden = self._hidden(run)
+            if kept.folder != hidden and state is not State.COMPLETE:
+                files.move(kept.folder, hidden)
+                kept = kept._replace(folder=hidden)
+            _write_summary(kept._replace(run=marked))
+            if kept.folder == hidden and state is State.COMPLETE:
                 files.move(hidden, self._folder / files.folder_name(run.name))
         return marked
 
-    def runs(self) -> list[RunSummary]:
-        """All runs, latest first."""
-        found: dict[str, RunSummary] = {}
-        for held in self.all():
-            other = found.setdefault(held.run.name, held.run)
-            found[held.run.name] = min(held.run, other, key=lambda one: _SHOWN_FIRST.index(one.state))
-        return sorted(found.values(), key=lambda one: (-one.start, one.name))
+    def summaries(self) -> list[RunSummary]:
+        """Return all runs, latest first."""
+        return latest_first(kept.run for kept in self._list())
 
-    def run(self, name: str) -> StoredRun | None:
-        """The run of a name. Unusable if what is kept of it cannot be read."""
-        listed = next((one for one in self.runs() if one.name == name), None)
-        held = self._find(listed) if listed else None
-        if held is None:
+    def get(self, name: str) -> StoredRun | None:
+        """Return the run of a name. Unusable if what is kept of it cannot be read."""
+        run = next((run for run in self.summaries() if run.name == name), None)
+        kept = self._find(run) if run else None
+        if kept is None:
             return None
-        path = held.folder / _MANIFEST
+        path = kept.folder / _MANIFEST
         try:
             return run_document.loads(path.read_bytes())
         except FileNotFoundError:
@@ -94,69 +172,114 @@ class FolderRuns:
         except (ValueError, KeyError, TypeError, OSError) as error:
             raise Unusable(f"{path}: cannot be read: {error}; delete the run, and load its logs again") from None
 
+    def samples(self, run: RunSummary | None = None) -> FolderSamples:
+        """Return the samples of a run, or those of all complete runs."""
+        return FolderSamples(lambda start, end: self._list_files(run, start, end))
+
     def forget(self, run: RunSummary) -> None:
         """Remove the folder of a run, with all that is in it."""
-        held = self._find(run)
-        if held is None:
+        kept = self._find(run)
+        if kept is None:
             return
-        with files.told(held.folder):
+        with files.translated_errors(kept.folder):
             gone = self._folder / f".{run.generation}{_GONE}"
-            files.move(held.folder, gone)  # nobody reads it or writes to it any more
+            files.move(kept.folder, gone)  # nobody reads it or writes to it any more
             files.remove(gone)
 
-    def leftovers(self) -> Iterator[Path]:
-        """The folders that are no run, or none any more."""
-        for folder in self._folder.glob(".*"):
-            is_saved = len(folder.name) != _LENGTH or (folder / _SUMMARY).exists()
-            if folder.name.endswith(_GONE) or (not is_saved and time.time() - folder.stat().st_mtime > _SAVING_S):
-                yield folder
+    def copy(self, to: Path) -> None:
+        """Copy the complete runs to a new folder of runs. OSError if that is not possible."""
+        self.open(to, make=True, mode=0o700)
+        for kept in self._list():
+            if kept.run.complete:
+                files.copy(kept.folder, to / kept.folder.name)
 
-    def hidden(self, run: RunSummary) -> Path:
-        """The folder of a run that is not complete."""
+    def _remove_leftovers(self) -> None:
+        """Remove folders whose removal was cut off, and those of runs that were not even saved an hour ago."""
+        for folder in self._folder.glob(".*"):
+            with suppress(FileNotFoundError):
+                is_saved = len(folder.name) != _LENGTH or (folder / _SUMMARY).exists()
+                if folder.name.endswith(_GONE) or (not is_saved and time.time() - folder.stat().st_mtime > _SAVING_S):
+                    files.remove(folder)
+
+    def _hidden(self, run: RunSummary) -> Path:
+        """Return the folder of a run that is not complete."""
         return self._folder / f".{run.generation}"
 
-    def _find(self, run: RunSummary) -> Held | None:
-        return next((held for held in self.all() if held.run.generation == run.generation), None)
+    def _find(self, run: RunSummary) -> _RunFolder | None:
+        return next((kept for kept in self._list() if kept.run.generation == run.generation), None)
 
-    def all(self) -> Iterator[Held]:
-        """All runs that are there. One whose folder is hidden is not complete, whatever it says."""
-        with files.told(self._folder):
+    def _list(self) -> Iterator[_RunFolder]:
+        """Return all runs. One whose folder is hidden is not complete, whatever it says."""
+        with files.translated_errors(self._folder):
             for folder in sorted(self._folder.iterdir()):
                 if folder.name.startswith(".") and folder.name.endswith(_GONE):
                     continue
                 with suppress(FileNotFoundError, NotADirectoryError):  # it is none, or was removed meanwhile
-                    held = _read_summary(folder)
-                    if folder.name.startswith(".") and held.run.complete:
-                        held = held._replace(run=replace(held.run, state=State.LOADING))
-                    yield held
+                    kept = self._summary(folder)
+                    if folder.name.startswith(".") and kept.run.complete:
+                        kept = kept._replace(run=replace(kept.run, state=State.LOADING))
+                    yield kept
+
+    def _summary(self, folder: Path) -> _RunFolder:
+        """Return the run of a folder. What was read once is not read again until it changes."""
+        path = folder / _SUMMARY
+        status = path.stat()
+        stamp = (status.st_mtime_ns, status.st_ino)
+        cached = self._summaries.get(path)
+        if cached is None or cached[0] != stamp:
+            cached = self._summaries[path] = (stamp, _read_summary(folder))
+        return cached[1]
+
+    def _list_files(self, run: RunSummary | None, start: int, end: int) -> list[SampleFile]:
+        """Return the files with rows in a range; those that were written last come first."""
+        chosen = (
+            kept
+            for kept in self._list()
+            if (kept.run.generation == run.generation if run else kept.run.complete)
+            and kept.run.start <= end
+            and start <= kept.run.end
+        )
+        ordered = sorted(chosen, key=lambda kept: -kept.saved)
+        paths = [path for kept in ordered for path in reversed(samples.files_of(kept.folder))]
+        opened = filter(None, map(self._open, paths))
+        return [file for file in opened if file.first <= end and start <= file.last]
+
+    def _open(self, path: Path) -> SampleFile | None:
+        if path not in self._files:
+            with files.translated_errors(path):
+                try:
+                    self._files[path] = SampleFile.open(path)
+                except FileNotFoundError:
+                    return None  # the run was deleted meanwhile
+        return self._files[path]
 
 
-def _write_summary(held: Held) -> None:
-    content = {"version": VERSION, "saved": held.saved, **asdict(held.run)}
+def _write_summary(kept: _RunFolder) -> None:
+    content = {"version": _VERSION, "saved": kept.saved, **asdict(kept.run)}
     text = json.dumps(content, ensure_ascii=False, indent=1)
-    files.write(held.folder / _SUMMARY, lambda file: file.write(text.encode()))
+    files.write(kept.folder / _SUMMARY, lambda file: file.write(text.encode()))
 
 
-def _read_summary(folder: Path) -> Held:
-    content: dict[str, Any] = {**read_json(folder / _SUMMARY)}
+def _read_summary(folder: Path) -> _RunFolder:
+    content: dict[str, Any] = {**_read_json(folder / _SUMMARY)}
     try:
         del content["version"]
         saved, state, hosts = content.pop("saved"), State(content.pop("state")), tuple(content.pop("hosts"))
-        return Held(RunSummary(**content, state=state, hosts=hosts), folder, saved)
+        return _RunFolder(RunSummary(**content, state=state, hosts=hosts), folder, saved)
     except (KeyError, TypeError, ValueError) as error:
-        raise _odd(folder / _SUMMARY, error) from None
+        raise _unreadable(folder / _SUMMARY, error) from None
 
 
-def read_json(path: Path) -> Mapping[str, Any]:
-    """A file of this version or an earlier one. Unusable if it is none."""
+def _read_json(path: Path) -> Mapping[str, Any]:
+    """Read a file of this version or an earlier one. Unusable if it is none."""
     try:
         content = json.loads(path.read_bytes())
-        if content["version"] <= VERSION:
+        if content["version"] <= _VERSION:
             return content
     except (ValueError, KeyError, TypeError) as error:
-        raise _odd(path, error) from None
+        raise _unreadable(path, error) from None
     raise Unusable(f"{path}: was written by a later Plimsoll; update Plimsoll")
 
 
-def _odd(path: Path, error: Exception) -> Unusable:
+def _unreadable(path: Path, error: Exception) -> Unusable:
     return Unusable(f"{path}: is not what Plimsoll writes ({error}); remove the folder {path.parent}, or mend the file")

@@ -1,4 +1,4 @@
-"""The samples of a run as Parquet files: a row for each time, and a column for each series, named by it.
+"""The samples of runs as Parquet files: a row for each time, and a column for each series, named by it.
 
 The name of a file has a hash of its content, so that what is read is what was written.
 """
@@ -7,19 +7,22 @@ import hashlib
 import io
 import json
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
-from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series
+from plimsoll.model.samples import Samples, joined
+from plimsoll.model.series import Series, hosts_of
 from plimsoll.store.folders import files
 from plimsoll.store.line_protocol import as_stored
+from plimsoll.store.m4 import Drawn, m4
+from plimsoll.store.protocol import Buckets, FoundSeries
 
 END = ".parquet"
 _TIME = "time"
@@ -27,7 +30,7 @@ _DIGITS = 32
 
 
 @dataclass(frozen=True)
-class File:
+class SampleFile:
     """A file, the times (UTC ns) of its first and last row, and its columns by the keys of their series."""
 
     path: Path
@@ -36,17 +39,24 @@ class File:
     columns: Mapping[object, Series]
 
     @classmethod
-    def of(cls, path: Path) -> "File":
-        """A file that is there. OSError if it is not."""
+    def open(cls, path: Path) -> "SampleFile":
+        """Read the columns and the range of a file. OSError if it is gone."""
         with _readable(path):
             series = [_series(name) for name in pl.read_parquet_schema(path) if name != _TIME]
             times = pl.read_parquet(path, columns=[_TIME])[_TIME].to_numpy()
         first, last = (int(times.min()), int(times.max())) if len(times) else (0, -1)
-        return cls(path, first, last, {one.key: one for one in series})
+        return cls(path, first, last, {column.key: column for column in series})
 
     def rows(self, keys: Sequence[object], start: int, end: int) -> Iterator[tuple[object, Samples]]:
-        """The samples of these series in a range. Unusable if the file is damaged, OSError if it is gone."""
-        content = self.path.read_bytes()
+        """Read the samples of these series in a range; none if its run was deleted meanwhile.
+
+        Unusable if the file is damaged.
+        """
+        content = b""
+        with files.translated_errors(self.path), suppress(FileNotFoundError):
+            content = self.path.read_bytes() if keys else b""
+        if not content:
+            return
         if _hash(content) != self.path.stem.partition("-")[2]:
             raise Unusable(f"{self.path}: is damaged: it is not what was written; load the run again")
         names = {_name(self.columns[key]): key for key in keys}
@@ -56,8 +66,59 @@ class File:
         times = frame[_TIME].to_numpy()
         for name, key in names.items():
             column = frame[name]
-            held = column.is_not_null().to_numpy() if column.null_count() else slice(None)
-            yield key, Samples(times[held], column.to_numpy()[held])
+            present = column.is_not_null().to_numpy() if column.null_count() else slice(None)
+            yield key, Samples(times[present], column.to_numpy()[present])
+
+
+class FolderSamples:
+    """The samples in some files; of those at the same time, that of the first file counts.
+
+    See `plimsoll.store.protocol.SampleReader`. `list_files` gives the files with rows in a range.
+    """
+
+    def __init__(self, list_files: Callable[[int, int], Sequence[SampleFile]]) -> None:
+        self._list_files = list_files
+
+    def hosts(self, start: int, end: int) -> list[str]:
+        """Return the hosts with samples in a range, sorted."""
+        return sorted(hosts_of(self.series(start, end).series), key=host_key)
+
+    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
+        """Return the series with a sample in a range, sorted."""
+        keys = {host_key(host) for host in hosts}
+        present: dict[object, Series] = {}
+        for file in self._list_files(start, end):
+            columns = {
+                key: series
+                for key, series in file.columns.items()
+                if key not in present and (not hosts or host_key(series.host) in keys)
+            }
+            rows = file.rows([*columns], start, end)
+            present.update((key, columns[key]) for key, samples in rows if len(samples.times))
+        return FoundSeries(sorted(present.values(), key=lambda series: series.key), 0)
+
+    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+        """Return the samples of each series in a range."""
+        keys = [as_stored(asked).key for asked in series]
+        parts: dict[object, list[Samples]] = defaultdict(list)
+        for file in self._list_files(start, end) if keys else ():
+            wanted = [key for key in dict.fromkeys(keys) if key in file.columns]
+            for key, samples in file.rows(wanted, start, end):
+                parts[key].append(samples)
+        return [_join(parts.get(key, [])) for key in keys]
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
+        """Return samples that draw each series in a range."""
+        read = self.read(series, start, end)
+        return [Drawn(m4(samples, start, end, buckets), len(samples.times)) for samples in read]
+
+    def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
+        """Return minimum, maximum and mean of each series in buckets."""
+        return [Buckets.of(samples, width) for samples in self.read(series, start, end)]
+
+    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+        """Return the number of samples of each series in a range."""
+        return [len(samples.times) for samples in self.read(series, start, end)]
 
 
 def write(folder: Path, number: int, log: Log) -> None:
@@ -70,18 +131,18 @@ def write(folder: Path, number: int, log: Log) -> None:
     for series, column in zip(map(as_stored, log.series), log.columns, strict=True):
         alike[series.key].append(column)
         names.setdefault(series.key, _name(series))
-    held = [
-        pl.select(pl.coalesce(pl.when(one.is_finite()).then(one) for one in columns).alias(names[key])).to_series()
-        for key, columns in alike.items()
+    columns = [
+        pl.select(pl.coalesce(pl.when(twin.is_finite()).then(twin) for twin in twins).alias(names[key])).to_series()
+        for key, twins in alike.items()
     ]
-    content = io.BytesIO()
-    pl.DataFrame([pl.Series(_TIME, log.times), *held]).write_parquet(content)
-    written = content.getvalue()
-    files.write(folder / f"{number:06}-{_hash(written)}{END}", lambda file: file.write(written))
+    buffer = io.BytesIO()
+    pl.DataFrame([pl.Series(_TIME, log.times), *columns]).write_parquet(buffer)
+    content = buffer.getvalue()
+    files.write(folder / f"{number:06}-{_hash(content)}{END}", lambda file: file.write(content))
 
 
 def files_of(folder: Path) -> list[Path]:
-    """The files of a folder in the order in which they were written."""
+    """Return the files of a folder in the order in which they were written."""
     return sorted(folder.glob(f"[0-9]*{END}"))
 
 
@@ -104,3 +165,9 @@ def _series(name: str) -> Series:
 
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:_DIGITS]
+
+
+def _join(parts: Sequence[Samples]) -> Samples:
+    if len(parts) == 1 and bool((parts[0].times[1:] > parts[0].times[:-1]).all()):
+        return parts[0]
+    return joined(parts)

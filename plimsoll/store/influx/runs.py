@@ -1,45 +1,97 @@
-"""Runs in the bucket of their series, under the same retention and tokens.
+"""Runs in a bucket of InfluxDB, under the same retention and tokens as live samples.
 
 A run has one point in RUN, which dashboards show as an annotation, its document in parts in DOCUMENT, and its state in
 STATE. All are tagged with a generation, which is new each time that a run is saved: what a command writes or deletes
-after it was overtaken by another one concerns the generation it knows, and no other.
+after it was overtaken by another one concerns the generation it knows, and no other. The samples of a run have the
+names that Telegraf gives, and its generation as a further tag.
 """
 
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
 from plimsoll.model.run import StoredRun
 from plimsoll.store.influx.quoting import identifier, string, time_range
+from plimsoll.store.influx.samples import CLAIM, DOCUMENT, GENERATION, RUN, STATE, InfluxSamples, write_result
 from plimsoll.store.influx.server import EVER, Server, Table
-from plimsoll.store.line_protocol import point, value
-from plimsoll.store.protocol import RunSummary
+from plimsoll.store.line_protocol import encode, point, request_bodies, value
+from plimsoll.store.protocol import Claim, RunSummary, State, Work, WriteResult, latest_first
 from plimsoll.store.run_document import dumps, loads
-from plimsoll.store.run_states import State
 
-RUN = "plimsoll_run"
-DOCUMENT = "plimsoll_run_document"
-STATE = "plimsoll_run_state"
-MEASUREMENTS = (RUN, DOCUMENT, STATE)
-
-_SHOWN_FIRST = (State.COMPLETE, State.LOADING, State.DELETING)
+SETTLE_S = 3.0
+_CONNECTIONS = 2
 _PART_BYTES = 48 * 1024  # InfluxDB documents 64 KB as the longest string
 
 
-class InfluxRuns:
-    """The runs in a bucket."""
+class InfluxClaims:
+    """The claims in a bucket, with times of the server. See `plimsoll.store.protocol.Claims`.
+
+    A claim is one point, and each heartbeat is another one with the same tags.
+    """
 
     def __init__(self, server: Server) -> None:
         self._server = server
+
+    def claim(self, claim: Claim) -> None:
+        """Write a claim."""
+        self._write(claim, {"work": value(str(claim.work), "string"), "who": value(claim.who, "string")})
+
+    def beat(self, claim: Claim) -> None:
+        """Write a heartbeat. It does not bring back a claim that has ended."""
+        self._write(claim, {})
+
+    def current(self, life_s: float) -> list[Claim]:
+        """Return all claims; those whose holder was not heard of for `life_s` are not alive."""
+        by = 'GROUP BY "run", "holder"'
+        written = [*self._server.query(f'SELECT "work", "who" FROM "{CLAIM}" WHERE {time_range(*EVER)} {by}')]
+        query = f'SELECT last("beat") FROM "{CLAIM}" WHERE time > now() - {round(life_s * 1e9)} {by}'
+        heard = {table.tags["holder"]: int(table.rows[-1][0]) for table in self._server.query(query)}
+        claims: list[Claim] = []
+        for table in written:
+            since, work, who = table.rows[0]
+            run, holder = table.tags["run"], table.tags["holder"]
+            claims.append(Claim(run, holder, Work(work), who, since, heard.get(holder, since), holder in heard))
+        return claims
+
+    def withdraw(self, holder: str) -> None:
+        """End a claim."""
+        self._server.delete(*EVER, f"_measurement={identifier(CLAIM)} AND holder={identifier(holder)}")
+
+    def _write(self, claim: Claim, fields: dict[str, str]) -> None:
+        tags = {"run": claim.run, "holder": claim.holder}
+        self._server.post(point(CLAIM, tags, {"beat": value(1, "integer"), **fields}).encode())
+
+
+class InfluxRuns:
+    """The runs in a bucket. See `plimsoll.store.protocol.RunStore`.
+
+    InfluxDB 2.7 can lose the first write into a shard that was idle, though it acknowledged it.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.settle_s = SETTLE_S
+        self.claims = InfluxClaims(server)
 
     @property
     def name(self) -> str:
         """The address with the bucket: `http://127.0.0.1:8086/plimsoll`."""
         return f"{self._server.url}/{self._server.address.bucket}"
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._server.close()
+
+    def oldest(self) -> int | None:
+        """Return the limit of the bucket's retention at the time of the call."""
+        return self._server.oldest()
 
     def save(self, run: StoredRun) -> RunSummary:
         """Save a run: the document first, so that every listed run can be read. Then remove earlier generations."""
@@ -47,16 +99,34 @@ class InfluxRuns:
         text = base64.b64encode(dumps(run)).decode()
         parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
         earlier = self._generations(run.name)
-        if "" in earlier:
-            self.forget(replace(summary, generation=""))
         self._post(
             _point(DOCUMENT, _tags(summary) | {"part": f"{at:06}"}, {"data": part, "parts": len(parts)}, run.start)
             for at, part in enumerate(parts)
         )
         self._post([_state(summary), _point(RUN, _tags(summary), _row(summary), run.start)])
-        for generation in earlier - {""}:
+        for generation in earlier:
             self.forget(replace(summary, generation=generation))
         return summary
+
+    def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
+        """Write each batch; the next one is encoded while the last one is being sent."""
+        in_flight: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
+        pool = ThreadPoolExecutor(_CONNECTIONS)
+        try:
+            for batch in batches:
+                lines = encode(batch, {GENERATION: run.generation})
+                posts = [pool.submit(self._server.post, body) for body in request_bodies(lines)]
+                in_flight.append((batch.present, posts))
+                if len(in_flight) > 1:
+                    yield _written(*in_flight.popleft())
+            while in_flight:
+                yield _written(*in_flight.popleft())
+        except (KeyboardInterrupt, SystemExit):
+            # An interrupt must not wait for a server that is away.
+            self._server.give_up()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def mark(self, run: RunSummary, state: State, *, loaded: int, refused: int) -> RunSummary:
         """Save the next state of a run."""
@@ -64,22 +134,17 @@ class InfluxRuns:
         self._post([_state(marked)])
         return marked
 
-    def runs(self) -> list[RunSummary]:
-        """All runs, latest first."""
+    def summaries(self) -> list[RunSummary]:
+        """Return all runs, latest first."""
         states = {
             (table.tags["run"], table.tags["generation"]): dict(zip(table.columns, table.rows[-1], strict=True))
-            for table in self._all(STATE)
+            for table in self._query_all(STATE)
         }
-        found: dict[str, RunSummary] = {}
-        for one in (_summary(table, states) for table in self._all(RUN)):
-            other = found.setdefault(one.name, one)
-            # Of two generations, a save was cut off.
-            found[one.name] = min(one, other, key=lambda each: _SHOWN_FIRST.index(each.state))
-        return sorted(found.values(), key=lambda one: (-one.start, one.name))
+        return latest_first(_summary(table, states) for table in self._query_all(RUN))
 
-    def run(self, name: str) -> StoredRun | None:
-        """A run, from the parts of its document, if it has one. Unusable if a part is missing or cannot be read."""
-        summary = next((one for one in self.runs() if one.name == name), None)
+    def get(self, name: str) -> StoredRun | None:
+        """Return a run from the parts of its document. Unusable if a part is missing or cannot be read."""
+        summary = next((run for run in self.summaries() if run.name == name), None)
         if summary is None:
             return None
         where = f'{time_range(*EVER)} AND "run" = {string(name)} AND "generation" = {string(summary.generation)}'
@@ -97,15 +162,27 @@ class InfluxRuns:
                 "load its logs again under another name"
             ) from None
 
-    def forget(self, run: RunSummary) -> None:
-        """Remove a generation of a run from the list, then its document and its states."""
-        for measurement in MEASUREMENTS:
-            # InfluxDB cannot delete by a tag that points do not have: those of earlier versions have no generation.
-            tags = {name: value for name, value in _tags(run).items() if value}
-            equal = [f"{name}={identifier(value)}" for name, value in tags.items()]
-            self._server.delete(*EVER, " AND ".join([f"_measurement={identifier(measurement)}", *equal]))
+    def samples(self, run: RunSummary | None = None) -> InfluxSamples:
+        """Return the samples of a run, or those of all runs.
 
-    def _all(self, measurement: str) -> Iterator[Table]:
+        Those of a run that an earlier version loaded have no tag, and are among the live ones.
+        """
+        if run is None:
+            return InfluxSamples(self._server, "!= ''")
+        is_tagged = any(self._server.query(f"SHOW SERIES WHERE {identifier(GENERATION)} = {string(run.generation)}"))
+        return InfluxSamples(self._server, f"= {string(run.generation if is_tagged else '')}")
+
+    def forget(self, run: RunSummary) -> None:
+        """Remove a generation of a run from the list, then its document, its states and its samples."""
+        # InfluxDB cannot delete by a tag that points do not have: those of earlier versions have no generation.
+        tags = {name: value for name, value in _tags(run).items() if value}
+        equal = [f"{name}={identifier(value)}" for name, value in tags.items()]
+        for measurement in (RUN, DOCUMENT, STATE):
+            self._server.delete(*EVER, " AND ".join([f"_measurement={identifier(measurement)}", *equal]))
+        if run.generation:
+            self._server.delete(*EVER, f"{GENERATION}={identifier(run.generation)}")
+
+    def _query_all(self, measurement: str) -> Iterator[Table]:
         where = time_range(*EVER)
         return self._server.query(f'SELECT * FROM "{measurement}" WHERE {where} GROUP BY "run", "generation"')
 
@@ -113,7 +190,7 @@ class InfluxRuns:
         where = f'{time_range(*EVER)} AND "run" = {string(name)}'
         return {
             table.tags["generation"]
-            for measurement in MEASUREMENTS
+            for measurement in (RUN, DOCUMENT, STATE)
             for table in self._server.query(f'SELECT count(*) FROM "{measurement}" WHERE {where} GROUP BY "generation"')
         }
 
@@ -121,6 +198,10 @@ class InfluxRuns:
         refused, why = self._server.post("".join(lines).encode())
         if refused:
             raise Unusable(f"{self.name}: InfluxDB refuses the document of the run: {why}")
+
+
+def _written(values: int, posts: Iterable[Future[tuple[int, str]]]) -> WriteResult:
+    return write_result(values, [post.result() for post in posts])
 
 
 def _row(run: RunSummary) -> dict[str, str | int]:
@@ -148,7 +229,7 @@ def _tags(run: RunSummary) -> dict[str, str]:
 
 
 def _point(measurement: str, tags: dict[str, str], fields: dict[str, str | int], time: int) -> str:
-    written = {name: value(one, "string" if isinstance(one, str) else "integer") for name, one in fields.items()}
+    written = {name: value(field, "string" if isinstance(field, str) else "integer") for name, field in fields.items()}
     return point(measurement, tags, written, time)
 
 

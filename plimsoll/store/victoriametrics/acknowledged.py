@@ -1,18 +1,22 @@
-"""What a VictoriaMetrics acknowledged and may still lose, so that it can be sent again.
+"""Samples that a VictoriaMetrics acknowledged: it may still lose them, and they tell whether an answer can be true.
 
 It keeps samples in memory for up to 5 s (`-inmemoryDataFlushInterval`) before they are on its disk. If it is killed,
-they are gone, though it acknowledged them.
+they are gone, though it acknowledged them: they are sent again.
 """
 
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Lock
 
+from plimsoll.model.series import Series
 from plimsoll.store.victoriametrics.server import Server
 
 _UNSURE_S = 12.0
 _MOST_BYTES = 256 << 20
+_SEEN_AFTER_S = 30.0  # vmagent, or a cluster, may take some time until what was written can be read
+_WITNESS_S = 3600.0
 
 
 class Acknowledged:
@@ -53,3 +57,37 @@ class Acknowledged:
         self._bytes += len(lines)
         while len(self._kept) > 1 and (self._kept[0][0] < now - _UNSURE_S or self._bytes > _MOST_BYTES):
             self._bytes -= len(self._kept.popleft()[1])
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A sample that the server acknowledged, and when (s)."""
+
+    series: Series
+    at: int
+    written: float
+
+
+class Witnesses:
+    """One sample that can be read by now, and one that can be read from some time on."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._now: Witness | None = None
+        self._next: Witness | None = None
+
+    def add(self, series: Series, at: int) -> None:
+        """Note a sample at an instant (UTC ns) that was acknowledged now."""
+        now = self._clock()
+        if self._next is None or now - self._next.written >= _SEEN_AFTER_S:
+            self._now, self._next = self._next, Witness(series, at, now)
+
+    @property
+    def ready(self) -> Witness | None:
+        """A sample that the server must be able to give; None if there is none of the last hour."""
+        usable = (one for one in (self._next, self._now) if one and _SEEN_AFTER_S <= self.age_s(one) <= _WITNESS_S)
+        return next(usable, None)
+
+    def age_s(self, one: Witness) -> float:
+        """Seconds since it was acknowledged."""
+        return self._clock() - one.written

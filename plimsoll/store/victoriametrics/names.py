@@ -1,18 +1,22 @@
-"""The names of series in VictoriaMetrics, as it makes them of InfluxDB's line protocol.
+r"""Samples as the line protocol that VictoriaMetrics reads, and the names that it makes of them.
 
-A metric is named by the measurement and the field, joined by `_`; tags are labels. The name
+Unlike InfluxDB, it takes `\\` for one backslash. A metric is named by the measurement and the field, joined by `_`; tags are labels. The name
 does not show where the measurement ends: it is the longest known measurement that fits, else the part before the first
 `_`.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+import numpy as np
 
 from plimsoll.model.names import measurements
+from plimsoll.model.points import Points
 from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.store.line_protocol import as_stored
 
 NAME = "__name__"
 HOST = "host"
+_MOST_KNOWN = 1_000_000
 
 
 def metric_name(series: Series) -> str:
@@ -56,3 +60,45 @@ class Measurements:
                 return name[:at], name[at + 1 :]
         measurement, _, field = name.partition("_")
         return (measurement, field) if measurement and field else (name, "")
+
+
+class Lines:
+    """Encodes samples; what is before the value of a line is kept for each series."""
+
+    def __init__(self) -> None:
+        self._heads: dict[Series, str] = {}
+
+    def encode(self, points: Points) -> Iterator[bytes]:
+        """Samples as a chunk of lines, one sample a line; of two at the same time, the last. Times are in ms."""
+        if not len(points):
+            return
+        points = points.last_of_each
+        used = np.unique(points.which).tolist()
+        heads = {at: self._head(points.series[at]) for at in used}
+        rows = zip(points.which.tolist(), points.values.tolist(), (points.times // 1_000_000).tolist(), strict=True)
+        yield "".join(f"{heads[at]}={value!r} {time}\n" for at, value, time in rows).encode()
+
+    def _head(self, series: Series) -> str:
+        head = self._heads.get(series)
+        if head is None:
+            if len(self._heads) >= _MOST_KNOWN:
+                self._heads.clear()
+            head = self._heads[series] = _head(series)
+        return head
+
+
+def line(measurement: str, tags: Mapping[str, str], field: str, value: float) -> bytes:
+    """One sample, to which the server gives its time."""
+    written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags.items())
+    return f"{_escaped(measurement)}{written} {_escaped(field)}={value!r}\n".encode()
+
+
+def _head(series: Series) -> str:
+    one = as_stored(series)
+    tags = sorted((name, text) for name, text in (("host", one.host), *one.tags) if text)
+    written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags)
+    return f"{_escaped(one.measurement)}{written} {_escaped(one.field)}"
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{c}" if c in ",= \\" else c for c in text)

@@ -1,4 +1,4 @@
-"""Which of several `plimsoll up` that read one VictoriaMetrics alerts: the one that is there for the longest time.
+"""Leader election: of several `plimsoll up` that read one VictoriaMetrics, the one there for the longest time alerts.
 
 Each writes a sample every few seconds, with its name and the time since which it is there as labels; the server gives
 the time of the sample, so that no other clock counts. Who finds no other that was there before it alerts. Between two
@@ -18,7 +18,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.times import SECOND, iso
 from plimsoll.store.lease import this_process
 from plimsoll.store.victoriametrics import selectors
-from plimsoll.store.victoriametrics.lines import line
+from plimsoll.store.victoriametrics.names import line
 
 BEAT_S = 5.0
 LIFE_S = 40.0  # a sample can be read up to 10 s after it was written
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class _Present:
+class _Candidate:
     """One that is there: since when (ms by the server's clock), its number, and who it is."""
 
     since: int
@@ -37,7 +37,7 @@ class _Present:
     who: str
 
 
-class Beats(Protocol):
+class Heartbeats(Protocol):
     """What is needed of a `plimsoll.store.victoriametrics.server.Server`."""
 
     def clock(self) -> int:
@@ -53,18 +53,18 @@ class Beats(Protocol):
         ...
 
 
-class Turn:
-    """The turn of this process. `step` is called every few seconds; other methods may be called in any thread."""
+class LeaderElection:
+    """The part of this process in the election. `step` is called every few seconds; other methods may be called in any thread."""
 
-    def __init__(self, server: Beats, who: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, server: Heartbeats, who: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._who = who or this_process()
         self._clock = clock
         self._begun = clock()
-        self._own: _Present | None = None
-        self._beaten = clock()
-        self._first: _Present | None = None
-        self._said: _Present | None = None
+        self._own: _Candidate | None = None
+        self._last_beat = clock()
+        self._leader: _Candidate | None = None
+        self._logged: _Candidate | None = None
 
     def run(self, stop: Event) -> None:
         """Step until `stop` is set."""
@@ -73,22 +73,22 @@ class Turn:
             if stop.wait(BEAT_S):
                 return
 
-    def is_mine(self) -> bool:
+    def is_leader(self) -> bool:
         """Whether this process is the one that alerts; also if the server does not say for a minute who does."""
-        if self._first is None:
+        if self._leader is None:
             return self._clock() - self._begun > _UNKNOWN_S
-        return self._first == self._own
+        return self._leader == self._own
 
     @property
-    def told(self) -> str:
+    def status(self) -> str:
         """Who alerts, in a sentence; empty if it is this process."""
-        if self.is_mine():
+        if self.is_leader():
             return ""
-        if self._first is None:
+        if self._leader is None:
             return "It is not known yet whether another plimsoll up that reads this store alerts."
-        since = iso(self._first.since * (SECOND // 1000))[:19]
+        since = iso(self._leader.since * (SECOND // 1000))[:19]
         return (
-            f"{self._first.who}, which reads this store since {since}Z, alerts. This plimsoll up judges, but notifies "
+            f"{self._leader.who}, which reads this store since {since}Z, alerts. This plimsoll up judges, but notifies "
             "of nothing but itself, and takes over if that one ends."
         )
 
@@ -98,22 +98,22 @@ class Turn:
             self._step()
         except (Unreachable, Unusable) as error:
             _log.warning("who alerts cannot be known now: %s", error)
-        if self._first is not None and self._first != self._said:
-            self._said = self._first
-            _log.warning("%s", self.told or "this plimsoll up alerts")
+        if self._leader is not None and self._leader != self._logged:
+            self._logged = self._leader
+            _log.warning("%s", self.status or "this plimsoll up alerts")
 
     def _step(self) -> None:
-        if self._own is None or self._clock() - self._beaten > LIFE_S:
+        if self._own is None or self._clock() - self._last_beat > LIFE_S:
             # Others took it for ended meanwhile: it is there anew.
-            self._own = _Present(self._server.clock(), uuid4().hex, self._who)
+            self._own = _Candidate(self._server.clock(), uuid4().hex, self._who)
         own = self._own
         tags = {"holder": own.holder, "since": str(own.since), "who": own.who}
         self._server.write(line("plimsoll", tags, "alerting", 1.0))
-        self._beaten = self._clock()
+        self._last_beat = self._clock()
         rows = self._server.ages("{__name__=" + selectors.text(_METRIC) + "}", LIFE_S)
-        there = [_Present(int(one["since"]), one["holder"], one["who"]) for one, age in rows if age <= LIFE_S]
+        there = [_Candidate(int(one["since"]), one["holder"], one["who"]) for one, age in rows if age <= LIFE_S]
         if own in there:
-            self._first = min(there)
-        elif self._first == own or self._first not in there:
-            self._first = None  # not even its own sample can be read yet: it is not known
+            self._leader = min(there)
+        elif self._leader == own or self._leader not in there:
+            self._leader = None  # not even its own sample can be read yet: it is not known
             self._begun = self._clock()

@@ -1,6 +1,8 @@
 """The DuckDB file of the embedded store: reads run beside one writer, and what was committed survives a full disk."""
 
+import logging
 import os
+import re
 import shutil
 import stat
 import threading
@@ -14,11 +16,11 @@ import duckdb
 
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
-from plimsoll.store.duck.check import damaged
-from plimsoll.store.duck.days import Days, folder_of, make_folder
-from plimsoll.store.duck.filed import day_files, gone
-from plimsoll.store.duck.open import connect, write_ahead_log
-from plimsoll.store.duck.parts import Cursor
+from plimsoll.store.duck.day_files import DayFolder, folder_of, list_files, make_folder, unlisted
+from plimsoll.store.duck.hot_tables import Cursor
+from plimsoll.store.duck.move_runs import folder_of as runs_of
+from plimsoll.store.duck.open import Damaged, connect, set_aside, write_ahead_log
+from plimsoll.store.duck.rebuild_index import rebuild_index
 from plimsoll.store.protocol import StoreFull
 
 _CHECKPOINT_BYTES = 64 << 20
@@ -26,10 +28,13 @@ _PATIENCE_S = 60.0
 _COPY_BYTES = 1 << 20
 _DAY_FILE_BYTES = 64 << 20
 _FULL = ("No space left", "not enough space", "Disk quota", "File too large")
+_CORRUPT = re.compile("corrupt|checksum", re.IGNORECASE)
 _REFUSED = (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException)
 
+_log = logging.getLogger(__name__)
 
-class DuckFile:
+
+class HotFile:
     """An open file. Its transactions are made by `reading`, in any thread, and by `writing`, one after another.
 
     Samples are not written while less than `margin` bytes are free on its disk. `lock` keeps others from writing.
@@ -45,8 +50,8 @@ class DuckFile:
         self._backups = 0
         if path.resolve() in self._here:
             raise Unusable(f"{path}: this process has it open already")
-        self.days = Days(path)
-        self._connection: Cursor | None = connect(path)
+        self.days = DayFolder(path)
+        self._connection: Cursor | None = _connect_or_set_aside(path, self.days)
         path.chmod(stat.S_IRUSR | stat.S_IWUSR)
         self._is_closed = False
         self._here.add(path.resolve())
@@ -103,29 +108,29 @@ class DuckFile:
         with self.reading() as cursor:
             row = cursor.execute("SELECT used_blocks * block_size FROM pragma_database_size()").fetchone()
             files = cursor.execute("SELECT coalesce(sum(size), 0)::BIGINT FROM file").fetchone()
-        return sum(one[0] for one in (row, files) if one) + self._unwritten
+        return sum(total[0] for total in (row, files) if total) + self._unwritten
 
     @property
     def has_room(self) -> bool:
-        """Whether there is room for a file of a day. It is written below the margin, too: the days before it may go."""
+        """Whether there is room for a day file. It is written below the margin, too: the days before it may go."""
         return self._free > _DAY_FILE_BYTES
 
     def sweep(self) -> None:
         """Remove the files of days that are not listed any more, but those that are being read."""
         with self.reading() as cursor:
-            names = gone(cursor)
+            names = unlisted(cursor)
         if removed := self.days.remove(names):
             with self.writing() as cursor:
-                cursor.executemany("DELETE FROM gone WHERE name = ?", [[one] for one in removed])
+                cursor.executemany("DELETE FROM gone WHERE name = ?", [[name] for name in removed])
 
     def backup(self, to: Path) -> None:
         """Copy what is committed now to a new file, while writing goes on into the write-ahead log.
 
         The files of days are copied to a folder beside it.
         """
-        for one in (to, folder_of(to)):
-            if os.path.lexists(one):
-                raise Unusable(f"{one}: exists already; name a new file")
+        for path in (to, folder_of(to)):
+            if os.path.lexists(path):
+                raise Unusable(f"{path}: exists already; name a new file")
         with self.lock:
             until = time.monotonic() + _PATIENCE_S
             while not self.checkpoint():
@@ -135,19 +140,19 @@ class DuckFile:
                     )
                 time.sleep(0.05)
             with self.reading() as cursor:
-                names = [one.name for one in day_files(cursor)]
+                names = [file.name for file in list_files(cursor)]
             size = self.path.stat().st_size
-            held = self._held()
-        with held, self._copied(names, folder_of(to)), atomic_write(to) as copy:
+            frozen = self._frozen()
+        with frozen, self._copied(names, folder_of(to)), atomic_write(to) as copy:
             self._copy(size, copy)
 
-    def _held(self) -> ExitStack:
+    def _frozen(self) -> ExitStack:
         """While this lasts, the file is only appended to, and the files of days that are listed now stay."""
-        with ExitStack() as held:
-            held.enter_context(self.days.in_use())
+        with ExitStack() as stack:
+            stack.enter_context(self.days.in_use())
             self._backups += 1
-            held.callback(self._copy_ended)
-            return held.pop_all()
+            stack.callback(self._copy_ended)
+            return stack.pop_all()
 
     def _copy_ended(self) -> None:
         self._backups -= 1
@@ -189,12 +194,16 @@ class DuckFile:
         try:
             yield cursor
         except _REFUSED as error:
+            if _CORRUPT.search(str(error)):
+                raise Damaged(self.path, error) from None
             raise self._refusal(str(error)) from None
         except (duckdb.FatalException, duckdb.InternalException) as error:
             self._disconnect(connection)
+            if _CORRUPT.search(str(error)):
+                raise Damaged(self.path, error) from None
             raise self._refusal(str(error)) from None
-        except duckdb.Error as error:  # what was written is read otherwise: the file is damaged
-            raise damaged(self.path, error) from None
+        except duckdb.Error as error:  # what was written is read otherwise
+            raise Damaged(self.path, error) from None
         finally:
             cursor.close()
 
@@ -241,8 +250,31 @@ class DuckFile:
             return 0
 
 
+def _connect_or_set_aside(path: Path, days: DayFolder) -> Cursor:
+    """Open a file. If it is damaged, set aside its write-ahead log, or else the file, and list the day files anew.
+
+    A store of an earlier version is not set aside: its runs are in it.
+    """
+    is_new = not path.exists() or not path.stat().st_size
+    for file in (write_ahead_log(path), path):
+        try:
+            connection = connect(path)
+            break
+        except Damaged as error:
+            if not runs_of(path).exists():
+                raise
+            is_new = True
+            if names := set_aside(file):
+                _log.error("%s; it is set aside as %s", error, names)
+    else:
+        connection = connect(path)
+    if is_new and days.folder.exists():
+        rebuild_index(connection, days)
+    return connection
+
+
 def pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
-    """The first bytes of a file, so many in all."""
+    """Read the first `size` bytes of a file."""
     while size > 0 and (piece := file.read(min(size, _COPY_BYTES))):
         size -= len(piece)
         yield piece

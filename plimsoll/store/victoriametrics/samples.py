@@ -14,16 +14,13 @@ from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, hosts_of
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.store.bucketed import bucketed
 from plimsoll.store.line_protocol import as_stored, request_bodies
 from plimsoll.store.m4 import Drawn, m4
-from plimsoll.store.protocol import Buckets, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, WriteResult
 from plimsoll.store.victoriametrics import exported, rolled, selectors
-from plimsoll.store.victoriametrics.acknowledged import Acknowledged
-from plimsoll.store.victoriametrics.lines import Lines
-from plimsoll.store.victoriametrics.names import Measurements, metric_name
+from plimsoll.store.victoriametrics.acknowledged import Acknowledged, Witnesses
+from plimsoll.store.victoriametrics.names import Lines, Measurements, metric_name
 from plimsoll.store.victoriametrics.server import Server
-from plimsoll.store.victoriametrics.witnesses import Witnesses
 
 MS = 1_000_000
 _LAST_MS = 9_000_000_000_000  # in the year 2255
@@ -47,10 +44,10 @@ class _Asked(NamedTuple):
     name: str
 
 
-class LiveSamples:
+class VictoriaSamples:
     """The samples of a VictoriaMetrics. `measurements` tells measurement and field of a metric apart.
 
-    Its methods are those of `plimsoll.store.protocol.Store`.
+    See `plimsoll.store.protocol.SampleStore`; of two values of the same series and time the higher one stays.
     """
 
     def __init__(self, server: Server, measurements: Measurements, clock: Callable[[], float] = time.monotonic) -> None:
@@ -83,19 +80,19 @@ class LiveSamples:
     def hosts(self, start: int, end: int) -> list[str]:
         """The hosts with samples in a range, sorted; in one of many hours, with samples on its days."""
         if end - start <= _EXACT:
-            return sorted(hosts_of(self.series(start, end)), key=host_key)
+            return sorted(hosts_of(self.series(start, end).series), key=host_key)
         first, last = _range(start, end)
         names = sorted(self.server.label_values("host", first, last))
-        return sorted({host_key(one): one for one in reversed(names)}.values(), key=host_key)
+        return sorted({host_key(host): host for host in reversed(names)}.values(), key=host_key)
 
-    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> list[Series]:
+    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """The series with samples in a range, sorted; in one of many hours, with samples on its days."""
         found: dict[object, Series] = {}
         for one, key in self._listed(hosts, start, end):
             found.setdefault(key, one)
         if not found:
             self._check_witness()
-        return sorted(found.values(), key=lambda one: one.key)
+        return FoundSeries(sorted(found.values(), key=lambda one: one.key), 0)
 
     def _listed(self, hosts: Sequence[str], start: int, end: int) -> Iterator[tuple[Series, object]]:
         first, last = _range(start, end)
@@ -135,7 +132,7 @@ class LiveSamples:
         """Minimum, maximum and mean; computed by the server if there are many samples."""
         first, last = -(-start // width) * width, (end + 1) // width * width
         if width % MS or last - first < width or not self._are_many(series, start, end):
-            return [bucketed(one, width) for one in self.read(series, start, end)]
+            return [Buckets.of(one, width) for one in self.read(series, start, end)]
         before, after = (self.buckets(series, *part, width) for part in ((start, first - 1), (last, end)))
         functions = ("min_over_time", "max_over_time", "avg_over_time")
         found = self._rolled(series, functions, rolled.Grid(first, width, (last - first) // width))

@@ -1,4 +1,6 @@
-"""The files of the days that are over: a folder beside the database, with a folder for each day.
+"""The Parquet files of the days that are over, and their index in the hot file.
+
+They are in a folder beside the hot file, with a folder for each day.
 
 A file is written under another name, and never changed once it has its own. That ends in the checksum of what is in it,
 so that damage is found before a value is read from it. What reads files counts as a user of them: what is no longer
@@ -11,14 +13,16 @@ import os
 import re
 import stat
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
+from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.store.duck.parts import Kind
+from plimsoll.store.folders.files import sync
+from plimsoll.store.duck.hot_tables import DAY, Cursor, Kind
 
 WORDS = {Kind.RAW: "values", Kind.THIN: "minutes"}
 NAME = re.compile(rf"(\d{{4}}-\d\d-\d\d)/({'|'.join(WORDS.values())})-(\d+)-([0-9a-f]{{16}})\.parquet")
@@ -27,16 +31,31 @@ _log = logging.getLogger(__name__)
 
 
 def folder_of(database: Path) -> Path:
-    """Where the files of the days of a store are."""
+    """Return where the day files of a store are."""
     return Path(f"{database}.days")
 
 
 def date_of(day: int) -> str:
-    """A day counted from 1970 as `2026-11-22`."""
+    """Return a day counted from 1970 as `2026-11-22`."""
     return str(np.datetime64(day, "D"))
 
 
-class Days:
+class DayFile(NamedTuple):
+    """A file: samples of a day (counted from 1970) as they came, or its minutes, of series from `first` to `last`.
+
+    The ranges of a day's files do not overlap. `size` is in bytes.
+    """
+
+    name: str
+    kind: Kind
+    day: int
+    first: int
+    last: int
+    samples: int
+    size: int
+
+
+class DayFolder:
     """The folder, what is known of the files in it, and who reads them. Names are relative to the folder."""
 
     def __init__(self, database: Path) -> None:
@@ -48,7 +67,7 @@ class Days:
         self._known: dict[str, tuple[tuple[int, int] | None, str]] = {}
 
     def place(self, name: str) -> Path:
-        """Where a file is."""
+        """Return where a file is."""
         return self.folder / name
 
     @contextmanager
@@ -65,32 +84,32 @@ class Days:
                 self._users.discard(number)
 
     def partial(self, day: int) -> Path:
-        """A new name to write a file of a day under."""
+        """Return a new name to write a file of a day under."""
         folder = self.folder / date_of(day)
         make_folder(folder)
         return folder / f".{token_hex(4)}{_PARTIAL}"
 
     def name(self, partial: Path, kind: Kind, number: int) -> str:
-        """The name of a file that was written, which is on the disk then."""
+        """Return the name of a file that was written, which is on the disk then."""
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
         partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
         return f"{partial.parent.name}/{WORDS[kind]}-{number}-{_checksum(partial)}.parquet"
 
-    def keep(self, partial: Path, name: str) -> None:
+    def publish(self, partial: Path, name: str) -> None:
         """Give a file its name; it has it for good when this returns."""
         place = self.place(name)
         partial.replace(place)
-        _to_disk(place.parent)
+        sync(place.parent)
         found = place.stat()
         self._known[name] = ((found.st_size, found.st_mtime_ns), "")
 
     def readable(self, names: Iterable[str]) -> set[str]:
-        """Those that are as they were written; the others are `damaged`. What is known already is not read again."""
+        """Return the names of files that are as they were written; others are `damaged`. Checks are cached."""
         return {name for name in names if self._is_sound(name)}
 
     def check(self, names: Iterable[str], most: int) -> None:
-        """Look whether files are as they were written; of those that were not looked at yet, about `most` bytes."""
+        """Check whether files are as they were written; of those not checked yet, about `most` bytes."""
         for name in names:
             if name in self._known or most > 0:
                 with suppress(OSError):
@@ -103,7 +122,7 @@ class Days:
         return {name: why for name, (_, why) in sorted(self._known.items()) if why}
 
     def remove(self, names: Iterable[str]) -> list[str]:
-        """Remove files that are not listed any more, but those that somebody may read; which ones are gone."""
+        """Remove files that are not listed any more and nobody reads; return which ones are gone."""
         with self._lock:
             marks = {name: self._unlisted.setdefault(name, self._count) for name in names}
             oldest = min(self._users, default=self._count + 1)
@@ -144,25 +163,55 @@ class Days:
         return not why
 
 
+def list_files(cursor: Cursor, start: int | None = None, end: int | None = None) -> list[DayFile]:
+    """Return the files that may hold samples of a range, or all; by day and series."""
+    first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
+    rows = cursor.execute("FROM file WHERE day BETWEEN ? AND ?", [first, last]).fetchall()
+    files = [DayFile(name, Kind(kind), *rest) for name, kind, *rest in rows]
+    return sorted(files, key=lambda file: (file.day, file.first))
+
+
+def add_file(cursor: Cursor, file: DayFile) -> None:
+    """List a file that is in its place; until then it was to be removed."""
+    cursor.execute("DELETE FROM gone WHERE name = ?", [file.name])
+    cursor.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)", [*file])
+
+
+def unlist_files(cursor: Cursor, names: Iterable[str]) -> None:
+    """Take files off the list: they are removed once nobody can read them."""
+    for name in names:
+        cursor.execute("DELETE FROM file WHERE name = ?", [name])
+        cursor.execute("INSERT INTO gone VALUES (?)", [name])
+
+
+def unlisted(cursor: Cursor) -> list[str]:
+    """Return the files that are to be removed."""
+    return [name for (name,) in cursor.execute("FROM gone").fetchall()]
+
+
+def rows_of(days: DayFolder, files: Sequence[DayFile], start: int | None = None, end: int | None = None) -> str:
+    """Return the rows of files of one kind in a range of time, for FROM; with the columns of such a table."""
+    first, last = files[0].day * DAY, (files[-1].day + 1) * DAY - 1
+    within = (first if start is None else max(start, first), last if end is None else min(end, last))
+    times = "time BETWEEN " + " AND ".join(f"make_timestamp_ns({edge})" for edge in within)
+    columns = "value" if files[0].kind is Kind.RAW else "minimum, maximum, mean, amount"
+    places = ", ".join(quoted(str(days.place(file.name))) for file in files)
+    return f"(SELECT series, epoch_ns(time) AS time, {columns} FROM read_parquet([{places}]) WHERE {times})"
+
+
+def quoted(text: str) -> str:
+    """Quote a text for SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def make_folder(folder: Path) -> None:
     """Make the folder of a day, and the one that it is in, for their owner alone."""
-    for one in (folder.parent, folder):
-        if not one.exists():
-            one.mkdir(mode=stat.S_IRWXU, exist_ok=True, parents=True)
-            _to_disk(one.parent)
+    for level in (folder.parent, folder):
+        if not level.exists():
+            level.mkdir(mode=stat.S_IRWXU, exist_ok=True, parents=True)
+            sync(level.parent)
 
 
 def _checksum(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
-
-
-def _to_disk(folder: Path) -> None:
-    """Have the names in a folder on the disk. Windows does so by itself."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,7 +1,7 @@
 """Writes the days that are over to files, with what came late for them, and by the minute once they are old.
 
 That is done some series at a time. A file gets its name before it is listed: until then it is among those to be
-removed. The transaction that lists it also takes what is in it from the parts, and from the files that it replaces: a
+removed. The transaction that lists it also takes what is in it from the tables, and from the files that it replaces: a
 process that is killed leaves each sample in one place.
 """
 
@@ -14,23 +14,23 @@ from typing import NamedTuple
 import numpy as np
 
 from plimsoll.model.errors import Unusable
-from plimsoll.store.duck.file import DuckFile
-from plimsoll.store.duck.filed import DayFile, day_files, list_file, quoted, rows_of, to_remove
-from plimsoll.store.duck.names import Names
-from plimsoll.store.duck.parts import (
+from plimsoll.store.duck.day_files import DayFile, add_file, list_files, quoted, rows_of, unlist_files
+from plimsoll.store.duck.hot_file import HotFile
+from plimsoll.store.duck.hot_tables import (
     DAY,
+    HOUR,
     MINUTE,
     Cursor,
+    HotTable,
     Kind,
-    Part,
-    drop_part,
+    drop_table,
     floor,
-    live_parts,
+    list_tables,
     next_number,
-    parts_of_day,
+    tables_of_day,
 )
+from plimsoll.store.duck.series_index import SeriesIndex
 
-HOUR = 3600 * 1_000_000_000
 _ROWS_A_FILE = 2_000_000
 _ALL = 2**31 - 1
 _FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE 30720, RETURN_STATS"
@@ -52,13 +52,13 @@ class Keeping:
 
 
 class _Piece(NamedTuple):
-    """What is in parts and files of some series of a day, and as what it is to be in a file."""
+    """What is in tables and files of some series of a day, and as what it is to be in a file."""
 
     day: int
     kind: Kind
     first: int
     last: int
-    parts: Sequence[Part]
+    tables: Sequence[HotTable]
     files: Sequence[DayFile]
 
 
@@ -71,15 +71,15 @@ class _Made(NamedTuple):
     last: int
 
 
-class Closing:
+class Compaction:
     """The days of a store that are to be written to files."""
 
-    def __init__(self, file: DuckFile, names: Names, keeping: Keeping) -> None:
-        self._file, self._names, self._keeping = file, names, keeping
+    def __init__(self, file: HotFile, index: SeriesIndex, keeping: Keeping) -> None:
+        self._file, self._index, self._keeping = file, index, keeping
         self._closed: int | None = None
 
     def piece(self, now: int) -> bool:
-        """Write a file; whether there was anything to write. Only one thread may call it, and move samples to parts.
+        """Write a file; whether there was anything to write. Only one thread may call it, and move samples to tables.
 
         It is done with a day when that is over by an hour. What comes later is left until the next day is over.
         """
@@ -98,33 +98,33 @@ class Closing:
         return True
 
     def _late(self, cursor: Cursor, now: int) -> _Piece | None:
-        """What lies in parts of a day that is over."""
+        """What lies in tables of a day that is over."""
         today = (now - HOUR) // DAY
         if self._closed == today:
             return None
-        parts = [one for one in live_parts(cursor) if one.kind is not Kind.OPEN and one.day < today]
-        for day in sorted({one.day for one in parts}):
-            files = day_files(cursor, day * DAY, day * DAY)
+        tables = [one for one in list_tables(cursor) if one.kind is not Kind.OPEN and one.day < today]
+        for day in sorted({one.day for one in tables}):
+            files = list_files(cursor, day * DAY, day * DAY)
             if self._is_whole(files):
-                return self._next(cursor, now, day, [one for one in parts if one.day == day], files)
+                return self._next(cursor, now, day, [one for one in tables if one.day == day], files)
         self._closed = today
         return None
 
-    def _next(self, cursor: Cursor, now: int, day: int, parts: Sequence[Part], files: Sequence[DayFile]) -> _Piece:
-        """The first series that lie in parts; if these have a file already, all that are in it."""
-        rows = cursor.execute(f"SELECT min(series) FROM ({_union(parts, 'series')})").fetchone()
+    def _next(self, cursor: Cursor, now: int, day: int, tables: Sequence[HotTable], files: Sequence[DayFile]) -> _Piece:
+        """The first series that lie in tables; if these have a file already, all that are in it."""
+        rows = cursor.execute(f"SELECT min(series) FROM ({_union(tables, 'series')})").fetchone()
         first = _ALL if rows is None or rows[0] is None else int(rows[0])
-        is_thin = self._is_old(day, now) or any(one.kind is Kind.THIN for one in (*parts, *files))
+        is_thin = self._is_old(day, now) or any(one.kind is Kind.THIN for one in (*tables, *files))
         kind = Kind.THIN if is_thin else Kind.RAW
         same = [one for one in files if one.first <= first <= one.last]
         if same:
-            return _Piece(day, kind, same[0].first, same[0].last, parts, same)
+            return _Piece(day, kind, same[0].first, same[0].last, tables, same)
         before_next = min((one.first for one in files if one.first > first), default=_ALL + 1) - 1
-        return _Piece(day, kind, first, min(before_next, _last(cursor, day, first, parts)), parts, [])
+        return _Piece(day, kind, first, min(before_next, _last(cursor, day, first, tables)), tables, [])
 
     def _old(self, cursor: Cursor, now: int) -> _Piece | None:
         """A file of samples as they came, of a day of which minutes are enough."""
-        files = day_files(cursor)
+        files = list_files(cursor)
         for day in sorted({one.day for one in files if one.kind is Kind.RAW and self._is_old(one.day, now)}):
             of_day = [one for one in files if one.day == day]
             if self._is_whole(of_day):
@@ -156,14 +156,14 @@ class Closing:
     def _rows(self, piece: _Piece) -> str:
         """The query for what is to be in the file, of these series and of others."""
         thin, raw = ([one for one in piece.files if one.kind is kind] for kind in (Kind.THIN, Kind.RAW))
-        late = _union([one for one in piece.parts if one.kind is Kind.RAW], "*")
+        late = _union([one for one in piece.tables if one.kind is Kind.RAW], "*")
         values = [late] if late else []
         if raw:
             filed = f"SELECT series, time, value FROM {rows_of(self._file.days, raw)}"
             values.append(f"SELECT * FROM ({filed}) ANTI JOIN ({late}) USING (series, time)" if late else filed)
         if piece.kind is Kind.RAW:
             return " UNION ALL ".join(values)
-        known = [one.rows for one in piece.parts if one.kind is Kind.THIN]
+        known = [one.rows for one in piece.tables if one.kind is Kind.THIN]
         known += [rows_of(self._file.days, thin)] if thin else []
         minutes = " UNION ALL ".join(f"SELECT series, time, {_VALUES[Kind.THIN]} FROM {one}" for one in known)
         if not values:
@@ -175,7 +175,7 @@ class Closing:
         return f"{minutes} UNION ALL FROM ({new}) ANTI JOIN ({minutes}) USING (series, time)" if known else new
 
     def _named(self, numbers: Sequence[int]) -> dict[str, object]:
-        series = [self._names.series[number] for number in numbers]
+        series = [self._index.series[number] for number in numbers]
         columns = {
             "host": [one.host for one in series],
             "measurement": [one.measurement for one in series],
@@ -190,16 +190,16 @@ class Closing:
         new = self._placed(piece, made) if made.samples else None
         with self._file.writing() as cursor:
             if new:
-                list_file(cursor, new)
-            to_remove(cursor, [one.name for one in piece.files])
+                add_file(cursor, new)
+            unlist_files(cursor, [one.name for one in piece.files])
             _leave(cursor, piece)
 
     def _placed(self, piece: _Piece, made: _Made) -> DayFile:
         days, size = self._file.days, made.partial.stat().st_size
         with self._file.writing() as cursor:
             name = days.name(made.partial, piece.kind, next_number(cursor))
-            to_remove(cursor, [name])
-        days.keep(made.partial, name)
+            unlist_files(cursor, [name])
+        days.publish(made.partial, name)
         return DayFile(name, piece.kind, piece.day, made.first, made.last, made.samples, size)
 
 
@@ -209,16 +209,16 @@ def _as_dictionary(cursor: Cursor, name: str) -> str:
     return f"{name}::{name}_of_day AS {name}"
 
 
-def _union(parts: Sequence[Part], columns: str) -> str:
-    return " UNION ALL ".join(f"SELECT {columns} FROM {one.rows}" for one in parts)
+def _union(tables: Sequence[HotTable], columns: str) -> str:
+    return " UNION ALL ".join(f"SELECT {columns} FROM {one.rows}" for one in tables)
 
 
-def _last(cursor: Cursor, day: int, first: int, parts: Sequence[Part]) -> int:
+def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> int:
     """The last series of those that fill a file."""
     rows = cursor.execute(
         "SELECT sum(estimated_size), (SELECT count(*) FROM held WHERE day = ?) FROM duckdb_tables() "
         "WHERE list_contains(?, table_name)",
-        [day, [part.name for part in parts]],
+        [day, [table.name for table in tables]],
     ).fetchone()
     amount, series = (int(one or 0) for one in rows or (0, 0))
     step = max(1, series * _ROWS_A_FILE // max(1, amount))
@@ -229,11 +229,11 @@ def _last(cursor: Cursor, day: int, first: int, parts: Sequence[Part]) -> int:
 
 
 def _leave(cursor: Cursor, piece: _Piece) -> None:
-    """Save that the series of a piece were written; drop the parts in which no others are left."""
-    known = {one.name: one for one in parts_of_day(cursor, piece.day)}
-    for part in (known[one.name] for one in piece.parts):
-        left = cursor.execute(f"SELECT 1 FROM {part.name} WHERE series > {piece.last} LIMIT 1").fetchone()
+    """Save that the series of a piece were written; drop the tables in which no others are left."""
+    known = {one.name: one for one in tables_of_day(cursor, piece.day)}
+    for table in (known[one.name] for one in piece.tables):
+        left = cursor.execute(f"SELECT 1 FROM {table.name} WHERE series > {piece.last} LIMIT 1").fetchone()
         if left is None:
-            drop_part(cursor, part)
+            drop_table(cursor, table)
         else:
-            cursor.execute("UPDATE part SET above = ? WHERE name = ?", [max(part.above, piece.last + 1), part.name])
+            cursor.execute("UPDATE part SET above = ? WHERE name = ?", [max(table.above, piece.last + 1), table.name])

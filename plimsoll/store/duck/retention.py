@@ -5,22 +5,33 @@ Each piece can be interrupted anywhere, and is small enough not to hold up write
 
 import threading
 
-from plimsoll.store.duck.closing import HOUR, Closing, Keeping
-from plimsoll.store.duck.file import DuckFile
-from plimsoll.store.duck.filed import day_files, to_remove
-from plimsoll.store.duck.live import LiveWriter
-from plimsoll.store.duck.names import Names
-from plimsoll.store.duck.parts import DAY, Cursor, Kind, add_part, drop_part, floor, live_parts, parts_of_day
+from plimsoll.store.duck.compaction import Compaction, Keeping
+from plimsoll.store.duck.day_files import list_files, unlist_files
+from plimsoll.store.duck.hot_file import HotFile
+from plimsoll.store.duck.hot_tables import (
+    DAY,
+    HOUR,
+    Cursor,
+    Kind,
+    add_table,
+    drop_table,
+    floor,
+    list_tables,
+    open_tables,
+    tables_of_day,
+)
+from plimsoll.store.duck.live_writer import LiveWriter
+from plimsoll.store.duck.series_index import SeriesIndex
 
 _CHECKED_BYTES = 64 << 20
 
 
-class Tidying:
+class Retention:
     """The work that is left to do in a file. It is done while `turn` is held."""
 
-    def __init__(self, file: DuckFile, live: LiveWriter, names: Names, keeping: Keeping) -> None:
+    def __init__(self, file: HotFile, live: LiveWriter, index: SeriesIndex, keeping: Keeping) -> None:
         self._file, self._live, self._keeping = file, live, keeping
-        self._closing = Closing(file, names, keeping)
+        self._compaction = Compaction(file, index, keeping)
         self.turn = threading.Lock()
         self._closed = 0
         self._unfreed = False
@@ -36,32 +47,32 @@ class Tidying:
             if self._unfreed:
                 self._unfreed = not self._file.checkpoint()
             with self._file.reading() as cursor:
-                names = [one.name for one in day_files(cursor)]
+                names = [one.name for one in list_files(cursor)]
             self._file.days.check(names, _CHECKED_BYTES)
             return False
 
     def _is_done(self, now: int) -> bool:
         with self._file.lock:
             if now // HOUR != self._closed:
-                self._live.close_part()
+                self._live.close_table()
                 self._closed = now // HOUR
-            if self._drop(now) or self._move_closed_part():
+            if self._drop(now) or self._move_closed_table():
                 return True
         # What takes longer does not keep samples from being written.
-        return self._closing.piece(now)
+        return self._compaction.piece(now)
 
     def _drop(self, now: int) -> bool:
         """Drop the oldest day if it is too old, or if the file is too large."""
         with self._file.reading() as cursor:
-            days = [one.day for one in (*live_parts(cursor), *day_files(cursor)) if one.kind is not Kind.OPEN]
+            days = [one.day for one in (*list_tables(cursor), *list_files(cursor)) if one.kind is not Kind.OPEN]
         oldest = min(days, default=now // DAY)
         too_old = oldest < (now - self._keeping.days * DAY) // DAY
         if not too_old and not (oldest < now // DAY - 1 and self._too_large()):
             return False
         with self._file.writing() as cursor:
-            for part in parts_of_day(cursor, oldest):
-                drop_part(cursor, part)
-            to_remove(cursor, [one.name for one in day_files(cursor, oldest * DAY, oldest * DAY)])
+            for table in tables_of_day(cursor, oldest):
+                drop_table(cursor, table)
+            unlist_files(cursor, [one.name for one in list_files(cursor, oldest * DAY, oldest * DAY)])
             cursor.execute("DELETE FROM held WHERE day = ?", [oldest])
         return True
 
@@ -69,22 +80,22 @@ class Tidying:
         limit = self._keeping.size_limit
         return self._file.used > limit and self._file.checkpoint() and self._file.used > limit
 
-    def _move_closed_part(self) -> bool:
-        """Move the samples of the oldest closed part to the raw parts of their days."""
+    def _move_closed_table(self) -> bool:
+        """Move the samples of the oldest closed table to the raw tables of their days."""
         with self._file.reading() as cursor:
-            opened = [part for part in live_parts(cursor) if part.kind is Kind.OPEN]
+            opened = open_tables(cursor)
         if len(opened) < 2:
             return False
-        part = opened[0]
+        table = opened[0]
         with self._file.writing() as cursor:
             day = f"{floor('time', DAY)} // {DAY}"
-            for (number,) in cursor.execute(f"SELECT DISTINCT {day} FROM {part.name}").fetchall():
-                raw = [one for one in parts_of_day(cursor, number) if one.kind is Kind.RAW and not one.above]
-                place = raw[0] if raw else add_part(cursor, Kind.RAW, number)
-                within = f"FROM {part.name} WHERE time >= {number * DAY} AND time < {(number + 1) * DAY}"
+            for (number,) in cursor.execute(f"SELECT DISTINCT {day} FROM {table.name}").fetchall():
+                raw = [one for one in tables_of_day(cursor, number) if one.kind is Kind.RAW and not one.above]
+                place = raw[0] if raw else add_table(cursor, Kind.RAW, number)
+                within = f"FROM {table.name} WHERE time >= {number * DAY} AND time < {(number + 1) * DAY}"
                 cursor.execute(f"INSERT INTO {place.name} {within} ORDER BY series, time")
                 _hold(cursor, number, within)
-            drop_part(cursor, part)
+            drop_table(cursor, table)
         return True
 
 

@@ -1,0 +1,150 @@
+"""The tables that hold live samples of days that are not in files yet.
+
+New samples are appended to an *open* table, in the order in which they come. When it is full or an hour old it is
+closed, and its samples are moved to the *raw* table of their day. A day that is over is written to files
+(`duck.day_files`), sorted by series and time, so that a series is read from a few places; late samples of that day lie
+in tables until they are written to the files as well. After some days, minimum, maximum, mean and count of each minute
+replace its samples. `duck.retention` does all this, some series at a time. *Thin* tables have the minutes of days that
+an earlier version kept.
+
+In all open and raw tables together, no series has two samples at one time. A sample in a table counts before one in a
+file.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.log import Times, Values
+
+Cursor: TypeAlias = duckdb.DuckDBPyConnection
+Numbers: TypeAlias = NDArray[np.int32]
+
+DAY = 86_400 * 1_000_000_000
+HOUR = 3600 * 1_000_000_000
+MINUTE = 60 * 1_000_000_000
+EARLIEST = -(2**63)
+
+
+class Kind(StrEnum):
+    """What the samples of a table are."""
+
+    OPEN = "open"
+    RAW = "raw"
+    THIN = "thin"
+
+
+COLUMNS = {
+    Kind.OPEN: "series INTEGER, time BIGINT, value DOUBLE",
+    Kind.RAW: "series INTEGER, time BIGINT, value DOUBLE",
+    Kind.THIN: "series INTEGER, time BIGINT, minimum DOUBLE, maximum DOUBLE, mean DOUBLE, amount INTEGER",
+}
+
+
+class HotTable(NamedTuple):
+    """A table. `day` counts from 1970 (UTC), and is not used for an open table.
+
+    The samples of series below `above` were moved to a file.
+    """
+
+    name: str
+    kind: Kind
+    day: int
+    above: int
+
+    @property
+    def rows(self) -> str:
+        """The table with its visible rows, for FROM."""
+        return f"(FROM {self.name} WHERE series >= {self.above})" if self.above else self.name
+
+
+def list_tables(cursor: Cursor, start: int | None = None, end: int | None = None) -> list[HotTable]:
+    """Return the tables that may hold samples of a range, or all; in the order in which they were made."""
+    first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
+    # There are few: to have DuckDB choose and sort them would take four times as long.
+    rows = sorted(cursor.execute("SELECT number, name, kind, day, above FROM part").fetchall())
+    tables = [HotTable(name, Kind(kind), day, above) for _, name, kind, day, above in rows]
+    return [table for table in tables if table.kind is Kind.OPEN or first <= table.day <= last]
+
+
+def open_tables(cursor: Cursor) -> list[HotTable]:
+    """Return the open table, and those closed whose samples are not moved yet, which come first."""
+    return [table for table in list_tables(cursor) if table.kind is Kind.OPEN]
+
+
+def tables_of_day(cursor: Cursor, day: int) -> list[HotTable]:
+    """Return the raw and thin tables of a day."""
+    return [table for table in list_tables(cursor, day * DAY, day * DAY) if table.kind is not Kind.OPEN]
+
+
+def add_table(cursor: Cursor, kind: Kind, day: int = 0) -> HotTable:
+    """Make a new, empty table."""
+    number = next_number(cursor)
+    table = HotTable(f"{kind}_{number}", kind, day, 0)
+    cursor.execute(f"CREATE TABLE {table.name} ({COLUMNS[kind]})")
+    cursor.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", [number, table.name, kind, day, 0])
+    return table
+
+
+def next_number(cursor: Cursor) -> int:
+    """Return a number that no table and no file had."""
+    (number,) = cursor.execute("SELECT nextval('part_number')").fetchone() or (0,)
+    return number
+
+
+def drop_table(cursor: Cursor, table: HotTable) -> None:
+    """Remove a table with its samples."""
+    cursor.execute(f"DROP TABLE {table.name}")
+    cursor.execute("DELETE FROM part WHERE name = ?", [table.name])
+
+
+def floor(column: str, width: int) -> str:
+    """Return the SQL of a time rounded down to a multiple of `width` ns; `%` alone rounds times before 1970 up."""
+    return f"({column} - (({column} % {width}) + {width}) % {width})"
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Finite samples by the numbers of their series."""
+
+    series: Numbers
+    times: Times
+    values: Values
+
+    def last_of_each(self) -> "Batch":
+        """Return the samples sorted by series and time; of those with the same, the last one."""
+        order = np.lexsort((self.times, self.series))
+        ordered = self.chosen(order)
+        last = np.ones(len(order), dtype=bool)
+        last[:-1] = np.diff(ordered.series).astype(bool) | np.diff(ordered.times).astype(bool)
+        return ordered if last.all() else ordered.chosen(last)
+
+    def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> "Batch":
+        """Return some of the samples."""
+        return Batch(self.series[rows], self.times[rows], self.values[rows])
+
+    def insert(self, cursor: Cursor, table: HotTable) -> None:
+        """Append the samples to a table."""
+        self._register(cursor)
+        cursor.execute(f"INSERT INTO {table.name} SELECT series, time, value FROM batch")
+        cursor.unregister("batch")
+
+    def delete(self, cursor: Cursor, table: HotTable) -> None:
+        """Delete the samples of a table with these series and times, whatever their values."""
+        name = table.name
+        self._register(cursor)
+        cursor.execute(
+            f"DELETE FROM {name} USING batch WHERE {name}.series = batch.series AND {name}.time = batch.time "
+            f"AND {name}.time BETWEEN {int(self.times.min())} AND {int(self.times.max())}"
+        )
+        cursor.unregister("batch")
+
+    def _register(self, cursor: Cursor) -> None:
+        cursor.register("batch", {"series": self.series, "time": self.times, "value": self.values})
+
+    def __len__(self) -> int:
+        return len(self.series)

@@ -1,0 +1,64 @@
+"""Writes live samples to the embedded store."""
+
+import numpy as np
+
+from plimsoll.model.log import Times
+from plimsoll.store.duck.hot_file import HotFile
+from plimsoll.store.duck.hot_tables import EARLIEST, Batch, HotTable, Kind, Numbers, add_table, list_tables, open_tables
+
+ROWS_A_TABLE = 1_000_000
+
+
+class LiveWriter:
+    """The open table, and the time of the latest sample of each series: only samples up to that can be repeated."""
+
+    def __init__(self, file: HotFile) -> None:
+        self._file = file
+        self._latest = np.empty(0, np.int64)
+        with file.reading() as cursor:
+            opened = open_tables(cursor)
+            for table in ["held", *(table.name for table in opened)]:
+                column = "last" if table == "held" else "time"
+                rows = cursor.execute(f"SELECT series, max({column}) AS last FROM {table} GROUP BY series").fetchnumpy()
+                self._raise(np.asarray(rows["series"]), np.asarray(rows["last"]))
+            self._table: HotTable | None = opened[-1] if opened else None
+            count = cursor.execute(f"SELECT count(*) FROM {opened[-1].name}").fetchone() if opened else None
+            self._rows = count[0] if count else 0
+
+    def write(self, batch: Batch) -> None:
+        """Write samples in place of earlier ones of the same series and time."""
+        if not len(batch):
+            return
+        with self._file.lock:
+            self._make_place(batch.series)
+            late = batch.chosen(batch.times <= self._latest[batch.series])
+            # Before the transaction: of one that fails it is not always known whether it was committed.
+            self._raise(batch.series, batch.times)
+            with self._file.writing(needs_room=True) as cursor:
+                table = self._table
+                if table is None or self._rows >= ROWS_A_TABLE:
+                    table = add_table(cursor, Kind.OPEN)
+                if len(late):
+                    for earlier in list_tables(cursor, int(late.times.min()), int(late.times.max())):
+                        if earlier.kind is not Kind.THIN:
+                            late.delete(cursor, earlier)
+                batch.insert(cursor, table)
+            self._rows = len(batch) + (self._rows if table == self._table else 0)
+            self._table = table
+
+    def close_table(self) -> None:
+        """Close the open table if it holds samples: the next write begins another one."""
+        with self._file.lock:
+            if self._rows:
+                with self._file.writing() as cursor:
+                    table = add_table(cursor, Kind.OPEN)
+                self._table, self._rows = table, 0
+
+    def _make_place(self, series: Numbers) -> None:
+        more = (int(series.max()) + 1 if len(series) else 0) - len(self._latest)
+        if more > 0:
+            self._latest = np.concatenate([self._latest, np.full(more, EARLIEST)])
+
+    def _raise(self, series: Numbers, times: Times) -> None:
+        self._make_place(series)
+        np.maximum.at(self._latest, series, times)

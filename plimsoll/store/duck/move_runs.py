@@ -1,0 +1,83 @@
+"""Moves the runs of a store of version 2, which were tables in its file, to folders."""
+
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from plimsoll.model.run import StoredRun
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.store.duck.hot_tables import Cursor
+from plimsoll.store.folders.runs import RunFolders
+from plimsoll.store.line_protocol import as_stored
+from plimsoll.store.logs import logs_of
+from plimsoll.store.protocol import State
+from plimsoll.store.run_document import loads
+
+_log = logging.getLogger(__name__)
+
+
+def folder_of(database: Path) -> Path:
+    """Return where the runs of an embedded store are."""
+    return Path(f"{database}.runs")
+
+
+def move_runs(cursor: Cursor, database: Path) -> None:
+    """Write each run to its folder, and drop the tables. What cannot be read stays in the copy of the file.
+
+    A call that was cut off is repeated: a run that is there already is written again.
+    """
+    runs = RunFolders.open(folder_of(database), make=True, mode=0o700)
+    recorded = _Recorded(cursor)
+    rows = cursor.execute("SELECT name, generation, loaded, refused, state, document FROM run").fetchall()
+    for name, generation, loaded, refused, state, document in rows:
+        try:
+            _move(runs, recorded, loads(document), generation, (State(state), loaded, refused))
+        except (ValueError, KeyError, TypeError) as error:
+            _log.warning(
+                'run "%s" cannot be read (%s): it is left in %s.version-2; load its logs again', name, error, database
+            )
+    if rows:
+        _log.warning("%d runs were moved from %s to %s", len(rows), database, runs.name)
+    for table in ("run", "recorded", "claim"):
+        cursor.execute(f"DROP TABLE {table}")
+
+
+def _move(
+    runs: RunFolders, recorded: "_Recorded", run: StoredRun, generation: str, state: tuple[State, int, int]
+) -> None:
+    for earlier in runs.summaries():
+        if earlier.generation == generation:
+            runs.forget(earlier)
+    saved = runs.save(run, generation)
+    # Of recordings that overlap the first one counts, so it is written last.
+    for log in reversed(logs_of(recorded, run)):
+        for _ in runs.write(saved, [log]):
+            pass
+    marked, loaded, refused = state
+    runs.mark(saved, marked, loaded=loaded, refused=refused)
+
+
+class _Recorded:
+    """The samples of runs in the table that had them."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+        rows = cursor.execute("SELECT id, host, measurement, tags, field FROM series").fetchall()
+        self._numbers = {
+            Series(host, measurement, tuple((tag, value) for tag, value in json.loads(tags)), field).key: number
+            for number, host, measurement, tags, field in rows
+        }
+
+    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+        """Return the samples of each series in a range."""
+        numbers = [self._numbers.get(as_stored(asked).key, -1) for asked in series]
+        rows = self._cursor.execute(
+            "SELECT series, time, value FROM recorded WHERE time BETWEEN ? AND ? ORDER BY series, time", [start, end]
+        ).fetchnumpy()
+        first, last = (np.searchsorted(rows["series"], numbers, side) for side in ("left", "right"))
+        spans = [slice(*span) for span in zip(first.tolist(), last.tolist(), strict=True)]
+        return [Samples(rows["time"][span], rows["value"][span]) for span in spans]

@@ -1,0 +1,84 @@
+"""Lists the day files anew in a hot file that was begun anew, or lost its write-ahead log.
+
+Each file can be checked by its name, and has the names of its series.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from plimsoll.store.duck.day_files import NAME, WORDS, DayFile, DayFolder, add_file, quoted, rows_of, unlist_files
+from plimsoll.store.duck.hot_tables import Cursor
+
+_KINDS = {word: kind for kind, word in WORDS.items()}
+
+
+def rebuild_index(cursor: Cursor, days: DayFolder) -> None:
+    """List the files that are in the folder, with their series. Those that are damaged are listed without any."""
+    cursor.execute("BEGIN TRANSACTION")
+    cursor.execute("DELETE FROM file; DELETE FROM gone")
+    paths = [path for path in days.folder.glob("*/*.parquet") if NAME.fullmatch(_name(path))]
+    numbers = [0]
+    listed: list[DayFile] = []
+    # Of two files with the same series of a day, the later one was written in place of the other.
+    for path in sorted(paths, key=_number, reverse=True):
+        numbers.append(_number(path))
+        file = _describe(cursor, days, path)
+        if file.last >= 0 and any(_overlap(other, file) for other in listed):
+            unlist_files(cursor, [file.name])
+            continue
+        listed.append(file)
+        add_file(cursor, file)
+        if file.samples:
+            _add_series(cursor, days, file)
+    _merge_held(cursor)
+    cursor.execute("SELECT max(nextval('part_number')) FROM range(?)", [max(numbers)])  # no file gets these again
+    cursor.execute("COMMIT")
+
+
+def _overlap(first: DayFile, second: DayFile) -> bool:
+    """Return whether two files have samples of the same series and day."""
+    return first.day == second.day and first.first <= second.last and first.last >= second.first
+
+
+def _describe(cursor: Cursor, days: DayFolder, path: Path) -> DayFile:
+    name = _name(path)
+    match = NAME.fullmatch(name)
+    assert match
+    day = int(np.datetime64(match[1], "D").astype(np.int64))
+    first, last, samples = -1, -1, 0
+    if days.readable([name]):
+        place = quoted(str(path))
+        row = cursor.execute(f"SELECT min(series), max(series), count(*) FROM read_parquet({place})").fetchone()
+        first, last, samples = (int(value or 0) for value in row or (0, 0, 0))
+    return DayFile(name, _KINDS[match[2]], day, first, last, samples, path.stat().st_size)
+
+
+def _add_series(cursor: Cursor, days: DayFolder, file: DayFile) -> None:
+    """List which series have samples on a day, with the names of those that are not known."""
+    rows = rows_of(days, [file])
+    cursor.execute(f"INSERT INTO held SELECT {file.day}, series, min(time), max(time) FROM {rows} GROUP BY series")
+    unknown = cursor.execute(
+        f"SELECT DISTINCT series, host, measurement, tags, field FROM read_parquet({quoted(str(days.place(file.name)))}) "
+        "ANTI JOIN series ON series = series.id"
+    ).fetchall()
+    for number, host, measurement, tags, field in unknown:
+        pairs = json.dumps([*json.loads(tags).items()])
+        cursor.execute("INSERT INTO series VALUES (?, ?, ?, ?, ?)", [number, host, measurement, pairs, field])
+
+
+def _merge_held(cursor: Cursor) -> None:
+    """Leave one row for each day and series."""
+    cursor.execute("CREATE TEMP TABLE merged AS SELECT day, series, min(first), max(last) FROM held GROUP BY ALL")
+    cursor.execute("DELETE FROM held")
+    cursor.execute("INSERT INTO held SELECT * FROM temp.merged ORDER BY day, series")
+    cursor.execute("DROP TABLE temp.merged")
+
+
+def _name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def _number(path: Path) -> int:
+    return int(path.name.split("-")[1])
