@@ -28,8 +28,8 @@ from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Serving
-from plimsoll.store.duck.store import DuckStore
-from plimsoll.store.protocol import Store
+from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.store import Store
 from plimsoll.up import overview
 from plimsoll.up.watched import Watched
 
@@ -84,7 +84,7 @@ def served(count: int, signals: Sequence[str], rounds: int) -> Generator[tuple[A
     gc.set_threshold(*COLLECTING)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        store = DuckStore.open(folder / "plimsoll.duckdb")
+        store = open_embedded(folder / "plimsoll.duckdb")
         start = time.time_ns() // (10 * SECOND) * 10 * SECOND - _LENGTH
         for one in fleet.hosts(count):
             recorded = fleet.log(one, fleet.times(start, start + _LENGTH), signals)
@@ -93,7 +93,7 @@ def served(count: int, signals: Sequence[str], rounds: int) -> Generator[tuple[A
             columns = np.array([recorded.column(at) for at in range(len(recorded.series))])
             which, row = np.nonzero(np.isfinite(columns))
             times = recorded.times[row]
-            store.write_points(Points(recorded.series, which.astype(np.int32), times, columns[which, row]))
+            store.live.write_points(Points(recorded.series, which.astype(np.int32), times, columns[which, row]))
         file = AlertsFile(folder / NAME)
         site = Site(load())
         loop = AlertLoop(store, site, GivenFacts(), AlertHistory(file, site.catalogue.signals), HostInventory(file))
@@ -121,7 +121,7 @@ def serving_pages(store: Store, loop: AlertLoop, file: AlertsFile, site: Site, f
         judged=lambda: loop.judged,
         health=lambda: overview.health(file, loop.progress, [], WritingState(), store.name, None, time.time_ns()),
     )
-    writing, listen = Writing(store), Listen(port=0)
+    writing, listen = Writing(store.live), Listen(port=0)
     app = create_app(store, writing, Access(listen, Credentials(folder)), watched.health, pages=routes(watched))
     serving = Serving(app, listen)
     try:

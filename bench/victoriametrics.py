@@ -32,8 +32,8 @@ from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
-from plimsoll.store.duck.store import DuckStore
-from plimsoll.store.protocol import Store
+from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics.address import Address
 from tests.servers.programs import VICTORIA_METRICS
 
@@ -91,7 +91,7 @@ def measure(load_of: Load, name: str) -> None:
     """Print what one store costs."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        store: Store = DuckStore.open(folder / "plimsoll.duckdb")
+        store: Store = open_embedded(folder / "plimsoll.duckdb")
         server = show = None
         site = Site(load())
         if name == "victoriametrics":
@@ -102,7 +102,7 @@ def measure(load_of: Load, name: str) -> None:
         stack.callback(store.close)
         end = time.time_ns() // EVERY * EVERY - (_STEPS + 8) * EVERY
         for at in range(end - _BEFORE, end, _ROUNDS_AT_ONCE * EVERY):
-            store.write_points(load_of.points(at, _ROUNDS_AT_ONCE))
+            store.live.write_points(load_of.points(at, _ROUNDS_AT_ONCE))
         file = AlertsFile(folder / NAME)
         stack.callback(file.close)
         loop = AlertLoop(store, site, GivenFacts(), AlertHistory(file, site.catalogue.signals), HostInventory(file))
@@ -114,7 +114,7 @@ def measure(load_of: Load, name: str) -> None:
         for step in range(1, _STEPS + 1):
             now = end + step * EVERY
             before, outside = _cpu(None), _cpu(server) if server else 0.0
-            store.write_points(load_of.points(now - EVERY))
+            store.live.write_points(load_of.points(now - EVERY))
             written = _cpu(None)
             _shown(show)
             began = time.perf_counter()

@@ -69,7 +69,7 @@ _LONGEST = (
     *("test_alerts_command.py", "test_hosts_at_large.py", "test_live_stack.py", "test_contract.py"),
     *("test_load.py", "test_run_life.py", "test_drawn.py", "test_alerts.py", "test_export.py", "test_duck.py"),
     *("test_health.py", "test_live.py", "test_dashboards.py", "test_pipeline_generated.py", "test_loop.py"),
-    *("test_duck_salvage.py", "test_report_in_browser.py", "test_python.py", "test_http_api.py"),
+    *("test_report_in_browser.py", "test_python.py", "test_http_api.py"),
     *("test_scale.py", "test_duck_damage.py", "test_writers.py", "test_agreement.py"),
     *("test_ldap_probe.py", "test_openldap.py", "test_collector.py", "test_access.py"),
     *("test_service.py", "test_start.py", "test_wheel.py", "test_zip_application.py"),
@@ -335,9 +335,9 @@ def influxql():
 @pytest.fixture
 def duckdb(tmp_path):
     """An embedded store in a new file."""
-    from plimsoll.store.duck.store import DuckStore
+    from plimsoll.store.duck.store import open_embedded
 
-    store = DuckStore.open(tmp_path / "plimsoll.duckdb")
+    store = open_embedded(tmp_path / "plimsoll.duckdb")
     yield store
     store.close()
 

@@ -3,11 +3,21 @@
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.files.find_logs import find_logs
 from plimsoll.ingest.read import read_files
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.runs.load import load
+from plimsoll.model.points import Points
+
+
+def points_of(log):
+    """Return the samples of a log as live samples."""
+    which, rows = np.nonzero(~np.isnan(np.stack([log.column(at) for at in range(len(log.series))])))
+    values = np.array([log.column(at)[row] for at, row in zip(which, rows, strict=True)], np.float64)
+    return Points(log.series, which.astype(np.int32), log.times[rows], values)
 
 
 def store_run(store, folder, name, labels=None, host=None, *, merge=False):

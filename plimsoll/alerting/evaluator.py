@@ -24,7 +24,7 @@ from plimsoll.rules.origins import Origins, series_of
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.states import Status
 from plimsoll.rules.subjects import host_tags
-from plimsoll.store.protocol import Store
+from plimsoll.store.protocol import SampleReader
 
 OVERLAP = 60 * SECOND  # samples that arrive later than this are not in the windows of later evaluations
 _FIRST_LOOK = 3600 * SECOND
@@ -48,7 +48,7 @@ class Evaluator:
 
     def __init__(
         self,
-        store: Store,
+        store: SampleReader,
         site: Site,
         given: GivenFacts,
         statuses: Mapping[Key, Status],

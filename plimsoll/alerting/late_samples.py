@@ -24,7 +24,7 @@ from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.states import State, Status
-from plimsoll.store.protocol import Store
+from plimsoll.store.protocol import SampleReader
 
 _LONGEST = 24 * 3600 * SECOND  # what is older is left as it is
 _EVERY = 60 * SECOND  # for one host
@@ -54,7 +54,7 @@ class _Replay(NamedTuple):
 class LateSamples:
     """Amends one host at a time, so that late samples do not hold up what is in time. `check` may raise to end it."""
 
-    def __init__(self, store: Store, history: AlertHistory, skew: ClockSkew, check: Check) -> None:
+    def __init__(self, store: SampleReader, history: AlertHistory, skew: ClockSkew, check: Check) -> None:
         self._store = store
         self._history = history
         self._skew = skew

@@ -27,7 +27,7 @@ from plimsoll.model.times import SECOND, duration_text, iso
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import host_of, host_tags
-from plimsoll.store.protocol import Store
+from plimsoll.store.protocol import SampleReader
 
 DELAY = 30 * SECOND  # an evaluation at e is performed at e + DELAY, so that samples on their way are in
 _HOUR = 3600 * SECOND
@@ -50,7 +50,7 @@ class AlertLoop:
 
     def __init__(
         self,
-        store: Store,
+        store: SampleReader,
         site: Site,
         given: GivenFacts,
         history: AlertHistory,
@@ -237,7 +237,7 @@ class AlertLoop:
     def _sending(self, start: int, end: int) -> set[HostKey]:
         """The hosts that have samples in a range."""
         tags = host_tags(self._site.catalogue.signals)
-        return {host_key(host_of(series, tags)) for series in self._store.series(start, end, live=True).series}
+        return {host_key(host_of(series, tags)) for series in self._store.series(start, end).series}
 
     def _failed(self, problem: str) -> None:
         if problem != self.progress.problem:

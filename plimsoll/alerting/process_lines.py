@@ -14,7 +14,7 @@ from plimsoll.review.signal_samples import signal_samples
 from plimsoll.rules.origins import series_of
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.store.protocol import Store
+from plimsoll.store.protocol import SampleReader
 
 _PREFIX = "process."
 
@@ -36,7 +36,7 @@ class ProcessLines:
 
     def __init__(
         self,
-        store: Store,
+        store: SampleReader,
         signals: Mapping[str, Signal],
         own: str = "",
         watch: ProcessWatch | None = None,
@@ -66,7 +66,7 @@ class ProcessLines:
 
 
 def recorded_top(
-    store: Store, signals: Mapping[str, Signal], host: str, start_ns: int, end_ns: int
+    store: SampleReader, signals: Mapping[str, Signal], host: str, start_ns: int, end_ns: int
 ) -> list[TopProcesses]:
     """The processes that used most of each resource, averaged from `start_ns` to `end_ns`; none if none is recorded."""
     wanted = {name: signal for name, signal in signals.items() if name.startswith(_PREFIX)}

@@ -11,7 +11,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.rules.window import Bounds, Cut, Together
-from plimsoll.store.protocol import Store
+from plimsoll.store.protocol import SampleReader
 
 _KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
 
@@ -121,7 +121,7 @@ class RecentSamples:
     evaluations.
     """
 
-    def __init__(self, store: Store, overlap: int) -> None:
+    def __init__(self, store: SampleReader, overlap: int) -> None:
         self._store = store
         self._overlap = overlap
         self._reach: Mapping[Series, int] = {}
@@ -146,10 +146,10 @@ class RecentSamples:
             new = [series for series in reach if series not in self._held or series in self._again]
             self._arrange(reach)
         if self._order:
-            self._extend(self._store.read(self._order, since, end, live=True), since, start)
+            self._extend(self._store.read(self._order, since, end), since, start)
         if new:
             furthest = start - max(reach[series] for series in new)
-            self._begin(new, self._store.read(new, furthest, end, live=True), start)
+            self._begin(new, self._store.read(new, furthest, end), start)
         self._spans.clear()
         self._end = end
 

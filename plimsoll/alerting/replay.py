@@ -23,12 +23,12 @@ from plimsoll.rules.origins import series_of
 from plimsoll.rules.states import State, Truth, run
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.rules.tracks import Conditions
-from plimsoll.store.protocol import Store
+from plimsoll.store.protocol import SampleReader
 
 _BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
 
 
-def replay(store: Store, site: Site, given: GivenFacts, start: int, end: int) -> Iterator[AlertInterval]:
+def replay(store: SampleReader, site: Site, given: GivenFacts, start: int, end: int) -> Iterator[AlertInterval]:
     """Yield the alerts that fired at an evaluation from `start` to `end` (UTC ns).
 
     What was firing two hours before `start` already is reported as firing from some time in these two hours on.
@@ -38,7 +38,7 @@ def replay(store: Store, site: Site, given: GivenFacts, start: int, end: int) ->
 
 
 def evaluate_again(
-    store: Store,
+    store: SampleReader,
     site: Site,
     given: GivenFacts,
     start: int,
@@ -53,7 +53,7 @@ def evaluate_again(
     first = start - _BEFORE
     tags = host_tags(site.catalogue.signals)
     by_host: dict[str, list[Series]] = {}
-    for one in store.series(first, end, live=True).series:
+    for one in store.series(first, end).series:
         by_host.setdefault(host_key(host_of(one, tags)), []).append(one)
     chosen = {host_key(host) for host in hosts}
     for host, series in by_host.items():
@@ -62,7 +62,7 @@ def evaluate_again(
 
 
 def conditions_of(
-    store: Store,
+    store: SampleReader,
     site: Site,
     given: GivenFacts,
     series: Sequence[Series],
@@ -75,7 +75,7 @@ def conditions_of(
 
     def read(needed: Collection[Series]) -> None:
         missing = [part for part in needed if part not in samples]
-        samples.update(zip(missing, store.read(missing, start, end, live=True) if missing else (), strict=True))
+        samples.update(zip(missing, store.read(missing, start, end) if missing else (), strict=True))
 
     def values(part: Series) -> Values:
         return samples[part].values if part in samples else np.empty(0)

@@ -8,7 +8,7 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.subjects import host_of
-from plimsoll.store.protocol import Store
+from plimsoll.store.protocol import SampleReader
 
 MOST_HOSTS = 5000
 _FORGOTTEN = 3600 * SECOND  # a series without samples for so long is not judged; what fires stays firing
@@ -22,7 +22,7 @@ class SeriesIndex:
     `tags` name the host; see `rules.subjects.host_of`.
     """
 
-    def __init__(self, store: Store, tags: Collection[str], most_hosts: int, oldest: Sequence[str]) -> None:
+    def __init__(self, store: SampleReader, tags: Collection[str], most_hosts: int, oldest: Sequence[str]) -> None:
         self._store = store
         self._tags = tags
         self._most_hosts = most_hosts
@@ -55,7 +55,7 @@ class SeriesIndex:
 
     def look(self, start: int, end: int) -> tuple[list[str], bool]:
         """Note which series have samples in a range: their hosts, and whether the known series have changed."""
-        series = self._store.series(start, end, live=True).series
+        series = self._store.series(start, end).series
         if len(self._recent) > 2 * max(len(series), len(self._known)):  # of series that are gone, or were left out
             self._recent = {}
         recent = self._recent

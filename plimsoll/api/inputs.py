@@ -122,7 +122,7 @@ def _read_run(inputs: Inputs, name: str) -> Found:
     from plimsoll.ingest.runs.read_run import read_run  # noqa: PLC0415
 
     with open_store(inputs.store, notify=inputs.notify) as store:
-        return read_run(store, name)
+        return read_run(store.runs, name)
 
 
 def _read_live(inputs: Inputs, hosts: Sequence[str]) -> Found:
@@ -132,7 +132,7 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> Found:
     zone = inputs.requested_zone or Zone.parse("UTC")
     start, end = _live_range(inputs.when, zone)
     with open_store(inputs.store, notify=inputs.notify, measurements=inputs.measurements) as store:
-        logs, remarks = live(store, start, end, hosts, zone)
+        logs, remarks = live(store.samples, start, end, hosts, zone)
         if not logs:
             who = ", ".join(hosts) or "any host"
             raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")

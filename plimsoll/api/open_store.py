@@ -11,19 +11,16 @@ from plimsoll.api import data_folder
 from plimsoll.api.store_address import store_address
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.store.duck.store import FILE, DuckStore
-from plimsoll.store.folders.store import RunFolders, folder_of_runs
+from plimsoll.store.duck import store as duck
+from plimsoll.store.folders.runs import RunFolders, folder_of_runs, runs_only
 from plimsoll.store.influx.address import Address
-from plimsoll.store.protocol import Store
+from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 from plimsoll.up import running
 
 if TYPE_CHECKING:
     from plimsoll.rules.schema.signal import Signal
-    from plimsoll.store.influx.store import InfluxStore
-    from plimsoll.store.remote import RemoteStore
-    from plimsoll.store.victoriametrics.store import VictoriaStore
 
 Notify: TypeAlias = Callable[[str], None]
 _log = logging.getLogger(__name__)
@@ -51,10 +48,10 @@ def open_store(
             yield victoria_store(address_of_live, beside, measurements)
         return
     if named is not None and (runs := folder_of_runs(named)) is not None:
-        yield RunFolders.open(runs, make=make)
+        yield runs_only(RunFolders.open(runs, make=make))
         return
     if named is not None and Path(named).is_file():
-        with closing(DuckStore.open(Path(named))) as store:
+        with closing(duck.open_embedded(Path(named))) as store:
             yield store
         return
     if named is not None and Path(named).is_dir():
@@ -72,34 +69,27 @@ def open_store(
         with open_embedded(folder, make=make) as store:
             yield store
         return
-    influx = influx_store(address, notify)
-    try:
-        yield influx
-    finally:
-        influx.close()
+    with closing(influx_store(address, notify)) as store:
+        yield store
 
 
-def influx_store(address: Address, notify: Notify) -> "InfluxStore":
+def influx_store(address: Address, notify: Notify) -> Store:
     """The InfluxDB at an address. `notify` is as in `open_store`."""
     # Its client is slow to import, and most have no InfluxDB.
-    from plimsoll.store.influx.server import Server  # noqa: PLC0415
-    from plimsoll.store.influx.store import InfluxStore  # noqa: PLC0415
+    from plimsoll.store.influx.store import open_influx  # noqa: PLC0415
 
     if address.token_file:
         notify(f"store: {address.url}, with the token in {address.token_file}")
-    return InfluxStore(Server(address, waiting=notify))
+    return open_influx(address, waiting=notify)
 
 
 def victoria_store(
     address: VictoriaAddress, beside: Store, measurements: Callable[[], Collection[str]] | None = None
-) -> "VictoriaStore":
+) -> Store:
     """The VictoriaMetrics at an address, with the store that has runs. `measurements` are those of the signals."""
-    from plimsoll.store.victoriametrics.live import LiveSamples  # noqa: PLC0415
-    from plimsoll.store.victoriametrics.names import Measurements  # noqa: PLC0415
-    from plimsoll.store.victoriametrics.server import Server  # noqa: PLC0415
-    from plimsoll.store.victoriametrics.store import VictoriaStore  # noqa: PLC0415
+    from plimsoll.store.victoriametrics.store import open_victoria  # noqa: PLC0415
 
-    return VictoriaStore(LiveSamples(Server(address), Measurements(measurements or _shipped)), beside)
+    return open_victoria(address, beside, measurements or _shipped)
 
 
 def _shipped() -> Collection[str]:
@@ -114,27 +104,24 @@ def measurements_of(signals: Iterable["Signal"]) -> Collection[str]:
 
 
 @contextmanager
-def open_embedded(folder: Path, *, make: bool = False) -> Generator["DuckStore | RemoteStore"]:
-    """The store in a data folder; while `plimsoll up` runs there, it is reached through that."""
-    store = _embedded(folder, make=make)
-    try:
+def open_embedded(folder: Path, *, make: bool = False) -> Generator[Store]:
+    """Open the store in a data folder; while `plimsoll up` runs there, it is reached through that."""
+    with closing(_embedded(folder, make=make)) as store:
         yield store
-    finally:
-        store.close()
 
 
-def _embedded(folder: Path, *, make: bool) -> "DuckStore | RemoteStore":
+def _embedded(folder: Path, *, make: bool) -> Store:
     known = running.find(folder)
     if known:
         from plimsoll.serve.credentials import owner_token  # noqa: PLC0415
-        from plimsoll.store.remote import RemoteStore  # noqa: PLC0415
+        from plimsoll.store.remote import remote_store  # noqa: PLC0415
 
-        return RemoteStore(known.address, owner_token(folder), known.check_listens)
+        return remote_store(known.address, owner_token(folder), known.check_listens)
     if make:
         data_folder.made(folder)
-    elif not (folder / FILE).exists():
+    elif not (folder / duck.FILE).exists():
         raise Unusable(
             f"no store: {folder} has none yet; plimsoll ingest or plimsoll up makes it; or name an InfluxDB "
             f"with {Parameter.STORE} http://HOST:8086 and its token in INFLUX_TOKEN"
         )
-    return DuckStore.open(folder / FILE)
+    return duck.open_embedded(folder / duck.FILE)

@@ -9,7 +9,7 @@ from plimsoll.ingest.files.find_logs import find_logs
 from plimsoll.ingest.read import read_files
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.runs.load import load
-from plimsoll.store.protocol import Store
+from plimsoll.store.store import Store
 
 
 def load_demo_runs(store: Store) -> None:

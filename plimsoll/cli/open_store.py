@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 
 from plimsoll.api import open_store as opening
 from plimsoll.cli.console import print_notice
-from plimsoll.store.protocol import Store
+from plimsoll.store.store import Store
 
 
 def open_store(

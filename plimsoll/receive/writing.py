@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points, joined
-from plimsoll.store.protocol import Store, WriteResult
+from plimsoll.store.protocol import SampleStore, WriteResult
 
 MOST_WAITING = 5_000_000
 MOST_OF_WRITER = 1_250_000  # whoever writes without end leaves room for others
@@ -57,7 +57,7 @@ class Writing:
 
     def __init__(
         self,
-        store: Store,
+        store: SampleStore,
         on_written: Callable[[Points], None] = lambda _: None,
         *,
         clock: Callable[[], float] = time.monotonic,

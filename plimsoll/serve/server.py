@@ -35,7 +35,7 @@ from plimsoll.serve.responses import INFLUXDB, refusal
 from plimsoll.serve.store_api import StoreApi
 from plimsoll.serve.write_endpoint import WriteEndpoint
 from plimsoll.serve.write_handler import Intake
-from plimsoll.store.protocol import Store
+from plimsoll.store.store import Store
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DAY = 86_400 * SECOND
@@ -88,7 +88,7 @@ def _written_of_late(store: Store) -> Sequence[Series]:
     """The series with live samples in the last day."""
     now = time.time_ns()
     try:
-        return store.series(now - _DAY, now, live=True).series
+        return store.live.series(now - _DAY, now).series
     except (Unreachable, Unusable) as error:
         _log.warning("the series of the last day are not known: %s", error)
         return ()

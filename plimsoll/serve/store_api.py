@@ -1,4 +1,4 @@
-"""The store for other commands while `plimsoll up` runs: `POST /api/store/{method}` with the owner's token."""
+"""Live samples for other commands while `plimsoll up` runs: `POST /api/store/{method}` with the owner's token."""
 
 import logging
 from collections.abc import Callable
@@ -12,33 +12,27 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.log import Log
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 from plimsoll.serve.responses import later, refusal
 from plimsoll.store import messages
-from plimsoll.store.embedded import embedded
-from plimsoll.store.protocol import RunSummary, Store, WriteResult
 from plimsoll.store.remote import PATH
+from plimsoll.store.store import Store
 
-_METHODS = frozenset(
-    {"write_points", "remove", "recover", "oldest", "hosts", "series", "read", "drawn", "buckets", "counts"}
-    | {"save", "mark", "runs", "run", "forget", "claim", "beat", "claims", "withdraw"}
-)
+_METHODS = ("write_points", "hosts", "series", "read", "drawn", "buckets", "counts")
 
 _log = logging.getLogger(__name__)
 
 
 class StoreApi:
-    """Calls the store's methods for others. `plimsoll.store.remote.RemoteStore` is the other side."""
+    """Calls the store's methods for others. `plimsoll.store.remote.RemoteSamples` is the other side."""
 
     def __init__(self, store: Store, bodies: Bodies, limits: Limits) -> None:
         self._bodies = bodies
         self._limits = limits
-        self._methods: dict[str, Callable[..., Any]] = {name: getattr(store, name) for name in _METHODS}
-        self._methods["write"] = lambda batch, run=None: _written(store, batch, run)
-        self._methods["backup"] = lambda path: _back_up(store, Path(path))
-        self._methods["settle_s"] = lambda: store.settle_s
+        self._methods: dict[str, Callable[..., Any]] = {name: getattr(store.live, name) for name in _METHODS}
+        self._methods["back_up"] = lambda path: store.back_up(Path(path))
+        self._methods["runs_place"] = lambda: list(store.runs_place)
         self.routes = [Route(f"{PATH}/{{method}}", self.call, methods=["POST"])]
 
     async def call(self, request: Request) -> Response:
@@ -61,8 +55,8 @@ class StoreApi:
 
 def _answer(method: Callable[..., Any], body: bytes) -> Response:
     try:
-        arguments, named = messages.loads(body)
-        found = {"result": method(*arguments, **named)}
+        arguments = messages.loads(body)
+        found = {"result": method(*arguments)}
         status = HTTPStatus.OK
     except Unusable as error:
         found, status = {"unusable": str(error)}, HTTPStatus.UNPROCESSABLE_ENTITY
@@ -72,18 +66,3 @@ def _answer(method: Callable[..., Any], body: bytes) -> Response:
         _log.exception("a call to the store failed")
         return refusal(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
     return Response(messages.dumps(found), status, media_type=messages.MEDIA_TYPE)
-
-
-def _back_up(store: Store, to: Path) -> None:
-    own = embedded(store)
-    if own is None:
-        raise Unusable(
-            f"{store.name}: has the samples and the runs; back it up by its own means, and copy alerts.db and up.toml "
-            "while plimsoll up does not run"
-        )
-    own.backup(to)
-
-
-def _written(store: Store, batch: Log, run: RunSummary | None) -> WriteResult:
-    (result,) = store.write([batch], run)
-    return result

@@ -14,8 +14,8 @@ from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.store import messages
-from plimsoll.store.m4 import Drawn
 from plimsoll.store.folders.runs import RunFolders
+from plimsoll.store.m4 import Drawn
 from plimsoll.store.protocol import Buckets, FoundSeries, RunStore, WriteResult
 from plimsoll.store.store import Store
 
@@ -121,7 +121,6 @@ class RemoteSamples:
                 raise Unusable(
                     f"{self._address}: does not answer as this Plimsoll does ({answer.status}); is it another version?"
                 )
-
 
 
 def remote_store(address: str, token: str, check: Callable[[], None] | None = None) -> Store:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Protocol
 
 from plimsoll.model.errors import Unusable
@@ -29,11 +30,29 @@ class Upkeep(Protocol):
         ...
 
 
+class Election(Protocol):
+    """Leader election among several `plimsoll up` that read one store: the leader notifies."""
+
+    def run(self, stop: Event) -> None:
+        """Take part until `stop` is set."""
+        ...
+
+    def is_leader(self) -> bool:
+        """Return whether this process is the leader."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """Who notifies, in a sentence; empty if it is this process."""
+        ...
+
+
 class Store:
     """Live samples and runs. `samples` reads both as one: where both have a value, that of the run counts.
 
     `runs_place` says how another process opens the runs (`store.remote`). `upkeep` is for live samples that this
-    process owns. `beside` is a store that has the runs, and live samples of earlier days.
+    process owns, `election` for a server that several processes read. `beside` is a store that has the runs, and live
+    samples of earlier days.
     """
 
     def __init__(
@@ -45,6 +64,7 @@ class Store:
         runs_place: Sequence[str] = (),
         beside: "Store | None" = None,
         upkeep: Upkeep | None = None,
+        election: Election | None = None,
         back_up: Callable[[Path], None] | None = None,
     ) -> None:
         self.live = live
@@ -53,6 +73,7 @@ class Store:
         self.runs_place = runs_place or (beside.runs_place if beside else ("folder", runs.name))
         self.samples: SampleReader = Merged(live, beside.samples if beside else runs.samples())
         self.upkeep = upkeep or (beside.upkeep if beside else None)
+        self.election = election
         self._beside = beside
         self._back_up = back_up or (beside.back_up if beside else None)
 

@@ -84,13 +84,11 @@ def troubles(
             "warning",
         )
     if damaged:
-        days = listed(sorted({one.parent.name for one in damaged}), 3)
         place, why = next(iter(damaged.items()))
         others = f" ({counted(len(damaged) - 1, 'other')} as well)" if len(damaged) > 1 else ""
         yield Problem(
             DAYS_DAMAGED,
-            f"Values of {days} are missing: {place} {why}{others}; put a copy in its place, or have plimsoll salvage "
-            "begin anew without it",
+            f"Values are missing: {place} {why}{others}; put a copy in its place, or delete it when nobody needs it",
             "warning",
         )
     if alerts_damaged:

@@ -36,9 +36,7 @@ from plimsoll.serve.listen import Listen
 from plimsoll.serve.principals import Role, RolesOf
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Certificate, Serving
-from plimsoll.store.embedded import embedded
-from plimsoll.store.protocol import Store
-from plimsoll.store.victoriametrics.store import VictoriaStore
+from plimsoll.store.store import Store
 from plimsoll.up import overview, reloading
 from plimsoll.up import settings as up_settings
 from plimsoll.up.reloading import Reloaded
@@ -75,22 +73,22 @@ class Up:
         self._limits = Limits(past_s=self._settings.store.days * _DAY_S, bounds=self._settings.limits.bounds)
         self._watch = ProcessWatch() if setup.host else None
         self._file = open_alerts_file(setup.folder)
-        self._writing = Writing(store, self._written)
+        self._writing = Writing(store.live, self._written)
         self._roster = HostInventory(self._file, self._settings.expected, self._settings.roster.silent_after)
         self.loop = AlertLoop(
-            store,
+            store.live,
             site,
             given,
             AlertHistory(self._file, site.catalogue.signals),
             self._roster,
             delay=setup.delay,
-            processes=ProcessLines(store, site.catalogue.signals, setup.host or "", self._watch),
+            processes=ProcessLines(store.live, site.catalogue.signals, setup.host or "", self._watch),
             troubles=self._troubles,
             on_step=self._stepped,
             most_hosts=self._settings.limits.hosts,
         )
         self.address = str(setup.url) if setup.url else setup.listen.url(tls=setup.certificate is not None)
-        self._turn = store.turn() if isinstance(store, VictoriaStore) else None
+        self._election = store.election
         self._file_name = str(setup.folder / up_settings.FILE_NAME)
         found = senders(self._settings, self._file_name)
         self._trials = TargetTester(self._settings, self._file_name)
@@ -112,7 +110,7 @@ class Up:
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
             Thread(target=self._tidy, name="tidying"),
             Thread(target=watchdog.run, args=(self._stop,), name="watchdog"),
-            *([Thread(target=self._turn.run, args=(self._stop,), name="turn")] if self._turn else []),
+            *([Thread(target=self._election.run, args=(self._stop,), name="election")] if self._election else []),
         ]
 
     def start(self) -> None:
@@ -203,7 +201,7 @@ class Up:
         return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
 
     def _notifying(self, settings: UpSettings, found: Mapping[str, Send], site: Site, now: int) -> Notifier:
-        on_duty = self._turn.is_mine if self._turn else lambda: True
+        on_duty = self._election.is_leader if self._election else lambda: True
         return Notifier(self._file, settings, found, now=now, pages=self.address, site=site, on_duty=on_duty)
 
     def _done_by_owner(self, what: str) -> None:
@@ -265,7 +263,7 @@ class Up:
     def _troubles(self) -> list[Problem]:
         now = time.time_ns()
         written, open_ones = self._writing.state, self._servers[0].connections
-        unchecked, silent, own = self._checks.failing, self._setup.silent(), embedded(self._store)
+        unchecked, silent, own = self._checks.failing, self._setup.silent(), self._store.upkeep
         known = (self._started, open_ones, unchecked, silent, own.damaged if own else {})
         damaged = damaged_files(self._setup.folder)
         return [*overview.troubles(self.loop.progress, written, self._notifier, now, *known, damaged)]
@@ -288,7 +286,7 @@ class Up:
         )
 
     def _health(self) -> overview.Health:
-        own = embedded(self._store)
+        own = self._store.upkeep
         size = own.size() if own else None
         return overview.health(
             self._file,
@@ -298,12 +296,12 @@ class Up:
             self._store.name,
             size,
             now := time.time_ns(),
-            self._turn.told if self._turn else "",
+            self._election.status if self._election else "",
             self._scraper.problems(now),
         )
 
     def _tidy(self) -> None:
-        own = embedded(self._store)
+        own = self._store.upkeep
         while not self._stop.wait(_TIDY_S):
             try:
                 while own and own.tidy(time.time_ns()):

@@ -13,7 +13,7 @@ from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
 from plimsoll.notify.test_message import TargetTester
 from plimsoll.serve.limits import Limits
-from plimsoll.store.protocol import Store
+from plimsoll.store.store import Store
 from plimsoll.up.reloading import Reloaded
 
 

@@ -1,7 +1,5 @@
 """A store for tests of what judges live samples."""
 
-from typing import Any
-
 import numpy as np
 
 from plimsoll.model.samples import Samples
@@ -15,20 +13,15 @@ class InMemory:
     def __init__(self):
         self._samples: dict[Series, dict[int, float]] = {}
 
-    @property
-    def as_store(self) -> Any:
-        """This, where more is asked for than live samples."""
-        return self
-
     def write_points(self, points):
         for which, time, value in zip(points.which, points.times.tolist(), points.values.tolist(), strict=True):
             self._samples.setdefault(points.series[which], {})[time] = value
 
-    def series(self, start, end, hosts=(), *, live=False):
+    def series(self, start, end, hosts=()):
         there = [one for one, held in self._samples.items() if any(start <= time <= end for time in held)]
         return FoundSeries(there, 0)
 
-    def read(self, series, start, end, *, live=False):
+    def read(self, series, start, end):
         return [self._between(self._samples.get(one, {}), start, end) for one in series]
 
     def _between(self, held, start, end):

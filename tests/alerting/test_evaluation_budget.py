@@ -13,7 +13,7 @@ from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.store import open_embedded
 
 NOW = 1_800_000_000 * SECOND
 SITE = Site(load())
@@ -37,12 +37,12 @@ def disks(host, count):
 
 def write(store, series, at):
     which = np.arange(len(series), dtype=np.int32)
-    store.write_points(Points(series, which, np.full(len(series), at), np.full(len(series), 50.0)))
+    store.live.write_points(Points(series, which, np.full(len(series), at), np.full(len(series), 50.0)))
 
 
 @pytest.fixture
 def store(tmp_path):
-    made = DuckStore.open(tmp_path / "plimsoll.duckdb")
+    made = open_embedded(tmp_path / "plimsoll.duckdb")
     yield made
     made.close()
 

@@ -199,7 +199,7 @@ def test_a_host_of_which_a_fact_is_not_known_stops_the_judging_of_no_other(serie
     times = np.arange(T0, T0 + 900 * SECOND, 10 * SECOND, dtype=np.int64)
     store = InMemory()
     store.write_points(points({series: Samples(times, np.full(90, 9e6)), busy: Samples(times, np.full(90, 97.0))}))
-    live = Evaluator(store.as_store, Site(load()), GivenFacts({}), {})
+    live = Evaluator(store, Site(load()), GivenFacts({}), {})
     for first in range(1, len(times), 6):
         live.advance(times[first : first + 6])
     assert live.states.state(("windows-cpu-busy-critical", "s2", None)) == State.FIRING

@@ -6,7 +6,6 @@ from pathlib import Path
 from threading import Event
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.alerting.actions import silence
@@ -22,19 +21,17 @@ from plimsoll.alerting.wording import fired_sentence
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.hosts.settings import parse
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.log import Log
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.rules.load import load
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.store import open_embedded
 from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.influx.store import influx_store
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
-from plimsoll.store.victoriametrics.live import LiveSamples
 from plimsoll.store.victoriametrics.names import Measurements
+from plimsoll.store.victoriametrics.samples import VictoriaSamples
 from plimsoll.store.victoriametrics.server import Server
-from plimsoll.store.victoriametrics.store import VictoriaStore
 from tests.alerting.in_memory import InMemory
 from tests.conftest import VictoriaMetrics
 from tests.sure_influx import SureServer
@@ -51,7 +48,7 @@ class World:
     """Hosts whose processors are busy at times, a loop over what they send, and a clock."""
 
     def __init__(self, folder, store=None):
-        self.store = store or InMemory().as_store
+        self.store = store or InMemory()
         self.path = folder / "alerts.db"
         self.now = START
         self.idle = {}
@@ -87,7 +84,7 @@ class World:
         return Points(series, which, np.tile(times, len(series)), np.repeat(values, len(times)))
 
     def send(self, points):
-        self.store.write_points(points)
+        self.store.live.write_points(points)
         self.loop.written(points, self.now)
 
     def run(self, length, idle, every=MINUTE):
@@ -122,7 +119,7 @@ def world(tmp_path):
 @pytest.fixture
 def stored_world(tmp_path):
     """A world whose samples are in an embedded store."""
-    made = World(tmp_path, DuckStore.open(tmp_path / "plimsoll.duckdb"))
+    made = World(tmp_path, open_embedded(tmp_path / "plimsoll.duckdb").live)
     yield made
     made.close()
 
@@ -185,7 +182,7 @@ def test_history_is_that_of_the_replay_whatever_restarts_and_pauses_there_are(st
             until = stored_world.now + chance.randrange(1, 60) * EVERY
             for host, value in idle.items():
                 if value is not None:
-                    stored_world.store.write_points(
+                    stored_world.store.live.write_points(
                         stored_world.points(host, range(stored_world.now + EVERY, until + 1, EVERY), value)
                     )
             stored_world.now = until
@@ -361,7 +358,7 @@ def test_what_fires_goes_on_under_settings_that_were_read_anew(world, tmp_path):
 
 def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path):
     server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
-    world = World(tmp_path, InfluxStore(server))
+    world = World(tmp_path, influx_store(server).live)
     try:
         world.run(10 * MINUTE, {"web1": 60})
         world.run(8 * MINUTE, {"web1": 2, "db1": 60})
@@ -375,7 +372,7 @@ def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path)
         world.close()
 
 
-class AtOnce(LiveSamples):
+class AtOnce(VictoriaSamples):
     """Live samples that can be read as soon as they are written; VictoriaMetrics takes seconds until then."""
 
     made: VictoriaMetrics
@@ -391,7 +388,7 @@ def test_what_agents_write_to_victoriametrics_is_judged_just_the_same_and_not_wh
     with VictoriaMetrics(tmp_path / "vm") as made:
         live = AtOnce(Server(VictoriaAddress.parse(f"victoriametrics://{made.address}"), read_s=0.1), Measurements())
         live.made = made
-        world = World(tmp_path, VictoriaStore(live, DuckStore.open(tmp_path)))
+        world = World(tmp_path, live)
         start = world.now = 1_700_000_000 * SECOND
         try:
             world.run(10 * MINUTE, {"web1": 60})
@@ -481,19 +478,6 @@ def test_nothing_is_judged_before_its_samples_can_be_there(world):
     evaluated = world.loop.progress.evaluated
     assert evaluated is not None
     assert world.now - evaluated >= DELAY
-
-
-def test_a_run_that_is_loaded_changes_no_alert_whatever_its_time(stored_world):
-    """Recorded values at the times of live ones were judged with them: 99 % busy was shown as 19.5 %, without alert."""
-    recorded = stored_world.points("web1", np.arange(START - 10 * MINUTE, START + 90 * MINUTE, SECOND), 99)
-    fields = [pl.Series(recorded.values[recorded.which == at]) for at in range(3)]
-    times = recorded.times[recorded.which == 0]
-    log = Log(Path("run"), "run", times, tuple(fields), tuple(recorded.series), Zone.parse("UTC"), sha256="")
-    assert sum(one.values for one in stored_world.store.write([log])) == 3 * len(times)
-    stored_world.pass_at_once(14 * MINUTE, {"web1": 2})
-    assert CPU in {one.rule for one in firing(stored_world.file)}
-    assert {one.last for one in firing(stored_world.file) if one.rule == CPU} == {98.0}
-    assert kept(stored_world) == replayed(stored_world)
 
 
 def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(world):

@@ -11,7 +11,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.window import Apart, Bounds
-from plimsoll.store.protocol import Store
+from plimsoll.store.store import Store
 
 OVERLAP = 60 * SECOND
 START = 1_700_000_000 * SECOND // EVERY * EVERY

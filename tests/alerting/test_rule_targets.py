@@ -13,7 +13,7 @@ from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.store import open_embedded
 
 
 def calls(function):
@@ -60,10 +60,10 @@ def test_planning_and_judging_cost_an_instance_the_same_however_many_a_host_has(
 
     def cost(count):
         series = [*of_one_host(count)]
-        store = DuckStore.open(tmp_path / f"{count}.duckdb")
+        store = open_embedded(tmp_path / f"{count}.duckdb")
         which, values = np.arange(len(series), dtype=np.int32), np.arange(len(series), dtype=np.float64)
         for ago in range(3):
-            store.write_points(Points(series, which, np.full(len(which), now - ago * 10 * SECOND), values))
+            store.live.write_points(Points(series, which, np.full(len(which), now - ago * 10 * SECOND), values))
         judge = Evaluator(store, site, GivenFacts(), {})
         try:
             return calls(lambda: judge.advance(np.array([now], np.int64)))

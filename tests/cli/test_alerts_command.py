@@ -13,7 +13,7 @@ from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.store.duck.store import FILE, DuckStore
+from plimsoll.store.duck.store import FILE, open_embedded
 from tests.alerting.world import CPU, EVERY, HOUR, MINUTE
 from tests.notify.test_notify import Hook
 
@@ -152,8 +152,8 @@ def test_a_replay_lists_the_alerts_of_the_stored_samples(alerts, world, tmp_path
     begin = world.at
     times = np.arange(begin, begin + 20 * MINUTE, EVERY, dtype=np.int64)
     values = np.where((times > begin + 5 * MINUTE) & (times < begin + 15 * MINUTE), 95.0, 5.0)
-    store = DuckStore.open(tmp_path / FILE)
-    store.write_points(Points([cpu], np.zeros(len(times), np.int32), times, values))
+    store = open_embedded(tmp_path / FILE)
+    store.live.write_points(Points([cpu], np.zeros(len(times), np.int32), times, values))
     store.close()
     world.at = begin + 20 * MINUTE
     world.step()

@@ -17,7 +17,7 @@ from plimsoll.demo.live_host import BACK, HOST, demo_points
 from plimsoll.model.errors import Unreachable
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.store import open_embedded
 
 MINUTE = 60 * SECOND
 BUSY = "import sys, time\nheld = bytearray(80_000_000)\nprint(flush=True)\nwhile True: pass"
@@ -137,8 +137,8 @@ def test_names_of_strangers_cannot_draw_on_a_terminal():
 
 def test_processes_that_an_agent_records_are_found_in_the_store(tmp_path):
     start = 1_800_000_000 * SECOND
-    store = DuckStore.open(tmp_path)
-    store.write_points(demo_points(start, start - BACK, start))
+    store = open_embedded(tmp_path)
+    store.live.write_points(demo_points(start, start - BACK, start))
     cpu, memory = recorded_top(store, load_signals(), HOST, start - 3 * MINUTE, start)
     assert [one.name for one in cpu.uses] == ["sqlservr", "ReportingServices", "MsMpEng"]
     assert cpu.uses[1].value > 100, "of the time of the report"
@@ -150,8 +150,8 @@ def test_an_alert_gets_the_processes_of_its_host_and_comes_without_them_if_they_
     tmp_path, caplog, monkeypatch
 ):
     at = 1_800_000_000 * SECOND
-    store = DuckStore.open(tmp_path)
-    store.write_points(demo_points(at, at - BACK, at))
+    store = open_embedded(tmp_path)
+    store.live.write_points(demo_points(at, at - BACK, at))
     watch = ProcessWatch()
     watch.look(at - MINUTE)
     lines = ProcessLines(store, load_signals(), "Own", watch, clock=lambda: at)

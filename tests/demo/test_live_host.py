@@ -10,7 +10,7 @@ from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.store import open_embedded
 
 MINUTE = 60 * SECOND
 STARTS = [1_800_000_000 * SECOND + offset for offset in (0, 123_456_789_012_345)]
@@ -18,8 +18,8 @@ STARTS = [1_800_000_000 * SECOND + offset for offset in (0, 123_456_789_012_345)
 
 @pytest.mark.parametrize("start", STARTS)
 def test_one_rule_fires_within_two_minutes_and_recovers_again_and_again(start, tmp_path):
-    store = DuckStore.open(tmp_path)
-    store.write_points(demo_points(start, start - BACK, start + 2 * CYCLE))
+    store = open_embedded(tmp_path)
+    store.live.write_points(demo_points(start, start - BACK, start + 2 * CYCLE))
     judge = Evaluator(store, Site(load()), GivenFacts(), {})
     changes = judge.advance(evaluations(start - BACK, start + 2 * CYCLE)).changes
     fired = [one for one in changes if State.FIRING in (one.before, one.after)]

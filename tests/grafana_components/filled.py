@@ -13,11 +13,12 @@ from pathlib import Path
 from plimsoll.demo.runs import FACTS
 from plimsoll.model.times import SECOND
 from plimsoll.store.influx.server import Address, Server
-from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.influx.store import influx_store
+from plimsoll.store.store import Store
 from tests.conftest import Bucket
 from tests.grafana_components import live
 from tests.servers.influx import InfluxDB
-from tests.stored_runs import store_run
+from tests.stored_runs import points_of, store_run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RUNS = [
@@ -57,20 +58,21 @@ class Filled:
 
 def fill(bucket: Bucket, runs: Sequence[str] = RUNS) -> Filled:
     """Write the live hosts' last half hour, and load runs."""
-    store = InfluxStore(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
+    store = influx_store(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
     end = time.time_ns() // SECOND // 10 * 10
-    assert sum(written.refused for written in store.write(live.logs((end - _LIVE_S) * SECOND, end * SECOND))) == 0
+    for log in live.logs((end - _LIVE_S) * SECOND, end * SECOND):
+        assert store.live.write_points(points_of(log)).refused == 0
     for name in runs:
         _load(store, name)
     ranges = {LIVE: ((end - _LIVE_S) * 1_000, end * 1_000)}
     for name in runs:
-        run = store.run(name)
+        run = store.runs.get(name)
         assert run, name
         ranges[name] = run.start // 1_000_000, run.end // 1_000_000
     return Filled(bucket, ranges)
 
 
-def _load(store: InfluxStore, name: str) -> None:
+def _load(store: Store, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         _copy(EXAMPLES / name, Path(folder), days_earlier=1 if name.endswith("healthy") else 0)
         store_run(store, Path(folder), name)

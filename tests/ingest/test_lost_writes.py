@@ -14,10 +14,10 @@ from plimsoll.model.log import Log
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.store.duck.store import DuckStore
-from plimsoll.store.influx import store as influx
+from plimsoll.store.folders.runs import RunFolders, runs_only
+from plimsoll.store.influx import runs as influx
 from plimsoll.store.influx.server import Address, Server
-from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.influx.store import influx_store
 from plimsoll.store.protocol import WriteResult
 
 TIMES = 1_700_000_000 * SECOND + np.arange(60, dtype=np.int64) * 10 * SECOND
@@ -28,17 +28,18 @@ LOG = Log(
 RUN = StoredRun(Run("night"), (Recording.of(LOG, "ab"),))
 
 
-class LosesSecondBatch(DuckStore):
+class LosesSecondBatch(RunFolders):
     """Says that it wrote the second batch, and does not; `always` if it is written again, too."""
 
     always = False
 
-    def write(self, batches, run=None):
+    def write(self, run, batches):
         for at, batch in enumerate(batches):
-            if at == 1 and (self.always or not self.counts(SERIES[:1], *TIMES[[0, -1]].tolist())[0] > 20):
+            counts = self.samples(run).counts(SERIES[:1], *TIMES[[0, -1]].tolist())
+            if at == 1 and (self.always or not counts[0] > 20):
                 yield WriteResult(batch.present)
             else:
-                yield from super().write([batch], run)
+                yield from super().write(run, [batch])
 
 
 class LosesLater(Server):
@@ -61,34 +62,32 @@ def small_batches(monkeypatch):
 
 
 def test_what_a_store_lost_is_written_again_by_the_same_call(tmp_path):
-    store, said = LosesSecondBatch.open(tmp_path, margin=0), []
+    store, said = runs_only(LosesSecondBatch.open(tmp_path / "runs", make=True)), []
     loaded = load(store, RUN, [LOG], notify=said.append)
     assert (loaded.values, loaded.missing) == (120, 40)
-    assert store.counts(SERIES, *TIMES[[0, -1]].tolist()) == [60, 60]
-    assert [one.complete for one in store.runs()] == [True]
+    assert store.samples.counts(SERIES, *TIMES[[0, -1]].tolist()) == [60, 60]
+    assert [one.complete for one in store.runs.summaries()] == [True]
     assert len(said) == 1
     assert said[0].startswith('40 values of run "night" were missing in')
     assert said[0].endswith("and were written again")
     assert (load(store, RUN, [LOG], notify=said.append).values, len(said)) == (0, 1)
-    store.close()
 
 
 def test_a_store_that_goes_on_losing_is_an_error(tmp_path):
-    store = LosesSecondBatch.open(tmp_path, margin=0)
-    store.always = True
+    store = runs_only(LosesSecondBatch.open(tmp_path / "runs", make=True))
+    store.runs.always = True
     with pytest.raises(Unusable, match='40 values of run "night" were acknowledged, but are not there'):
         load(store, RUN, [LOG])
-    assert [one.complete for one in store.runs()] == [False]
-    store.close()
+    assert [one.complete for one in store.runs.summaries()] == [False]
 
 
 def test_what_influxdb_loses_a_moment_later_is_written_again(bucket, monkeypatch):
     monkeypatch.setattr(influx, "SETTLE_S", 1.0)
     server, said = LosesLater(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5), []
-    store = InfluxStore(server)
+    store = influx_store(server)
     loaded = load(store, RUN, [LOG], notify=said.append)
     server.loss.join()
     assert loaded.missing == 60
-    assert store.counts(SERIES, *TIMES[[0, -1]].tolist()) == [60, 60]
+    assert store.samples.counts(SERIES, *TIMES[[0, -1]].tolist()) == [60, 60]
     assert "60 values" in said[0]
     server.close()

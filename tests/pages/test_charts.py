@@ -13,7 +13,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.signal_values import reduced, with_gaps
 from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.influx.store import influx_store
 from plimsoll.store.m4 import bucket_width, m4
 from tests.pages.alerting import HOUR, MINUTE, Told
 from tests.pages.browsing import NARROW, WIDE, opened
@@ -169,7 +169,7 @@ def test_a_signal_that_is_not_known_is_said_on_its_chart(here):
 
 def test_charts_are_the_same_over_influxdb(bucket, tmp_path):
     server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
-    store = InfluxStore(server)
+    store = influx_store(server)
     values = np.linspace(10, 90, 90)
     write(store, cpu("WEB1"), values)
     with site(store, tmp_path / "data") as here:

@@ -20,7 +20,7 @@ from plimsoll.pages.health.sparkline import LastHour
 from plimsoll.receive.writing import WritingState
 from plimsoll.rules.states import State
 from plimsoll.rules.subjects import Subject
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.store import open_embedded
 from plimsoll.up.overview import health
 from tests.alerting.test_loop import EVERY, SITE, START, World
 from tests.alerting.world import latest_evaluation
@@ -367,7 +367,7 @@ def test_it_fits_and_everyone_can_read_it(width, scheme, watching, served, chrom
 
 
 def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_path):
-    world = World(tmp_path, DuckStore.open(tmp_path / "plimsoll.duckdb"))
+    world = World(tmp_path, open_embedded(tmp_path / "plimsoll.duckdb"))
     world.send(world.points("web1", range(START + EVERY, START + 69 * MINUTE, EVERY), 60))
     world.now += 69 * MINUTE
     world.run(MINUTE, {"web1": 60})

@@ -14,10 +14,10 @@ from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.runs.load import load
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.pages.shared.run_links import run_path
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.store import open_embedded
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.server import Server
-from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.influx.store import influx_store
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
 from tests.stored_runs import store_run
@@ -41,7 +41,7 @@ def reviewed(here, count):
 def demo(tmp_path_factory):
     """A server whose store has the two demo runs, reviewed."""
     folder = tmp_path_factory.mktemp("demo")
-    store = DuckStore.open(folder / "plimsoll.duckdb")
+    store = open_embedded(folder / "plimsoll.duckdb")
     load_demo_runs(store)
     with site(store, folder / "data") as here:
         reviewed(here, 2)
@@ -184,7 +184,7 @@ def test_every_name_of_a_run_leads_to_its_page(duckdb, tmp_path):
 
 
 def test_runs_of_an_influxdb_are_listed_and_reviewed(bucket, tmp_path):
-    store = InfluxStore(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
+    store = influx_store(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
     store_run(store, EXAMPLES / "windows-today" / "trouble", "night")
     with site(store, tmp_path / "data") as here:
         assert "Not healthy" in reviewed(here, 1)

@@ -9,7 +9,7 @@ from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
 from plimsoll.model.times import SECOND
 from plimsoll.pages.reviewing.kept_means import KeptMean, KeptMeans
 from plimsoll.pages.reviewing.kept_reviews import KeptReview, KeptReviews, Made, review_id
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.store import open_embedded
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
 from tests.simulated import START, ar1
@@ -59,12 +59,12 @@ def nights(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nights")
     for name in ("logs", "data"):
         (folder / name).mkdir()
-    store = DuckStore.open(folder / "plimsoll.duckdb")
+    store = open_embedded(folder / "plimsoll.duckdb")
     for night in range(RUNS):
         log = a_log(folder / "logs", night)
         store_run(store, log, f"night {night}", {"test": "logon", "build": f"b{night // 6}"})
     reviews = KeptReviews(folder / "data")
-    for run in store.runs():
+    for run in store.runs.summaries():
         if (night := int(run.name.removeprefix("night "))) < RUNS - 1:
             keep_review(reviews, run, night)
     with site(store, folder / "data") as here:

@@ -16,7 +16,7 @@ from plimsoll.demo.runs import write_runs
 from plimsoll.model.times import SECOND
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.serve.limits import Limits
-from plimsoll.store.run_states import State
+from plimsoll.store.protocol import State
 from tests.each import each
 from tests.ingest.blg_logs import whole
 from tests.pages.browsing import opened
@@ -102,7 +102,7 @@ def test_logs_that_are_chosen_are_read_reviewed_and_stored_and_their_review_open
         one.page.wait_for_url("**/runs/4%20GB")
         assert one.page.locator("h1").inner_text().startswith("Not healthy. Available memory of SQLSRV01")
         assert one.complaints == []
-    (run,) = here.store.runs()
+    (run,) = here.store.runs.summaries()
     assert (run.name, run.state, run.labels["where"], run.labels["memory"]) == ("4 GB", State.COMPLETE, "lab", "4GB")
     assert is_cleared(here)
     for folder in ("uploads", "reviews"):
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_said_in_words(here):
 def test_a_binary_log_is_taken(here):
     job = ended(here, sent(here, {"night.blg": whole(rows=40)}))
     assert (job["stage"], job["error"]) == ("done", ""), job
-    (run,) = here.store.runs()
+    (run,) = here.store.runs.summaries()
     assert run.state is State.COMPLETE
 
 
@@ -151,7 +151,7 @@ def test_beside_logs_other_files_are_remarked_and_a_plimsoll_toml_counts(here):
     files = {"a.csv": log(), "notes.txt": b"Dear all\n", "plimsoll.toml": settings}
     job = ended(here, sent(here, {**files, "b.csv": log("WEB3")}))
     assert any("notes.txt" in one for one in job["remarks"])
-    assert here.store.run("night").settings == settings.decode()
+    assert here.store.runs.get("night").settings == settings.decode()
     assert "WEB2" in here.request("GET", "/runs").data.decode()  # it should have been recorded
     wrong = ended(here, sent(here, {"a.csv": log(day=16), "plimsoll.toml": b"[rule]\n"}, "other"))
     assert wrong["error"].startswith("plimsoll.toml: rule: unknown setting")
@@ -168,7 +168,7 @@ def test_a_log_over_others_is_reviewed_and_stored_only_where_that_is_meant(here)
     assert "Reviewed, but not stored" in page
     assert "Not known" in page  # a log of processors alone
     assert b"<h1><b>" in here.request("GET", f"/uploads/{job['id']}/review").data
-    assert [run.name for run in here.store.runs()] == ["night"]
+    assert [run.name for run in here.store.runs.summaries()] == ["night"]
     assert ended(here, sent(here, {"a.csv": log()}))["stored"] == "All 120 values were in the store already."
     assert ended(here, sent(here, {"a.csv": log()}, "again", merge=True))["stored"] == "120 values are in the store."
 
@@ -177,7 +177,7 @@ def test_a_log_without_a_zone_is_stored_once_it_is_named(here):
     job = ended(here, sent(here, {"a.csv": UNKNOWN_ZONE}))
     assert (job["stored"], job["hint"]) == ("", "Upload it again, and fill in its time zone.")
     assert ended(here, sent(here, {"a.csv": UNKNOWN_ZONE}, zone="Europe/Berlin"))["stored"]
-    (run,) = here.store.runs()
+    (run,) = here.store.runs.summaries()
     assert run.start == 1_705_309_200 * SECOND
 
 
@@ -195,7 +195,7 @@ def test_names_of_strangers_are_text_and_never_paths(here, chromium, tmp_path, m
     label = f"{HOSTILE[:-3]}=<b>"
     job = ended(here, sent(here, names, f"{HOSTILE[:-3]}/..", labels=[label]))
     assert job["stored"], job
-    (run,) = here.store.runs()
+    (run,) = here.store.runs.summaries()
     assert run.hosts == ("A", "B", "C", "D")
     assert sorted(tmp_path.rglob("*.csv")) == before
     for path in ("/runs", "/runs?text=script", run_path(run.name).replace("/runs/", "/runs/delete?run=")):
@@ -279,7 +279,7 @@ def test_a_form_is_taken_as_curl_sends_it(here, tmp_path):
         ("merge", b"true"),
     )
     assert ended(here, answer)["stored"]
-    (run,) = here.store.runs()
+    (run,) = here.store.runs.summaries()
     assert (run.name, run.hosts, run.labels) == ("night", ("WEB9", "WEB2"), {"memory": "8GB", "who": "me"})
     if curl := shutil.which("curl"):
         (tmp_path / "c.csv").write_bytes(log("WEB3", day=17))
@@ -336,7 +336,9 @@ def test_a_worker_that_is_killed_leaves_no_complete_run_and_the_next_one_has_its
         "The process that read it was ended by the system",
     )
     assert ended(here, second)["stored"]
-    assert [(run.name, run.state) for run in here.store.runs() if run.complete] == [("second", State.COMPLETE)]
+    assert [(run.name, run.state) for run in here.store.runs.summaries() if run.complete] == [
+        ("second", State.COMPLETE)
+    ]
 
 
 def test_a_stop_of_the_server_ends_the_worker_and_the_page_says_so_afterwards(duckdb, tmp_path, real_workers):

@@ -21,7 +21,7 @@ from plimsoll.receive.line_protocol.series_names import Bounds, SeriesNames
 from plimsoll.receive.line_protocol.split import pieces
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.server import Server
-from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.influx.store import influx_store
 from tests.each import each
 
 NOW = 1_790_000_000 * SECOND + 123_456_789
@@ -170,9 +170,9 @@ def samples(points):
 def stored(bucket):
     server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     try:
-        store = InfluxStore(server)
-        found = store.series(*EVER).series
-        read = store.read(found, *EVER)
+        store = influx_store(server)
+        found = store.samples.series(*EVER).series
+        read = store.samples.read(found, *EVER)
     finally:
         server.close()
     return {

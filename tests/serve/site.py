@@ -25,7 +25,7 @@ from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Serving
-from plimsoll.store.protocol import Store
+from plimsoll.store.store import Store
 from plimsoll.up.running import OnlyOne
 from plimsoll.up.watched import Watched
 
@@ -60,10 +60,10 @@ class Site:
     def stored(self):
         """All values in the store, by host, measurement, tags, field and time."""
         ever = (-(2**63) + 2, 2**63 - 2)
-        found = self.store.series(*ever).series
+        found = self.store.samples.series(*ever).series
         return {
             (one.host, one.measurement, one.tags, one.field, time): value
-            for one, samples in zip(found, self.store.read(found, *ever), strict=True)
+            for one, samples in zip(found, self.store.samples.read(found, *ever), strict=True)
             for time, value in zip(samples.times.tolist(), samples.values.tolist(), strict=True)
         }
 
@@ -113,7 +113,7 @@ def site(
     """A server for a store, with its secrets in a folder that is made. `watching` are fields of what its pages read."""
     folder.mkdir(mode=0o700, exist_ok=True)
     lock = OnlyOne(folder)
-    writing = Writing(store, *([on_written] if on_written else []))
+    writing = Writing(store.live, *([on_written] if on_written else []))
     access = Access(listen, Credentials(folder), hosts, owner_only, login, url, proxy)
     limits = replace(limits or Limits(), past_s=PAST_S)
     file = AlertsFile(folder / NAME)

@@ -20,8 +20,8 @@ from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store import messages
-from plimsoll.store.duck.store import DuckStore
-from plimsoll.store.remote import RemoteStore
+from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.remote import RemoteSamples
 from tests.each import each
 from tests.serve.site import EVERYWHERE, site, wait_until
 
@@ -222,18 +222,18 @@ def test_a_server_for_the_owners_commands_answers_nobody_else(duckdb, tmp_path):
     with site(duckdb, tmp_path / "data", owner_only=True) as here:
         for method, path in (("GET", "/"), ("POST", WRITE), ("GET", "/health"), ("POST", "/api/store/hosts")):
             assert here.request(method, path, b"").status == 401
-        assert RemoteStore(here.address, owner_token(here.folder)).hosts(0, 1) == []
+        assert RemoteSamples(here.address, owner_token(here.folder)).hosts(0, 1) == []
 
 
 def test_the_owners_token_is_sent_to_no_other_program(here):
     def another():
         raise ConnectionError("another program listens there")
 
-    store = RemoteStore(here.address, "secret", check=another)
+    store = RemoteSamples(here.address, "secret", check=another)
     with pytest.raises(Unreachable, match="another program listens there"):
-        store.hosts(0, 1)
+        store.samples.hosts(0, 1)
     with pytest.raises(Unusable, match="does not accept the token"):
-        RemoteStore(here.address, "secret").hosts(0, 1)
+        RemoteSamples(here.address, "secret").hosts(0, 1)
 
 
 @contextmanager
@@ -296,7 +296,7 @@ def post_head(length, host="localhost"):
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory):
     folder = tmp_path_factory.mktemp("impatient")
-    store = DuckStore.open(folder / "plimsoll.duckdb")
+    store = open_embedded(folder / "plimsoll.duckdb")
     with site(store, folder / "data", limits=Limits(head_s=0.7, pause_s=0.7, body_s=2, idle_s=1)) as made:
         yield made
     store.close()
@@ -451,7 +451,7 @@ def test_tls_by_certificate_files(duckdb, tmp_path, certificate):
         ) as trusting:
             assert trusting.request("POST", here.address + WRITE, body=b"cpu v=1", headers=origin).status == 204
         with pytest.raises(Unreachable, match="certificate"):
-            RemoteStore(here.address, owner_token(here.folder)).hosts(0, 1)
+            RemoteSamples(here.address, owner_token(here.folder)).hosts(0, 1)
 
 
 def test_connections_that_begin_no_tls_have_their_share_and_are_closed_soon(duckdb, tmp_path, certificate):

@@ -13,8 +13,11 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.receive.writing import Busy, Writing
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.compaction import Keeping
+from plimsoll.store.duck.samples import DuckSamples
+from plimsoll.store.folders.runs import RunFolders
 from plimsoll.store.protocol import WriteResult
+from plimsoll.store.store import Store
 from tests.each import each
 from tests.serve.site import site
 
@@ -114,7 +117,7 @@ def test_other_encodings_are_refused(here):
     assert here.post(b"cpu v=1", Content_Encoding="br").status == 415
 
 
-class Refusing(DuckStore):
+class Refusing(DuckSamples):
     """A store in trouble."""
 
     error: Exception | None = None
@@ -142,8 +145,8 @@ class Refusing(DuckStore):
     ids=repr,
 )
 def test_what_cannot_be_written_is_to_be_sent_again(error, tmp_path):
-    store: Any = Refusing.open(tmp_path / "plimsoll.duckdb")
-    with site(store, tmp_path / "data") as here:
+    store: Any = Refusing(tmp_path / "plimsoll.duckdb", 0, Keeping(30, 400, 1 << 40))
+    with site(Store(store, RunFolders.open(tmp_path / "runs", make=True)), tmp_path / "data") as here:
         store.error = error
         answer = here.post(b"cpu v=1 1")
         assert answer.status == 503
@@ -163,9 +166,9 @@ def points(measurement):
 @pytest.fixture
 def held(tmp_path):
     """A store whose first write waits, and its writer."""
-    store: Any = Refusing.open(tmp_path / "plimsoll.duckdb")
+    store: Any = Refusing(tmp_path / "plimsoll.duckdb", 0, Keeping(30, 400, 1 << 40))
     store.go_on = Event()
-    writing = Writing(store)
+    writing = Writing(store.live)
     yield store, writing
     store.go_on.set()
     writing.close()

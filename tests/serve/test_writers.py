@@ -15,8 +15,11 @@ from influxdb_client.rest import ApiException
 from plimsoll.model.errors import Unusable
 from plimsoll.model.points import Points
 from plimsoll.serve.credentials import new_token
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.compaction import Keeping
+from plimsoll.store.duck.samples import DuckSamples
+from plimsoll.store.folders.runs import RunFolders
 from plimsoll.store.protocol import WriteResult
+from plimsoll.store.store import Store
 from tests.serve.site import EVERYWHERE, site
 
 TELEGRAF = """\
@@ -86,8 +89,8 @@ def test_telegraf_writes_here_as_it_is(output, elsewhere, telegraf, tmp_path):
 
 
 def test_telegraf_keeps_what_is_not_stored_and_sends_it_again(telegraf, tmp_path):
-    store: Any = Failing.open(tmp_path / "plimsoll.duckdb")
-    with site(store, tmp_path / "data") as here:
+    store: Any = Failing(tmp_path / "plimsoll.duckdb", 0, Keeping(30, 400, 1 << 40))
+    with site(Store(store, RunFolders.open(tmp_path / "runs", make=True)), tmp_path / "data") as here:
         configuration = tmp_path / "telegraf.conf"
         output = OUTPUTS["influxdb_v2"].format(address=here.address, token="any")
         configuration.write_text(TELEGRAF + output)
@@ -105,7 +108,7 @@ def test_telegraf_keeps_what_is_not_stored_and_sends_it_again(telegraf, tmp_path
     assert missing == set()
 
 
-class Failing(DuckStore):
+class Failing(DuckSamples):
     """A store that is full at first."""
 
     is_full = True

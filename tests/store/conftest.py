@@ -1,24 +1,21 @@
 """A store of each kind, empty. What every one of them does is in test_contract.py."""
 
-from uuid import uuid4
-
-import numpy as np
 import pytest
 
-from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.times import SECOND
 from plimsoll.serve.credentials import owner_token
-from plimsoll.store.duck.store import DuckStore
-from plimsoll.store.folders.store import RunFolders
+from plimsoll.store.duck.compaction import Keeping
+from plimsoll.store.duck.samples import DuckSamples
+from plimsoll.store.folders.runs import RunFolders, runs_only
 from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.store import InfluxStore
-from plimsoll.store.remote import RemoteStore
-from plimsoll.store.run_states import State
+from plimsoll.store.influx.store import influx_store
+from plimsoll.store.remote import remote_store
+from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
-from plimsoll.store.victoriametrics.live import LiveSamples
 from plimsoll.store.victoriametrics.names import Measurements
+from plimsoll.store.victoriametrics.samples import VictoriaSamples
 from plimsoll.store.victoriametrics.server import Server
-from plimsoll.store.victoriametrics.store import VictoriaStore
+from plimsoll.store.victoriametrics.store import victoria_store
 from tests.conftest import VictoriaMetrics
 from tests.serve.site import site
 from tests.sure_influx import SureServer
@@ -32,7 +29,7 @@ def influx(bucket):
     server.close()
 
 
-class ClosedAtOnce(DuckStore):
+class ClosedAtOnce(DuckSamples):
     """An embedded store whose live samples are in files as soon as they are written."""
 
     day = 40_000 * 86_400 * SECOND
@@ -48,21 +45,21 @@ class ClosedAtOnce(DuckStore):
 @pytest.fixture
 def closed(tmp_path):
     """An embedded store of closed days."""
-    store = ClosedAtOnce.open(tmp_path / "plimsoll.duckdb", raw_days=10**5, days=10**5)
-    yield store
-    store.close()
+    live = ClosedAtOnce(tmp_path / "plimsoll.duckdb", 0, Keeping(10**5, 10**5, 1 << 40))
+    yield Store(live, RunFolders.open(tmp_path / "runs", make=True))
+    live.close()
 
 
 @pytest.fixture
 def remote(duckdb, tmp_path):
     """An embedded store behind a real server."""
     with site(duckdb, tmp_path / "data") as made:
-        store = RemoteStore(made.address, owner_token(made.folder))
+        store = remote_store(made.address, owner_token(made.folder))
         yield store
         store.close()
 
 
-class AtOnce(LiveSamples):
+class AtOnce(VictoriaSamples):
     """Live samples that can be read as soon as they are written; VictoriaMetrics takes seconds until then."""
 
     def __init__(self, server, made):
@@ -96,36 +93,17 @@ def live(own_victoriametrics):
 @pytest.fixture
 def victoria(live, duckdb):
     """Live samples in a VictoriaMetrics, and runs in an embedded store."""
-    return VictoriaStore(live, duckdb)
-
-
-class EachARun(RunFolders):
-    """A folder of runs where each log that is written is a run, and removing its recording deletes that run."""
-
-    def write(self, batches, run=None):
-        for batch in batches:
-            recording = Recording.of(batch, "ab")
-            own = self.save(StoredRun(Run(uuid4().hex), (recording,)))
-            yield from super().write([batch], own)
-            self.mark(own, State.COMPLETE, loaded=batch.present, refused=0)
-
-    def remove(self, recording, keep=(), *, whole=True, before_each=lambda: None):
-        for one in self.runs():
-            run = self.run(one.name)
-            assert run
-            (held,) = run.recordings
-            if one.complete and held.series == recording.series and np.array_equal(held.times, recording.times):
-                self.forget(one)
+    return victoria_store(live, duckdb)
 
 
 @pytest.fixture
 def folders(tmp_path):
     """Runs in a folder."""
-    return EachARun.open(tmp_path / "runs", make=True)
+    return runs_only(RunFolders.open(tmp_path / "runs", make=True))
 
 
 @pytest.fixture(params=["influx", "duckdb", "closed", "remote", "victoria", "folders"])
 def store(request):
     """An empty store."""
-    found = request.getfixturevalue(request.param)
-    return InfluxStore(found) if request.param == "influx" else found
+    value = request.getfixturevalue(request.param)
+    return influx_store(value) if request.param == "influx" else value

@@ -7,9 +7,11 @@ import polars as pl
 
 from plimsoll.model.log import Log
 from plimsoll.model.points import Points
+from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.store.duck.filed import day_files
+from plimsoll.store.duck.day_files import list_files
+from plimsoll.store.protocol import State
 
 DAY = 86_400 * SECOND
 MONDAY = 20_000 * DAY
@@ -23,30 +25,34 @@ def live(series, start, values, every=10 * SECOND):
     return Points([series], np.zeros(count, np.int32), times, np.array(values, np.float64))
 
 
-def log(series, start, values, every=10 * SECOND):
+def loaded(store, series, start, values, every=10 * SECOND):
+    """Load a run of one series."""
     times = start + np.arange(len(values), dtype=np.int64) * every
     column = pl.Series(values, dtype=pl.Float64)
-    return Log(Path("night.csv"), "PDH-CSV", times, (column,), (series,), Zone.parse("UTC"), sha256="ab")
+    log = Log(Path("night.csv"), "PDH-CSV", times, (column,), (series,), Zone.parse("UTC"), sha256="ab")
+    run = store.runs.save(StoredRun(Run(f"night {start}"), (Recording.of(log, "ab"),)))
+    list(store.runs.write(run, [log]))
+    return store.runs.mark(run, State.COMPLETE, loaded=len(values), refused=0)
 
 
 def read(store, series, start=EVER[0], end=EVER[1]):
-    (found,) = store.read([series], start, end)
+    (found,) = store.samples.read([series], start, end)
     return dict(zip(found.times.tolist(), found.values.tolist(), strict=True))
 
 
 def tidy(store, now):
     pieces = 0
-    while store.tidy(now):
+    while store.live.tidy(now):
         pieces += 1
     return pieces
 
 
 def days(store):
     """The kinds of files of each day, as they are in the folder; all of them are listed."""
-    with store._file.reading() as cursor:
-        listed = {one.name for one in day_files(cursor)}
+    with store.live._hot.file.reading() as cursor:
+        listed = {one.name for one in list_files(cursor)}
     found = {}
-    for one in store._file.days.folder.rglob("*.parquet"):
+    for one in store.live._hot.file.days.folder.rglob("*.parquet"):
         assert f"{one.parent.name}/{one.name}" in listed
         found.setdefault(one.parent.name, set()).add(one.name.partition("-")[0])
     return dict(sorted(found.items()))

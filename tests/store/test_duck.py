@@ -17,17 +17,14 @@ import pytest
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.points import Points
-from plimsoll.model.run import Recording
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.store.duck import closing as duck_closing
-from plimsoll.store.duck import file as duck_file
-from plimsoll.store.duck import live as duck_live
-from plimsoll.store.duck.days import Days
-from plimsoll.store.duck.file import pieces
+from plimsoll.store.duck import compaction, hot_file, live_writer
+from plimsoll.store.duck.day_files import DayFolder
+from plimsoll.store.duck.hot_file import pieces
 from plimsoll.store.duck.open import connect
-from plimsoll.store.duck.store import DuckStore
-from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, days, live, log, read, tidy
+from plimsoll.store.duck.store import open_embedded
+from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, days, live, loaded, read, tidy
 
 MINUTE = 60 * SECOND
 
@@ -43,7 +40,7 @@ def opened(path):
     stores = []
 
     def call(**options):
-        stores.append(DuckStore.open(path, **{"margin": 0, **options}))
+        stores.append(open_embedded(path, **{"margin": 0, **options}))
         return stores[-1]
 
     yield call
@@ -52,7 +49,7 @@ def opened(path):
 
 
 def tables(store):
-    with store._file.reading() as cursor:
+    with store.live._hot.file.reading() as cursor:
         return sorted(kind for (kind,) in cursor.execute("SELECT kind FROM part").fetchall())
 
 
@@ -76,7 +73,7 @@ def repeatedly(call):
 
 def test_a_second_process_is_told_who_has_the_file(path, opened):
     opened()
-    call = f"from pathlib import Path; from plimsoll.store.duck.store import DuckStore; DuckStore.open(Path({str(path)!r}))"
+    call = f"from pathlib import Path; from plimsoll.store.duck.store import open_embedded; open_embedded(Path({str(path)!r}))"
     other = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=False)
     said = other.stderr.splitlines()[-1]
     assert "Unusable" in said
@@ -99,40 +96,40 @@ def test_what_is_no_store_is_refused_in_one_line(tmp_path):
     }
     for name, said in expected.items():
         with pytest.raises(Unusable, match=said) as refused:
-            DuckStore.open(tmp_path / name)
+            open_embedded(tmp_path / name)
         assert len(str(refused.value).splitlines()) == 1
     assert duckdb.connect(tmp_path / "other.duckdb").execute("FROM sales").fetchall() == []
 
 
 def test_a_later_version_is_refused_and_an_earlier_one_upgraded_after_a_copy(path):
-    store = DuckStore.open(path)
-    store.write_points(live(CPU, MONDAY, [1.0, 2.0]))
+    store = open_embedded(path)
+    store.live.write_points(live(CPU, MONDAY, [1.0, 2.0]))
     store.close()
 
-    def add_colour(cursor):
+    def add_colour(cursor, _):
         cursor.execute("ALTER TABLE series ADD COLUMN colour VARCHAR DEFAULT 'red'")
 
-    def fail(cursor):
-        add_colour(cursor)
+    def fail(cursor, path):
+        add_colour(cursor, path)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        connect(path, {2: fail}, 3)
-    connect(path, {2: add_colour}, 3).close()
-    with pytest.raises(Unusable, match=r"is of version 3 .*update Plimsoll"):
-        DuckStore.open(path)
+        connect(path, {3: fail}, 4)
+    connect(path, {3: add_colour}, 4).close()
+    with pytest.raises(Unusable, match=r"is of version 4 .*update Plimsoll"):
+        open_embedded(path)
     with duckdb.connect(path) as upgraded:
         assert upgraded.execute("SELECT colour FROM series").fetchall() == [("red",)]
-    copy = path.with_name("plimsoll.duckdb.version-2")
-    earlier = DuckStore.open(copy)
+    copy = path.with_name("plimsoll.duckdb.version-3")
+    earlier = open_embedded(copy)
     assert list(read(earlier, CPU).values()) == [1, 2]
     earlier.close()
 
 
 def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
     """Late and repeated samples, days before and after each other, closed between any two of them."""
-    monkeypatch.setattr(duck_live, "ROWS_A_PART", 500)
-    monkeypatch.setattr(duck_closing, "_ROWS_A_FILE", 300)
+    monkeypatch.setattr(live_writer, "ROWS_A_TABLE", 500)
+    monkeypatch.setattr(compaction, "_ROWS_A_FILE", 300)
     store, random, expected = opened(), np.random.default_rng(20), {}
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(7)]
     now = MONDAY + 3 * DAY
@@ -140,9 +137,9 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
         which = random.integers(0, 7, 40).astype(np.int32)
         times = MONDAY + random.integers(0, 3 * 144, 40) * 600 * SECOND
         values = random.random(40)
-        store.write_points(Points(series, which, times, values))
+        store.live.write_points(Points(series, which, times, values))
         expected |= dict(zip(zip(which.tolist(), times.tolist(), strict=True), values.tolist(), strict=True))
-        store.tidy(now - DAY + random.integers(0, 2 * DAY))
+        store.live.tidy(now - DAY + random.integers(0, 2 * DAY))
         if not random.integers(0, 8):
             store.close()
             store = opened()
@@ -153,9 +150,11 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
         for at, one in enumerate(series):
             found = {time: value for (which, time), value in expected.items() if which == at}
             assert read(store, one) == found
-            assert store.counts([one], *EVER) == [len(found)]
-        assert store.series(*EVER).series == series
-        assert store.series(MONDAY, MONDAY).series == [one for at, one in enumerate(series) if (at, MONDAY) in expected]
+            assert store.samples.counts([one], *EVER) == [len(found)]
+        assert store.samples.series(*EVER).series == series
+        assert store.samples.series(MONDAY, MONDAY).series == [
+            one for at, one in enumerate(series) if (at, MONDAY) in expected
+        ]
         tidy(store, now + DAY)
         assert tables(store) == ["open"]
         assert days(store) == {day: {"values"} for day in ("2024-10-04", "2024-10-05", "2024-10-06")}
@@ -163,83 +162,83 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
 
 def test_days_are_thinned_to_minutes_and_then_dropped(opened):
     store = opened(raw_days=2, days=5)
-    store.write_points(live(CPU, MONDAY, [1.0, 2.0, 6.0], every=20 * SECOND))
-    store.write_points(live(CPU, MONDAY + MINUTE, [5.0]))
-    store.write_points(live(MEM, MONDAY + DAY, [4.0, 8.0]))
+    store.live.write_points(live(CPU, MONDAY, [1.0, 2.0, 6.0], every=20 * SECOND))
+    store.live.write_points(live(CPU, MONDAY + MINUTE, [5.0]))
+    store.live.write_points(live(MEM, MONDAY + DAY, [4.0, 8.0]))
     tidy(store, MONDAY + 3 * DAY - 1)
     assert len(read(store, CPU)) == 4
     tidy(store, MONDAY + 3 * DAY)
     assert read(store, CPU) == {MONDAY: 3, MONDAY + MINUTE: 5}
-    (found,) = store.buckets([CPU], *EVER, 3600 * SECOND)
+    (found,) = store.samples.buckets([CPU], *EVER, 3600 * SECOND)
     assert (found.times.tolist(), found.minimum.tolist(), found.maximum.tolist()) == ([MONDAY], [1], [6])
     assert found.mean.tolist() == [14 / 4]
-    (drawn,) = store.drawn([CPU], MONDAY, MONDAY + DAY - 1, 1)
+    (drawn,) = store.samples.drawn([CPU], MONDAY, MONDAY + DAY - 1, 1)
     assert drawn.samples.values.tolist() == [1, 6, 5]
     assert drawn.count == 4
     assert len(read(store, MEM)) == 2
     # Samples that come after that count if nothing is known of their minute.
-    store.write_points(live(CPU, MONDAY, [1.0, 2.0, 6.0], every=20 * SECOND))
-    store.write_points(live(CPU, MONDAY + 7 * MINUTE, [9.0]))
+    store.live.write_points(live(CPU, MONDAY, [1.0, 2.0, 6.0], every=20 * SECOND))
+    store.live.write_points(live(CPU, MONDAY + 7 * MINUTE, [9.0]))
     tidy(store, MONDAY + 4 * DAY)
     assert read(store, CPU) == {MONDAY: 3, MONDAY + MINUTE: 5, MONDAY + 7 * MINUTE: 9}
-    (found,) = store.buckets([CPU], *EVER, 3600 * SECOND)
+    (found,) = store.samples.buckets([CPU], *EVER, 3600 * SECOND)
     assert found.mean.tolist() == [23 / 5]
     tidy(store, MONDAY + 6 * DAY)
     assert read(store, CPU) == {}
-    assert store.series(*EVER).series == [MEM]
+    assert store.samples.series(*EVER).series == [MEM]
 
 
 def test_what_comes_late_for_a_day_in_files_counts_and_is_folded_in(opened):
     store = opened()
-    store.write_points(live(CPU, MONDAY, [1.0, 2.0, 3.0]))
-    store.write_points(live(MEM, MONDAY, [4.0]))
+    store.live.write_points(live(CPU, MONDAY, [1.0, 2.0, 3.0]))
+    store.live.write_points(live(MEM, MONDAY, [4.0]))
     tidy(store, MONDAY + DAY + 2 * 3600 * SECOND)
     assert days(store) == {"2024-10-04": {"values"}}
-    (before,) = store._file.days.folder.rglob("*.parquet")
+    (before,) = store.live._hot.file.days.folder.rglob("*.parquet")
     other = Series("db", "m", (), "cpu")
     for series, at, value in ((CPU, 10, 7.0), (CPU, 25, 8.0), (other, 0, 9.0)):
-        store.write_points(live(series, MONDAY + at * SECOND, [value]))
+        store.live.write_points(live(series, MONDAY + at * SECOND, [value]))
     expected = {MONDAY: 1, MONDAY + 10 * SECOND: 7, MONDAY + 20 * SECOND: 3, MONDAY + 25 * SECOND: 8}
     for now in (MONDAY + DAY + 4 * 3600 * SECOND, MONDAY + 2 * DAY + 3 * 3600 * SECOND):
         assert read(store, CPU) == expected
-        assert store.counts([CPU, MEM, other], *EVER) == [4, 1, 1]
-        assert store.buckets([CPU], *EVER, DAY)[0].mean.tolist() == [19 / 4]
-        assert store.drawn([CPU], MONDAY, MONDAY + DAY - 1, 1)[0].samples.values.tolist() == [1, 8]
-        assert store.series(MONDAY, MONDAY + SECOND).series == [other, CPU, MEM]
+        assert store.samples.counts([CPU, MEM, other], *EVER) == [4, 1, 1]
+        assert store.samples.buckets([CPU], *EVER, DAY)[0].mean.tolist() == [19 / 4]
+        assert store.samples.drawn([CPU], MONDAY, MONDAY + DAY - 1, 1)[0].samples.values.tolist() == [1, 8]
+        assert store.samples.series(MONDAY, MONDAY + SECOND).series == [other, CPU, MEM]
         assert before.exists()
         tidy(store, now)
         assert before.exists() == (now < MONDAY + 2 * DAY)
     assert read(store, CPU) == expected
     assert tables(store) == ["open"]
-    assert len([*store._file.days.folder.rglob("*.parquet")]) == 2
+    assert len([*store.live._hot.file.days.folder.rglob("*.parquet")]) == 2
 
 
 def test_other_programs_read_a_day(opened):
     store = opened(raw_days=2)
     odd = Series("WEB'1", "win_cpu", (("instance", "0,_Total"), ("objectname", "Ünï code")), "a b")
-    store.write_points(live(odd, MONDAY + 5, [1 / 3, 5e-324]))
-    store.write_points(live(CPU, MONDAY, [2.0]))
+    store.live.write_points(live(odd, MONDAY + 5, [1 / 3, 5e-324]))
+    store.live.write_points(live(CPU, MONDAY, [2.0]))
     tidy(store, MONDAY + 2 * DAY)
-    found = pl.read_parquet(store._file.days.folder / "2024-10-04" / "values-*.parquet").sort("host", "time")
+    found = pl.read_parquet(store.live._hot.file.days.folder / "2024-10-04" / "values-*.parquet").sort("host", "time")
     assert found.columns == ["time", "host", "measurement", "tags", "field", "value", "series"]
     assert found["time"].dt.epoch("ns").to_list() == [MONDAY + 5, MONDAY + 5 + 10 * SECOND, MONDAY]
     assert found["host"].to_list() == ["WEB'1", "WEB'1", "web"]
     assert json.loads(found["tags"][0]) == dict(odd.tags)
     assert found["value"].to_list() == [1 / 3, 5e-324, 2.0]
     tidy(store, MONDAY + 3 * DAY)
-    place = store._file.days.folder / "2024-10-04" / "minutes-*.parquet"
+    place = store.live._hot.file.days.folder / "2024-10-04" / "minutes-*.parquet"
     minutes = duckdb.execute(f"FROM read_parquet('{place}') ORDER BY series").fetchall()
     assert [row[5:9] for row in minutes] == [(5e-324, 1 / 3, 1 / 6, 2), (2.0, 2.0, 2.0, 1)]
 
 
-@pytest.mark.parametrize("step", ["name", "keep", "list"])
+@pytest.mark.parametrize("step", ["name", "publish", "list"])
 def test_a_day_that_is_cut_off_while_it_is_written_is_neither_lost_nor_doubled(
     step, opened, path, tmp_path, monkeypatch
 ):
     store = opened()
-    store.write_points(live(CPU, MONDAY, [1.0, 2.0, 3.0]))
+    store.live.write_points(live(CPU, MONDAY, [1.0, 2.0, 3.0]))
     tidy(store, MONDAY + DAY + 2 * 3600 * SECOND)
-    store.write_points(live(CPU, MONDAY, [4.0]))
+    store.live.write_points(live(CPU, MONDAY, [4.0]))
     copies = []
 
     def copied(call):
@@ -254,36 +253,37 @@ def test_a_day_that_is_cut_off_while_it_is_written_is_neither_lost_nor_doubled(
 
         return first
 
-    place, name = {"name": (Days, "name"), "keep": (Days, "keep"), "list": (duck_closing, "list_file")}[step]
+    place, name = {"name": (DayFolder, "name"), "publish": (DayFolder, "publish"), "list": (compaction, "add_file")}[
+        step
+    ]
     monkeypatch.setattr(place, name, copied(getattr(place, name)))
     tidy(store, MONDAY + 2 * DAY + 2 * 3600 * SECOND)
-    left = DuckStore.open(copies[0], margin=0)
+    left = open_embedded(copies[0], margin=0)
     try:
         for now in (0, MONDAY + 2 * DAY + 2 * 3600 * SECOND):
             tidy(left, now)
             assert [*read(left, CPU).values()] == [4, 2, 3]
             assert len(days(left)["2024-10-04"]) == 1
-            assert not [*left._file.days.folder.glob("*/.*")]
+            assert not [*left.live._hot.file.days.folder.glob("*/.*")]
     finally:
         left.close()
 
 
 def test_recorded_values_are_kept_whatever_becomes_of_live_ones(opened):
     store = opened(raw_days=1, days=3)
-    recording = log(CPU, MONDAY, [50.0, 60.0])
-    store.write_points(live(CPU, MONDAY, [1.0, 2.0, 3.0]))
-    list(store.write([recording]))
-    store.write_points(live(CPU, MONDAY, [7.0]))
+    store.live.write_points(live(CPU, MONDAY, [1.0, 2.0, 3.0]))
+    run = loaded(store, CPU, MONDAY, [50.0, 60.0])
+    store.live.write_points(live(CPU, MONDAY, [7.0]))
     both = {MONDAY: 50, MONDAY + 10 * SECOND: 60, MONDAY + 20 * SECOND: 3}
     assert read(store, CPU) == both
-    assert store.counts([CPU], *EVER) == [3]
-    (found,) = store.buckets([CPU], *EVER, MINUTE)
+    assert store.samples.counts([CPU], *EVER) == [3]
+    (found,) = store.samples.buckets([CPU], *EVER, MINUTE)
     assert (found.minimum.tolist(), found.maximum.tolist()) == ([3], [60])
     tidy(store, MONDAY + 2 * DAY)
     assert read(store, CPU) == {MONDAY: 50, MONDAY + 10 * SECOND: 60}
     tidy(store, MONDAY + 100 * DAY)
     assert read(store, CPU) == {MONDAY: 50, MONDAY + 10 * SECOND: 60}
-    store.remove(Recording.of(recording, "ab"))
+    store.runs.forget(run)
     assert read(store, CPU) == {}
 
 
@@ -293,10 +293,10 @@ def test_the_oldest_days_are_dropped_while_the_file_is_too_large(opened):
     for day in range(10):
         for part in range(4):
             start = MONDAY + day * DAY + part * 5 * 3600 * SECOND
-            store.write_points(live(CPU, start, noise.random(30_000), every=200_000_000))
-        list(store.write([log(MEM, MONDAY + day * DAY, [1.0])]))
+            store.live.write_points(live(CPU, start, noise.random(30_000), every=200_000_000))
+        loaded(store, MEM, MONDAY + day * DAY, [1.0])
         tidy(store, MONDAY + (day + 1) * DAY)
-        assert store.size() < (6 << 20) + (5 << 20)
+        assert store.live.size() < (6 << 20) + (5 << 20)
     days = {time // DAY for time in read(store, CPU)}
     assert days == set(range(min(days), MONDAY // DAY + 10))
     assert 4 <= len(days) < 10
@@ -304,7 +304,7 @@ def test_the_oldest_days_are_dropped_while_the_file_is_too_large(opened):
 
 
 def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
-    monkeypatch.setattr(duck_closing, "_ROWS_A_FILE", 1500)
+    monkeypatch.setattr(compaction, "_ROWS_A_FILE", 1500)
     store, wrong = opened(raw_days=1, days=4), []
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(20)]
     which = np.repeat(np.arange(20, dtype=np.int32), 144)
@@ -314,17 +314,17 @@ def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
         return Points(series, which, times, np.ones(len(times)))
 
     def look():
-        found = store.read(series, *EVER)
-        (sums,) = store.buckets(series[:1], *EVER, DAY)
+        found = store.samples.read(series, *EVER)
+        (sums,) = store.samples.buckets(series[:1], *EVER, DAY)
         last = int(sums.times[-1]) if len(sums.times) else MONDAY
         days = [last - at * DAY for at in range(4)]
-        counts = {one for start in days for one in store.counts(series, start, start + DAY - 1)}
+        counts = {one for start in days for one in store.samples.counts(series, start, start + DAY - 1)}
         if any(len(one.times) % 144 or set(one.values) - {1.0} for one in found) or counts - {0, 144}:
             wrong.append(counts)
 
     with repeatedly(look):
         for number in range(6):
-            store.write_points(day(number))
+            store.live.write_points(day(number))
             tidy(store, MONDAY + (number + 1) * DAY)
         tidy(store, MONDAY + 6 * DAY + 3600 * SECOND)
     assert not wrong
@@ -334,8 +334,8 @@ def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
 
 
 def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
-    monkeypatch.setattr(duck_file, "_CHECKPOINT_BYTES", 300_000)
-    monkeypatch.setattr(duck_file, "_COPY_BYTES", 1 << 17)
+    monkeypatch.setattr(hot_file, "_CHECKPOINT_BYTES", 300_000)
+    monkeypatch.setattr(hot_file, "_COPY_BYTES", 1 << 17)
     store, acknowledged, noise = opened(), [0], np.random.default_rng(5).random(5000)
     may_write = threading.Semaphore(0)
 
@@ -347,15 +347,15 @@ def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
                 time.sleep(0.001)
             yield piece
 
-    monkeypatch.setattr(duck_file, "pieces", slowly)
+    monkeypatch.setattr(hot_file, "pieces", slowly)
 
     def write():
         if not may_write.acquire(timeout=0.05):
             return
         at = acknowledged[0]
-        store.write_points(live(CPU, MONDAY + at * SECOND, noise, every=1))
+        store.live.write_points(live(CPU, MONDAY + at * SECOND, noise, every=1))
         acknowledged[0] = at + 1
-        store.tidy(MONDAY + 2 * DAY)
+        store.live.tidy(MONDAY + 2 * DAY)
 
     with repeatedly(write):
         for at in range(2):
@@ -363,10 +363,10 @@ def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
             while acknowledged[0] < 10 * at + 10:
                 time.sleep(0.01)
             before = acknowledged[0]
-            store.backup(tmp_path / "copies" / f"{at}.duckdb")
+            store.back_up(tmp_path / "copies" / f"{at}.duckdb")
             after = acknowledged[0]
-            copy = DuckStore.open(tmp_path / "copies" / f"{at}.duckdb")
-            (found,) = copy.read([CPU], *EVER)
+            copy = open_embedded(tmp_path / "copies" / f"{at}.duckdb")
+            (found,) = copy.samples.read([CPU], *EVER)
             held = len(found.times)
             copy.close()
             assert (found.values == np.tile(noise, held // 5000)).all()
@@ -374,9 +374,9 @@ def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
             assert after > before + 5
     assert len(read(store, CPU)) == 5000 * acknowledged[0]
     with pytest.raises(Unusable, match="exists already"):
-        store.backup(tmp_path / "copies" / "0.duckdb")
+        store.back_up(tmp_path / "copies" / "0.duckdb")
     assert sorted(one.name for one in (tmp_path / "copies").iterdir()) == [
-        name for at in range(2) for name in (f"{at}.duckdb", f"{at}.duckdb.days")
+        name for at in range(2) for name in (f"{at}.duckdb", f"{at}.duckdb.days", f"{at}.duckdb.runs")
     ]
 
 
@@ -384,7 +384,7 @@ def test_sql_reaches_no_other_file(opened, path, tmp_path):
     store = opened()
     outside = tmp_path / "outside.csv"
     outside.write_text("a,b\n1,2\n")
-    with store._file.reading() as cursor:
+    with store.live._hot.file.reading() as cursor:
         for sql in (
             "FROM read_csv('/etc/passwd')",
             "FROM '/etc/passwd'",
@@ -406,23 +406,25 @@ def test_sql_reaches_no_other_file(opened, path, tmp_path):
         ):
             with pytest.raises(duckdb.Error):
                 cursor.execute(sql).fetchall()
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["outside.csv", "plimsoll.duckdb", "plimsoll.duckdb.wal"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == [
+        *("outside.csv", "plimsoll.duckdb", "plimsoll.duckdb.runs", "plimsoll.duckdb.wal"),
+    ]
 
 
 def test_a_write_waits_for_few_pieces_of_upkeep(opened, monkeypatch):
-    monkeypatch.setattr(duck_closing, "_ROWS_A_FILE", 1000)
+    monkeypatch.setattr(compaction, "_ROWS_A_FILE", 1000)
     store, order = opened(), []
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(50)]
     which = np.repeat(np.arange(50, dtype=np.int32), 500)
     times = np.tile(MONDAY + np.arange(500) * 10 * SECOND, 50)
-    store.write_points(Points(series, which, times, np.ones(len(times))))
+    store.live.write_points(Points(series, which, times, np.ones(len(times))))
 
     def write():
-        store.write_points(live(CPU, MONDAY + 2 * DAY + len(order), [1.0]))
+        store.live.write_points(live(CPU, MONDAY + 2 * DAY + len(order), [1.0]))
         order.append("w")
 
     with repeatedly(write):
-        while store.tidy(MONDAY + 2 * DAY):
+        while store.live.tidy(MONDAY + 2 * DAY):
             order.append(" ")
     pieces = "".join(order).split("w")
     assert sum(map(len, pieces)) > 25
@@ -432,7 +434,7 @@ def test_a_write_waits_for_few_pieces_of_upkeep(opened, monkeypatch):
 def test_a_batch_with_known_and_with_new_series_is_written_however_many_there_were(opened):
     """What was known was forgotten while the rest of the batch was learned: status 500 from 50,000 series on."""
     every = [Series(f"h{at // 60}", "m", (), f"f{at % 60}") for at in range(60)]
-    names = opened()._names
+    names = opened().live._hot.index
     first = names.numbers(every[:40]).tolist()
     names._recent |= {-at: (every[0], 0) for at in range(1, 500_000)}  # as many as are remembered, and more
     found = names.numbers(every).tolist()

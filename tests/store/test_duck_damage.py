@@ -1,31 +1,34 @@
-"""Stores that are damaged, or were changed by another program: one line, status 2, and the file is left as it is."""
+"""A hot file that was changed by another program is refused; a damaged one is set aside, and a new one takes its place.
+
+Closed days and runs stay readable, samples are written on, and what is missing is said.
+"""
 
 import random
+import shutil
+from pathlib import Path
 
 import duckdb
-import numpy as np
 import pytest
 
-from plimsoll.model.points import Points
-from plimsoll.model.series import Series
+from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND
-from plimsoll.store.duck.store import DuckStore
-from tests.each import each
+from plimsoll.store.duck.open import write_ahead_log
+from plimsoll.store.duck.store import open_embedded
+from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, live, loaded, read, tidy
 
 CHANGES = {
-    "a view in place of a table": "ALTER TABLE run RENAME TO other; CREATE VIEW run AS SELECT * FROM other",
+    "a view in place of a table": "ALTER TABLE held RENAME TO other; CREATE VIEW held AS SELECT * FROM other",
     "a view in place of the version": "DROP TABLE plimsoll; CREATE VIEW plimsoll AS SELECT 1 AS version",
     "a view of a file": "DROP TABLE series; CREATE VIEW series AS SELECT * FROM read_text('{secret}')",
     "a view beside the tables": "CREATE VIEW more AS SELECT 1",
-    "a table less": "DROP TABLE claim",
-    "no table": "DROP TABLE claim; DROP TABLE run; DROP TABLE recorded; DROP TABLE held; DROP TABLE part;"
-    "DROP TABLE series; DROP TABLE plimsoll; CREATE TABLE mine (a INTEGER)",
+    "a table less": "DROP TABLE held",
+    "no table": "DROP TABLE held; DROP TABLE part; DROP TABLE series; DROP TABLE plimsoll; CREATE TABLE mine (a INTEGER)",
     "a table more": "CREATE TABLE more (a INTEGER)",
-    "a column less": "ALTER TABLE run DROP COLUMN document",
+    "a column less": "ALTER TABLE held DROP COLUMN last",
     "a column of another kind": "ALTER TABLE series ALTER COLUMN tags TYPE VARCHAR[] USING [tags]",
     "a default that is a query": "ALTER TABLE series ALTER COLUMN field SET DEFAULT current_setting('threads')",
     "a part with SQL for a name": "UPDATE part SET name = 'open_1; DROP TABLE series'",
-    "a part of another name": "UPDATE part SET name = 'recorded'",
+    "a part of another name": "UPDATE part SET name = 'held'",
     "a part that is missing": "UPDATE part SET name = 'open_99'",
     "a part of no kind": "UPDATE part SET kind = 'odd'",
     "a file that is another": "INSERT INTO file VALUES ('../../{secret}', 'raw', 20000, 0, 9, 1, 1)",
@@ -38,64 +41,149 @@ CHANGES = {
     "a later version": "UPDATE plimsoll SET version = 99",
     "tags that are none": "UPDATE series SET tags = 'x'",
     "tags of another form": "UPDATE series SET tags = '[1]'",
-    "a run without hosts": "INSERT INTO run (name, hosts) VALUES ('x', 'y')",
-    "a run of no state": "INSERT INTO run VALUES ('x', 'g', 0, 1, '[]', '{{}}', 1, 1, 1, 0, 'odd', NULL)",
 }
+
+
+HOUR = 3600 * SECOND
+CLOSED = [1.0, 2.0, 3.0]
+OPEN = [4.0] * 5000
 
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    path = tmp_path_factory.mktemp("good") / "plimsoll.duckdb"
-    store = DuckStore.open(path)
-    times = np.arange(2000, dtype=np.int64) * SECOND
-    series = [Series("web", "cpu", (("cpu", f"cpu{at}"),), "usage_idle") for at in range(40)]
-    which = np.repeat(np.arange(40, dtype=np.int32), len(times))
-    store.write_points(Points(series, which, np.tile(times, 40), np.random.default_rng(1).random(len(which))))
+    """The folder of a store with a closed day, an open one, and a run."""
+    folder = tmp_path_factory.mktemp("good")
+    store = open_embedded(folder / "plimsoll.duckdb", margin=0, days=10**6, raw_days=10**6)
+    store.live.write_points(live(CPU, MONDAY, CLOSED))
+    store.live.write_points(live(CPU, MONDAY + DAY, random.Random(1).choices(range(10**9), k=5000), every=SECOND))
+    tidy(store, MONDAY + DAY + 2 * HOUR)
+    loaded(store, MEM, MONDAY, [7.0, 8.0])
     store.close()
-    return path.read_bytes()
+    return folder
 
 
-def refused(plimsoll, place):
-    before = place.read_bytes()
-    found = plimsoll("runs", "list", "--store", place.parent)
-    assert found.status == 2, found.err
-    assert found.err.count("\n") == 1
-    assert str(place) in found.err
-    assert place.read_bytes() == before
-    assert [one.name for one in place.parent.iterdir()] == [place.name]
+@pytest.fixture
+def place(good, tmp_path):
+    """A copy of that store."""
+    shutil.copytree(good, tmp_path / "data")
+    return tmp_path / "data" / "plimsoll.duckdb"
 
 
-@each(CHANGES, named=str)
-def test_a_store_that_was_changed_is_refused(change, good, tmp_path, plimsoll):
-    place = tmp_path / "plimsoll.duckdb"
-    place.write_bytes(good)
-    secret = tmp_path.parent / "secret"
+def opened(place):
+    return open_embedded(place, margin=0, days=10**6, raw_days=10**6)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_store_that_was_changed_is_refused_and_left_as_it_is(change, place, tmp_path, plimsoll):
+    secret = tmp_path / "secret"
     secret.write_text("secret")
     with duckdb.connect(place) as connection:
         connection.execute(CHANGES[change].format(secret=secret))
-    refused(plimsoll, place)
+    before = place.read_bytes()
+    refused = plimsoll("runs", "list", "--store", place.parent)
+    assert (refused.status, refused.err.count("\n")) == (2, 1), refused.err
+    assert str(place) in refused.err
+    assert place.read_bytes() == before
 
 
-def test_bits_that_were_flipped_are_an_error_or_change_nothing(good, tmp_path, plimsoll):
-    place = tmp_path / "plimsoll.duckdb"
-    statuses = []
-    for seed in range(40):
-        chance = random.Random(seed)
-        data = bytearray(good)
-        first = seed < 20  # at the beginning are the headers
+def check_rest(store):
+    """Check that the closed day and the run can be read, and that samples are written on."""
+    closed = dict(zip((MONDAY + at * 10 * SECOND for at in range(3)), CLOSED, strict=True))
+    assert {time: value for time, value in read(store, CPU).items() if time < MONDAY + DAY} == closed
+    assert store.samples.series(MONDAY, MONDAY + HOUR).series == [CPU, MEM]
+    assert list(read(store, MEM, end=MONDAY + DAY).values()) == [7, 8]
+    assert [run.complete for run in store.runs.summaries()] == [True]
+    store.live.write_points(live(CPU, MONDAY + 2 * DAY, [9.0]))
+    store.live.write_points(live(MEM, MONDAY + 2 * DAY, [9.5]))
+    assert [read(store, series)[MONDAY + 2 * DAY] for series in (CPU, MEM)] == [9, 9.5]
+    tidy(store, MONDAY + 3 * DAY + 2 * HOUR)
+    assert read(store, CPU)[MONDAY + 2 * DAY] == 9
+
+
+def test_bits_that_were_flipped_change_nothing_or_cost_the_open_day(place, caplog):
+    whole, data = 0, place.read_bytes()
+    for seed in range(24):
+        chance, damaged = random.Random(seed), bytearray(data)
+        first = seed < 12  # at the beginning are the headers
         for _ in range(chance.randint(1, 20)):
-            data[chance.randrange(12_288 if first else len(data))] ^= 1 << chance.randrange(8)
-        place.write_bytes(data)
-        found = plimsoll("runs", "list", "--store", tmp_path)
-        statuses.append(found.status)
-        if found.status:
-            assert (found.status, found.err.count("\n")) == (2, 1), (seed, found.err)
-            assert place.read_bytes() == data
-    assert statuses.count(2) > 10
+            damaged[chance.randrange(12_288 if first else len(data))] ^= 1 << chance.randrange(8)
+        folder = place.parent.with_name(f"seed {seed}")
+        shutil.copytree(place.parent, folder)
+        (folder / place.name).write_bytes(damaged)
+        caplog.clear()
+        store = opened(folder / place.name)
+        open_day = len(store.live.read([CPU], MONDAY + DAY, MONDAY + 2 * DAY - 1)[0].times)
+        assert open_day in {0, 5000}
+        whole += open_day > 0
+        check_rest(store)
+        assert bool(store.live.damaged) == (open_day == 0) == ("is set aside as" in caplog.text)
+        store.close()
+    assert whole < 24
 
 
-@each([0, 1, 100, 4096, 20_000], named=str)
-def test_a_store_that_was_cut_off_is_refused(length, good, tmp_path, plimsoll):
-    place = tmp_path / "plimsoll.duckdb"
-    place.write_bytes(good[:length])
-    refused(plimsoll, place)
+@pytest.mark.parametrize("length", [0, 1, 100, 4096, 20_000])
+def test_a_file_that_was_cut_off_costs_the_open_day(length, place):
+    place.write_bytes(place.read_bytes()[:length])
+    store = opened(place)
+    check_rest(store)
+    store.close()
+
+
+def test_a_damaged_write_ahead_log_costs_what_is_in_it(tmp_path):
+    path = tmp_path / "plimsoll.duckdb"
+    store = opened(path)
+    store.live.write_points(live(CPU, MONDAY, [1.0]))
+    assert store.live._hot.file.checkpoint()
+    store.live.write_points(live(CPU, MONDAY + SECOND, [2.0] * 100))
+    data, log = path.read_bytes(), bytearray(write_ahead_log(path).read_bytes())
+    store.close()
+    log[len(log) // 2] ^= 1
+    write_ahead_log(path).write_bytes(log)
+    path.write_bytes(data)
+    store = opened(path)
+    assert list(read(store, CPU).values()) == [1]
+    assert [file.name.partition(".damaged-")[0] for file in store.live.damaged] == ["plimsoll.duckdb.wal"]
+    store.close()
+
+
+def test_damage_that_shows_later_is_set_aside_then(place, caplog):
+    store = opened(place)
+    store.live._hot.file._disconnect()
+    data = bytearray(place.read_bytes())
+    for at in range(12_288, len(data), 1000):
+        data[at] ^= 1
+    place.write_bytes(data)
+    check_rest(store)
+    assert "is set aside as" in caplog.text
+    (aside,) = store.live.damaged
+    assert "live samples of" in store.live.damaged[aside]
+    day = int(aside.name.partition(".damaged-")[2][8:10])
+    assert day
+    store.close()
+
+
+def test_a_store_of_an_earlier_version_is_not_set_aside(tmp_path):
+    """Its runs are in the file."""
+    path = tmp_path / "plimsoll.duckdb"
+    path.write_bytes(b"DUCK" * 10_000)
+    Path(f"{path}.days").mkdir()
+    with pytest.raises(Unusable, match="put a backup in its place"):
+        open_embedded(path)
+    assert path.exists()
+
+
+def test_a_damaged_day_file_costs_its_samples_and_is_said(place, plimsoll):
+    (victim,) = place.parent.rglob("values-*.parquet")
+    content = victim.read_bytes()
+    victim.write_bytes(content[:-1] + b"x")
+    for is_new in (False, True):
+        if is_new:
+            place.unlink()
+        store = opened(place)
+        found = store.samples.series(MONDAY, MONDAY + DAY - 1)
+        assert found.unread == (f"{victim} is damaged",)
+        assert store.live.damaged == {victim: "is damaged"}
+        assert store.samples.series(*EVER).unread == (f"{victim} is damaged",)
+        tidy(store, MONDAY + 3 * DAY)
+        assert victim.exists()
+        store.close()

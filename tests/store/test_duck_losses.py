@@ -6,11 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from plimsoll.model.run import Recording
 from plimsoll.model.times import SECOND
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.duck.store import open_embedded
 from plimsoll.store.protocol import StoreFull
-from tests.store.duck_samples import CPU, EVER, MEM, MONDAY, days, live, log, read, tidy
+from tests.store.duck_samples import CPU, EVER, MEM, MONDAY, days, live, read, tidy
 
 
 @pytest.fixture
@@ -24,18 +23,18 @@ from pathlib import Path
 import numpy as np
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
-from plimsoll.store.duck.store import DuckStore
-store = DuckStore.open(Path(sys.argv[1]))
+from plimsoll.store.duck.store import open_embedded
+store = open_embedded(Path(sys.argv[1]))
 series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(100)]
 which = np.arange(100, dtype=np.int32)
 at = int(sys.argv[2])
 while True:
     time = at * 1800_000_000_000
-    store.write_points(Points(series, which, np.full(100, time), np.full(100, at + 0.5)))
+    store.live.write_points(Points(series, which, np.full(100, time), np.full(100, at + 0.5)))
     print(at, flush=True)
     at += 1
     if at % 5 == 0:
-        while store.tidy(time):
+        while store.live.tidy(time):
             pass
 """
 
@@ -51,9 +50,9 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
         at += len(writer.stdout.readlines())
         writer.wait()
         writer.stdout.close()
-        store = DuckStore.open(path)
-        series = store.series(0, EVER[1]).series
-        counts = {len(one.times) for one in store.read(series, 0, EVER[1])}
+        store = open_embedded(path)
+        series = store.samples.series(0, EVER[1]).series
+        counts = {len(one.times) for one in store.samples.read(series, 0, EVER[1])}
         held = read(store, series[0], 0)
         store.close()
         assert len(series) == 100
@@ -62,7 +61,7 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
         assert [*held.values()][:at] == [number + 0.5 for number in range(at)]
         assert len(held) in {at, at + 1}
         at = len(held)
-    store = DuckStore.open(path)
+    store = open_embedded(path)
     tidy(store, at * 1800 * SECOND)
     assert set(map(tuple, days(store).values())) == {("values",)}
     store.close()
@@ -83,63 +82,61 @@ def small_disk(tmp_path):
 
 
 def test_a_full_disk_stops_writing_and_nothing_else(small_disk):
-    store, written = DuckStore.open(small_disk / "plimsoll.duckdb", margin=0), 0
+    store, written = open_embedded(small_disk / "plimsoll.duckdb", margin=0), 0
     noise = np.random.default_rng(3)
 
     def fill():
         nonlocal written
         while written < 10_000_000:
-            store.write_points(live(CPU, MONDAY + written, noise.random(20_000), every=1))
+            store.live.write_points(live(CPU, MONDAY + written, noise.random(20_000), every=1))
             written += 20_000
 
     with pytest.raises(StoreFull, match="disk is full; make room"):
         fill()
     for _ in range(3):
         with pytest.raises(StoreFull):
-            store.write_points(live(CPU, MONDAY + written, noise.random(100_000), every=1))
-        assert store.counts([CPU], *EVER) == [written]
+            store.live.write_points(live(CPU, MONDAY + written, noise.random(100_000), every=1))
+        assert store.samples.counts([CPU], *EVER) == [written]
     subprocess.run(["mount", "-o", "remount,size=40m", small_disk], check=True)
-    store.write_points(live(CPU, MONDAY + written, [1.0], every=1))
+    store.live.write_points(live(CPU, MONDAY + written, [1.0], every=1))
     written += 1
     with pytest.raises(StoreFull):
         fill()
     store.close()
-    store = DuckStore.open(small_disk / "plimsoll.duckdb", margin=0)
-    assert store.counts([CPU], *EVER) == [written]
+    store = open_embedded(small_disk / "plimsoll.duckdb", margin=0)
+    assert store.samples.counts([CPU], *EVER) == [written]
     store.close()
 
 
 def test_a_checkpoint_that_fails_on_a_full_disk_loses_nothing(small_disk, monkeypatch):
-    store = DuckStore.open(small_disk / "plimsoll.duckdb", margin=0)
+    store = open_embedded(small_disk / "plimsoll.duckdb", margin=0)
     for at in range(20):
-        store.write_points(live(CPU, MONDAY + at * 20_000, np.random.default_rng(at).random(20_000), every=1))
+        store.live.write_points(live(CPU, MONDAY + at * 20_000, np.random.default_rng(at).random(20_000), every=1))
     filling = small_disk / "other"
     with filling.open("wb", buffering=0) as file:
         while file.write(bytes(1 << 20)) == 1 << 20:
             pass
-    monkeypatch.setattr(type(store._file), "_free", 1 << 40)
+    monkeypatch.setattr(type(store.live._hot.file), "_free", 1 << 40)
     with pytest.raises(StoreFull):
-        store._file.checkpoint()
+        store.live._hot.file.checkpoint()
     monkeypatch.undo()
-    assert store.counts([CPU], *EVER) == [400_000]
+    assert store.samples.counts([CPU], *EVER) == [400_000]
     filling.unlink()
-    store.write_points(live(CPU, MONDAY + 400_000, [1.0]))
-    assert store.counts([CPU], *EVER) == [400_001]
+    store.live.write_points(live(CPU, MONDAY + 400_000, [1.0]))
+    assert store.samples.counts([CPU], *EVER) == [400_001]
     store.close()
 
 
 def test_nothing_is_written_while_the_disk_has_less_than_the_margin(path):
-    store = DuckStore.open(path, margin=0)
-    store.write_points(live(CPU, MONDAY, [1.0]))
+    store = open_embedded(path, margin=0)
+    store.live.write_points(live(CPU, MONDAY, [1.0]))
     store.close()
-    store = DuckStore.open(path, margin=1 << 60)
+    store = open_embedded(path, margin=1 << 60)
     for write in (
-        lambda: store.write_points(live(CPU, MONDAY, [2.0])),
-        lambda: store.write_points(live(MEM, MONDAY, [2.0])),
-        lambda: list(store.write([log(CPU, MONDAY, [2.0])])),
+        lambda: store.live.write_points(live(CPU, MONDAY, [2.0])),
+        lambda: store.live.write_points(live(MEM, MONDAY, [2.0])),
     ):
         with pytest.raises(StoreFull, match=r"[0-9]+ MB are free on its disk, and nothing is written below [0-9]+ MB"):
             write()
     assert read(store, CPU) == {MONDAY: 1}
-    store.remove(Recording.of(log(CPU, MONDAY, [2.0]), "ab"))
     store.close()

@@ -16,12 +16,12 @@ import pytest
 
 from plimsoll.model.log import Log
 from plimsoll.model.points import Points
-from plimsoll.model.run import Recording, Run
+from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.duck.open import VERSION
-from plimsoll.store.duck.store import DuckStore
-from plimsoll.store.protocol import StoredRun
+from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.protocol import State
 
 KEPT = Path(__file__).parent / "kept"
 DAY = 86_400 * SECOND
@@ -41,14 +41,14 @@ def values_of(day):
 
 def make(path):
     """A store in which a day is thinned, two are in files as they came, and one is still open; and a run."""
-    store = DuckStore.open(path, margin=0, raw_days=2)
+    store = open_embedded(path, margin=0, raw_days=2)
     for day in range(DAYS):
         times = (FIRST + day) * DAY + np.arange(0, DAY, EVERY, dtype=np.int64)
         for at, one in enumerate(SERIES):
             which = np.zeros(len(times), np.int32)
-            store.write_points(Points([one], which, times, values_of(day) + at))
+            store.live.write_points(Points([one], which, times, values_of(day) + at))
         if day < DAYS - 1:
-            while store.tidy((FIRST + day + 1) * DAY + 3600 * SECOND):
+            while store.live.tidy((FIRST + day + 1) * DAY + 3600 * SECOND):
                 pass
     log = Log(
         Path("night.csv"),
@@ -59,8 +59,9 @@ def make(path):
         Zone.parse("UTC"),
         sha256="ab",
     )
-    store.save(StoredRun(Run("night", {"memory": "8GB"}), (Recording.of(log, "ab"),)))
-    list(store.write([log]))
+    run = store.runs.save(StoredRun(Run("night", {"memory": "8GB"}), (Recording.of(log, "ab"),)))
+    list(store.runs.write(run, [log]))
+    store.runs.mark(run, State.COMPLETE, loaded=3, refused=0)
     store.close()
 
 
@@ -73,17 +74,17 @@ def test_a_kept_store_opens_with_all_that_was_in_it(kept, tmp_path):
         assert len([*tmp_path.glob("plimsoll.duckdb.days/*/*.parquet")]) == 3
     else:
         path.write_bytes(gzip.decompress(kept.read_bytes()))
-    store = DuckStore.open(path, margin=0)
+    store = open_embedded(path, margin=0)
     try:
-        for at, found in enumerate(store.read(SERIES, *EVER)):
+        for at, found in enumerate(store.samples.read(SERIES, *EVER)):
             assert found.values.tolist() == [value for day in range(DAYS) for value in (values_of(day) + at).tolist()]
             assert np.all(np.diff(found.times) == EVERY)
-        assert store.read([NIGHT], *EVER)[0].values.tolist() == [1.0, 1 / 3, 5e-324]
-        (run,) = store.runs()
+        (run,) = store.runs.summaries()
         assert (run.name, run.labels, run.hosts) == ("night", {"memory": "8GB"}, ("db",))
-        while store.tidy((FIRST + 30) * DAY):
+        assert store.runs.samples(run).read([NIGHT], *EVER)[0].values.tolist() == [1.0, 1 / 3, 5e-324]
+        while store.live.tidy((FIRST + 30) * DAY):
             pass
-        assert sum(store.counts(SERIES, *EVER)) == len(SERIES) * DAYS * DAY // EVERY
+        assert sum(store.samples.counts(SERIES, *EVER)) == len(SERIES) * DAYS * DAY // EVERY
         files = sorted(tmp_path.glob("plimsoll.duckdb.days/*/*.parquet"))
         assert [one.name.partition("-")[0] for one in files] == ["minutes", *["values"] * (DAYS - 1)]
     finally:
@@ -99,7 +100,7 @@ def test_there_is_a_kept_store_of_each_version():
 
 def test_the_least_duckdb_that_is_asked_for_reads_what_this_one_writes(tmp_path):
     path = tmp_path / "plimsoll.duckdb"
-    DuckStore.open(path, margin=0).close()
+    open_embedded(path, margin=0).close()
     with duckdb.connect(path) as connection:
         ((tags,),) = connection.execute(
             "SELECT tags FROM duckdb_databases() WHERE database_name = 'plimsoll'"

@@ -21,7 +21,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store import lease
 from plimsoll.store.folders import files
-from plimsoll.store.folders.store import MARK, RunFolders
+from plimsoll.store.folders.runs import MARK, RunFolders, runs_only
 from plimsoll.store.protocol import StoreFull
 
 START = 1_700_000_000 * SECOND
@@ -41,11 +41,11 @@ def a_log(host="WEB1", value=1.0):
 
 def loaded(store, name="night", host="WEB1", value=1.0):
     log = a_log(host, value)
-    return load(store, StoredRun(Run(name), (Recording.of(log, "ab"),)), [log])
+    return load(runs_only(store), StoredRun(Run(name), (Recording.of(log, "ab"),)), [log])
 
 
 def held(store, host="WEB1"):
-    (found,) = store.read([cpu(host)], *EVER)
+    (found,) = store.samples().read([cpu(host)], *EVER)
     return len(found.times)
 
 
@@ -90,14 +90,14 @@ def test_a_load_that_is_cut_off_is_not_read_and_is_continued(folder, monkeypatch
     for step in itertools.count():
         was_killed = killed_at(step, monkeypatch, lambda: loaded(RunFolders.open(folder)))
         other = RunFolders.open(folder)
-        (listed,) = other.runs() or [None]
+        (listed,) = other.summaries() or [None]
         assert held(other) == (ROWS if listed and listed.complete else 0)
         if listed and not listed.complete:
-            assert "lacks 6 of 6 values" in str(read_run(other, "night").remarks)
+            assert "it was loaded in part" in str(read_run(other, "night").remarks)
         for left in folder.glob(".????????????????????????????????"):
             os.utime(left, (0, 0))  # as if it had been an hour ago
         loaded(RunFolders.open(folder))
-        assert [one.complete for one in other.runs()] == [True]
+        assert [one.complete for one in other.summaries()] == [True]
         assert held(RunFolders.open(folder)) == ROWS
         assert not read_run(RunFolders.open(folder), "night").remarks
         unload(RunFolders.open(folder), "night")
@@ -113,12 +113,12 @@ def test_a_deletion_that_is_cut_off_leaves_all_or_nothing_to_read(folder, monkey
         loaded(RunFolders.open(folder))
         was_killed = killed_at(step, monkeypatch, lambda: unload(RunFolders.open(folder), "night"))
         other = RunFolders.open(folder)
-        (listed,) = other.runs() or [None]
+        (listed,) = other.summaries() or [None]
         assert held(other) == (ROWS if listed and listed.complete else 0)
         loaded(RunFolders.open(folder))
         assert held(RunFolders.open(folder)) == ROWS
         unload(RunFolders.open(folder), "night")
-        assert (other.runs(), held(RunFolders.open(folder))) == ([], 0)
+        assert (other.summaries(), held(RunFolders.open(folder))) == ([], 0)
         assert {one.name for one in folder.iterdir()} <= {MARK, ".claims"}
         if not was_killed:
             assert step > 5
@@ -141,7 +141,7 @@ def test_computers_that_write_at_once_do_not_damage_one_another(folder):
         one.join()
     assert all("is being loaded by" in one for one in refused)
     store = RunFolders.open(folder)
-    assert sorted((one.name, one.complete, one.loaded) for one in store.runs()) == [
+    assert sorted((one.name, one.complete, one.loaded) for one in store.summaries()) == [
         (f"of WEB{at}", True, ROWS) for at in range(3)
     ]
     assert [held(store, f"WEB{at}") for at in range(3)] == [ROWS] * 3
@@ -150,7 +150,7 @@ def test_computers_that_write_at_once_do_not_damage_one_another(folder):
 def test_what_is_deleted_while_it_is_loaded_does_not_come_back(folder):
     store = RunFolders.open(folder)
     run = store.save(StoredRun(Run("night"), (Recording.of(a_log(), "ab"),)))
-    writing = store.write([a_log(), a_log()], run)
+    writing = store.write(run, [a_log(), a_log()])
     next(writing)
     RunFolders.open(folder).forget(run)
     with pytest.raises(Unusable, match="No such file"):
@@ -164,7 +164,7 @@ def test_what_is_deleted_while_it_is_loaded_does_not_come_back(folder):
 def test_any_name_is_that_of_a_folder(folder, name):
     store = RunFolders.open(folder)
     loaded(store, name)
-    assert ([one.name for one in store.runs()], held(store)) == ([name], ROWS)
+    assert ([one.name for one in store.summaries()], held(store)) == ([name], ROWS)
     (made,) = (one for one in folder.iterdir() if one.name not in (MARK, ".claims"))
     assert (made / "run.json").is_file()
     assert not made.name.startswith(".")
@@ -188,10 +188,10 @@ def test_damage_is_told_and_never_read(folder):
     assert "lacks 3 of 6 values" in str(read_run(RunFolders.open(folder), "night").remarks)
     flip(folder / "night" / "manifest")
     with pytest.raises(Unusable, match="manifest: cannot be read"):
-        RunFolders.open(folder).run("night")
+        RunFolders.open(folder).get("night")
     (folder / "night" / "run.json").write_text("{")
     with pytest.raises(Unusable, match=r"run\.json: is not what Plimsoll writes"):
-        RunFolders.open(folder).runs()
+        RunFolders.open(folder).summaries()
 
 
 @pytest.mark.parametrize("written", ['{"version": 2}', '{"version": "x"}', "[]", ""])

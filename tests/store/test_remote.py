@@ -11,13 +11,15 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.serve.credentials import owner_token
 from plimsoll.store import messages
-from plimsoll.store.duck.store import DuckStore
-from plimsoll.store.folders.store import RunFolders
-from plimsoll.store.remote import RemoteStore
+from plimsoll.store.duck.compaction import Keeping
+from plimsoll.store.duck.samples import DuckSamples
+from plimsoll.store.folders.runs import RunFolders, runs_only
+from plimsoll.store.remote import RemoteSamples
+from plimsoll.store.store import Store
 from tests.serve.site import site
 
 
-class Failing(DuckStore):
+class Failing(DuckSamples):
     """A store whose methods fail."""
 
     error: Exception = RuntimeError()
@@ -28,10 +30,10 @@ class Failing(DuckStore):
 
 @pytest.mark.parametrize("error", [Unusable("the disk is full", "and more"), Unreachable("influx does not answer")])
 def test_errors_of_the_store_come_back_as_they_are(error, tmp_path):
-    store = Failing.open(tmp_path / "plimsoll.duckdb")
+    store = Failing(tmp_path / "plimsoll.duckdb", 0, Keeping(30, 400, 1 << 40))
     store.error = error
-    with site(store, tmp_path / "data") as here:
-        remote = RemoteStore(here.address, owner_token(here.folder))
+    with site(Store(store, RunFolders.open(tmp_path / "runs", make=True)), tmp_path / "data") as here:
+        remote = RemoteSamples(here.address, owner_token(here.folder))
         with pytest.raises(type(error)) as raised:
             remote.hosts(0, 1)
         remote.close()
@@ -41,20 +43,20 @@ def test_errors_of_the_store_come_back_as_they_are(error, tmp_path):
 
 def test_a_server_that_is_away(tmp_path):
     with pytest.raises(Unreachable, match="is plimsoll up running"):
-        RemoteStore("http://127.0.0.1:9", "x").hosts(0, 1)
+        RemoteSamples("http://127.0.0.1:9", "x").hosts(0, 1)
 
 
 def test_what_another_server_has_is_not_backed_up(tmp_path):
-    with site(RunFolders.open(tmp_path / "runs", make=True), tmp_path / "data") as here:
-        remote = RemoteStore(here.address, owner_token(here.folder))
+    with site(runs_only(RunFolders.open(tmp_path / "runs", make=True)), tmp_path / "data") as here:
+        remote = RemoteSamples(here.address, owner_token(here.folder))
         with pytest.raises(Unusable, match="back it up by its own means"):
-            remote.backup(tmp_path / "copy")
+            remote.back_up(tmp_path / "copy")
         remote.close()
 
 
 def test_what_is_no_plimsoll(influxdb):
     with pytest.raises(Unusable, match=r"does not (accept|answer)"):
-        RemoteStore(influxdb.url, "x").hosts(0, 1)
+        RemoteSamples(influxdb.url, "x").hosts(0, 1)
 
 
 @given(st.binary(max_size=200))

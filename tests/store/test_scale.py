@@ -12,8 +12,8 @@ import urllib3
 import yaml
 
 from plimsoll.store.victoriametrics.address import Address
-from plimsoll.store.victoriametrics.live import LiveSamples
 from plimsoll.store.victoriametrics.names import Measurements
+from plimsoll.store.victoriametrics.samples import VictoriaSamples
 from plimsoll.store.victoriametrics.server import Server
 from tests.conftest import VictoriaMetrics, built, free_port
 from tests.servers.programs import VICTORIA_METRICS
@@ -99,14 +99,14 @@ def test_a_pair_goes_on_when_one_is_killed_and_makes_up_for_it(tmp_path):
             sent = urllib3.request("POST", f"http://{auth}/api/v2/write", body=line, headers={"Authorization": f"Token {token}"})  # fmt: skip
             assert sent.status == status
         server = Server(Address.parse(f"victoriametrics://{auth}", TOKENS["PLIMSOLL_TOKEN"]))
-        live = LiveSamples(server, Measurements())
+        live = VictoriaSamples(server, Measurements())
         live.write_points(points((cpu(), 0, 1.0), (cpu(), 10, 2.0)))
         assert filled(live, 2) == [1, 2]
         pair[0].end(kill=True)
         live.write_points(points((cpu(), 20, 3.0)))
         assert filled(live, 3) == [1, 2, 3]
         pair[0].start()
-        direct = LiveSamples(Server(Address.parse(f"victoriametrics://{pair[0].address}")), Measurements())
+        direct = VictoriaSamples(Server(Address.parse(f"victoriametrics://{pair[0].address}")), Measurements())
         assert filled(direct, 3)[-1] == 3
         live.close()
         direct.close()

@@ -5,7 +5,6 @@ import subprocess
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,20 +16,20 @@ from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
-from plimsoll.store.victoriametrics import live as live_samples
+from plimsoll.store.victoriametrics import samples as live_samples
 from plimsoll.store.victoriametrics.address import Address
-from plimsoll.store.victoriametrics.live import LiveSamples
 from plimsoll.store.victoriametrics.names import Measurements, metric_name
+from plimsoll.store.victoriametrics.samples import VictoriaSamples
 from plimsoll.store.victoriametrics.server import Server
 from tests.conftest import VictoriaMetrics, built, free_port
-from tests.store.test_contract import EVER, START, cpu, log, points
+from tests.store.test_contract import EVER, START, cpu, points
 
 HOUR = 3600 * SECOND
 
 
 def samples_of(address, *, read_s=1.0, write_s=1.0, token="", **known):
     server = Server(Address.parse(f"victoriametrics://{address}", token), read_s=read_s, write_s=write_s)
-    return LiveSamples(server, Measurements(), **known)
+    return VictoriaSamples(server, Measurements(), **known)
 
 
 @pytest.fixture
@@ -98,7 +97,7 @@ def test_what_agents_write_has_the_names_they_gave(live, own_victoriametrics):
         assert urllib3.request("POST", own_victoriametrics.url + path, body=line.encode()).status == 204
     own_victoriametrics.show()
     live._measurements = Measurements(lambda: ["cpu_util"])
-    first, second = live.series(START, START)
+    first, second = live.series(START, START).series
     assert (first.host, first.measurement, first.field) == ("WEB7", "win_cpu", "Percent_User_Time")
     assert dict(first.tags) == {"instance": r"\??\D:", "objectname": "Processor"}
     assert (second.measurement, second.field, second.tags) == ("cpu_util", "pct_idle", ())
@@ -108,7 +107,7 @@ def test_what_agents_write_has_the_names_they_gave(live, own_victoriametrics):
 def test_a_long_range_is_listed_by_its_days(live):
     live.write_points(points((cpu(), 0, 1.0), (cpu("DB1"), -40 * 86_400, 1.0)))
     found = live.series(START - 20 * 24 * HOUR, START)
-    assert found == [cpu()]
+    assert found.series == [cpu()]
     assert live.hosts(START - 20 * 24 * HOUR, START) == ["WEB1"]
     assert live.hosts(*EVER) == ["WEB1"]
 
@@ -145,23 +144,6 @@ def test_of_two_values_at_one_time_the_higher_one_stays(live):
     live.write_points(points((cpu(), 0, 5.0)))
     live.write_points(points((cpu(), 0, 3.0)))
     assert live.read([cpu()], *EVER)[0].values.tolist() == [5.0]
-
-
-def test_recorded_and_live_samples_are_one_series_and_runs_are_exact(victoria):
-    odd = replace(log({cpu(): [1 / 3, 2.0]}), times=np.array([START + 1, START + 20 * SECOND]))
-    list(victoria.write([odd]))
-    victoria.write_points(points((cpu(), 10, 7.0), (cpu(), 20, 9.0)))
-    (every,) = victoria.read([cpu()], *EVER)
-    assert every.values.tolist() == [1 / 3, 7.0, 2.0]
-    assert victoria.counts([cpu()], *EVER) == [3]
-    (recorded,) = victoria.read([cpu()], *EVER, recorded=True)
-    assert (recorded.times.tolist(), recorded.values.tolist()) == (odd.times.tolist(), [1 / 3, 2.0])
-    (only_live,) = victoria.read([cpu()], *EVER, live=True)
-    assert only_live.values.tolist() == [7.0, 9.0]
-    (bucket,) = victoria.buckets([cpu()], *EVER, HOUR)
-    assert (bucket.minimum.tolist(), bucket.maximum.tolist()) == ([1 / 3], [7.0])
-    (drawn,) = victoria.drawn([cpu()], START, START + HOUR, 1)
-    assert drawn.count == 3
 
 
 def test_a_killed_server_loses_nothing_that_it_acknowledged(mortal):
@@ -204,7 +186,7 @@ def test_nothing_at_all_is_no_answer_where_something_was_acknowledged(own_victor
     live.write_points(points((cpu(), 0, 1.0)))
     own_victoriametrics.show()
     clock[0] += 60
-    assert live.series(START + HOUR, START + 2 * HOUR) == []
+    assert live.series(START + HOUR, START + 2 * HOUR).series == []
     assert len(live.read([cpu("DB9")], *EVER)[0].times) == 0
     own_victoriametrics.forget()
     for call in (lambda: live.series(START, START + HOUR), lambda: live.read([cpu()], *EVER)):
@@ -313,7 +295,7 @@ def test_the_paths_of_a_cluster_lead_through_vmauth_with_a_token(own_victoriamet
         live = samples_of(cluster, token="s3cret")
         live.write_points(wave([cpu()], 100))
         own_victoriametrics.show()
-        assert live.series(START, START + HOUR) == [cpu()]
+        assert live.series(START, START + HOUR).series == [cpu()]
         assert len(live.read([cpu()], *EVER)[0].times) == 100
         assert live.hosts(*EVER) == ["WEB1"]
         live.close()

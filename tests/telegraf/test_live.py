@@ -15,7 +15,7 @@ from plimsoll.rules.load import load_signals
 from plimsoll.rules.origins import series_of
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.store.influx.server import Address, Server
-from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.influx.store import influx_store
 from tests.telegraf.conftest import until
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
@@ -54,9 +54,9 @@ def running(command, environment):
 
 def idle(store, start):
     """The shares of time all processors together were idle, since a start, by time."""
-    found = [one for one in store.series(start, time.time_ns()).series if one.field == "usage_idle"]
+    found = [one for one in store.samples.series(start, time.time_ns()).series if one.field == "usage_idle"]
     whole = [one for one in found if one.tag("cpu") == "cpu-total"]
-    (found,) = store.read(whole, start, time.time_ns()) or [None]
+    (found,) = store.samples.read(whole, start, time.time_ns()) or [None]
     return dict(zip(found.times.tolist(), found.values.tolist(), strict=True)) if found else {}
 
 
@@ -74,7 +74,7 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
         "INFLUX_BUCKET": bucket.bucket,
         "INFLUX_TOKEN": bucket.telegraf_token,
     }
-    store = InfluxStore(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
+    store = influx_store(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
     command = [
         str(telegraf),
         "--strict-env-handling",
@@ -99,8 +99,10 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
             loop.kill()
             loop.join()
 
-    found = store.series(begun, time.time_ns())
-    samples = dict(zip([one.key for one in found.series], store.read(found.series, begun, time.time_ns()), strict=True))
+    found = store.samples.series(begun, time.time_ns())
+    samples = dict(
+        zip([one.key for one in found.series], store.samples.read(found.series, begun, time.time_ns()), strict=True)
+    )
     signals = load_signals()
     finder = Finder(signals, found.series, lambda series: len(samples[series.key].times) > 0)
     apply = {name for name, one in signals.items() for source in one.sources if source.measurement in COLLECTED}
@@ -115,7 +117,7 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
     for name, value in {**environment, "INFLUX_TOKEN": bucket.token}.items():
         monkeypatch.setenv(name, value)
     (tmp_path / "plimsoll.toml").write_text(SETTINGS)
-    (host,) = store.hosts(begun, time.time_ns())
+    (host,) = store.samples.hosts(begun, time.time_ns())
     asked = ("--config", tmp_path / "plimsoll.toml", "--only", "operating-system", "--from", stamp(begun))
     outcome = plimsoll("review", f"live:{host}", *asked, "--json", "-", "--fail-on", "warning")
     assert outcome.status == 1, outcome.err

@@ -12,7 +12,7 @@ from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
 from plimsoll.notify.settings import FILE_NAME
 from plimsoll.serve import users
-from plimsoll.store.duck.days import folder_of
+from plimsoll.store.duck import day_files, move_runs
 
 _OTHERS = {
     FILE_NAME: "the settings, with their passwords",
@@ -32,11 +32,12 @@ def run(to: Path, data: Path | None) -> None:
     if taken is not None:
         raise Unusable(f"{taken}: exists already; give the backup a new name")
     with open_embedded(folder) as store:
-        store.backup(to.absolute())
+        store.back_up(to.absolute())
     print_line(f"{to}: a copy of the store, {to.stat().st_size / 1e6:,.1f} MB")
-    if (days := folder_of(to)).exists():
-        size = sum(one.stat().st_size for one in days.rglob("*.parquet"))
-        print_line(f"{days}: a copy of the days that are over, {size / 1e6:,.1f} MB")
+    for folder_of, what in ((day_files.folder_of, "the days that are over"), (move_runs.folder_of, "the runs")):
+        if (copied := folder_of(to)).exists():
+            size = sum(path.stat().st_size for path in copied.rglob("*.parquet"))
+            print_line(f"{copied}: a copy of {what}, {size / 1e6:,.1f} MB")
     if (folder / NAME).exists():
         file = AlertsFile.existing(folder)
         try:

@@ -20,7 +20,7 @@ FEW = 5  # runs of a baseline; with fewer, how much runs differ is hardly known 
 def run(name: str, like: Sequence[str] | None, most: int, inputs: Inputs, outputs: Outputs) -> int:
     """Compare a run with the runs before it that are alike; returns the exit status."""
     with open_store(inputs.store) as store:
-        runs, where = store.runs(), store.name
+        runs, where = store.runs.summaries(), store.name
     new = next((one for one in runs if one.name == name), None)
     if new is None:
         raise Unusable(f'run "{name}" is not in {where}; plimsoll runs list tells which are')

@@ -14,8 +14,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import duration_text, iso
 from plimsoll.store.lease import LIFE_S, described
-from plimsoll.store.protocol import RunSummary
-from plimsoll.store.run_states import Claim, State
+from plimsoll.store.protocol import Claim, RunSummary, State
 
 _MOST_HOSTS = 2  # that a line names; runs show names all of them
 
@@ -23,7 +22,7 @@ _MOST_HOSTS = 2  # that a line names; runs show names all of them
 def list_runs(url: str | None, json: Path | None) -> None:
     """List the runs of a store, the latest first."""
     with open_store(url) as store:
-        runs, claims, where = store.runs(), store.claims(LIFE_S), store.name
+        runs, claims, where = store.runs.summaries(), store.runs.claims.current(LIFE_S), store.name
     if json is not None:
         write_json(json, json_module.dumps([_as_json(one) for one in runs], ensure_ascii=False, indent=2))
     if json == STDOUT:
@@ -48,8 +47,8 @@ def list_runs(url: str | None, json: Path | None) -> None:
 def show(name: str, url: str | None, json: Path | None) -> None:
     """Print what a store knows about a run: span, hosts, labels, phases, files."""
     with open_store(url) as store:
-        run, summary = store.run(name), find(store, name)
-        claims, where = store.claims(LIFE_S), store.name
+        run, summary = store.runs.get(name), find(store.runs, name)
+        claims, where = store.runs.claims.current(LIFE_S), store.name
     if summary is None:
         raise Unusable(f'run "{name}" is not in {where}; plimsoll runs list tells which are')
     if run is None:
@@ -94,16 +93,9 @@ def show(name: str, url: str | None, json: Path | None) -> None:
 def delete(name: str, url: str | None, *, force: bool) -> None:
     """Delete a run and every value it wrote."""
     with open_store(url) as store:
-        unloaded = unload(store, name, force=force, notify=print_notice)
+        unload(store.runs, name, force=force, notify=print_notice)
         where = store.name
-    if not unloaded.known:
-        print_line(
-            f'Run "{name}" is no longer in {where}. What it had written was not known: if values are '
-            "left, load its logs again under this name, with --merge, and delete it again"
-        )
-        return
-    stays = f", except what {' and '.join(unloaded.shared)} contains, too" if unloaded.shared else ""
-    print_line(f'Run "{name}" is no longer in {where}, nor are its values{stays}')
+    print_line(f'Run "{name}" is no longer in {where}, nor are its values')
 
 
 def _values(one: RunSummary, claims: Sequence[Claim]) -> str:

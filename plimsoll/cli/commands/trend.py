@@ -27,7 +27,7 @@ def run(like: Sequence[str] | None, inputs: Inputs, outputs: Outputs) -> None:
     refuse_overwriting((), json, outputs.junit, summary)
     wanted = labels_of(like or ())
     with open_store(inputs.store) as store:
-        runs, where = store.runs(), store.name
+        runs, where = store.runs.summaries(), store.name
     chosen = [one for one in runs if one.complete and all(one.labels.get(key) == wanted[key] for key in wanted)]
     chosen.sort(key=lambda one: (one.start, one.name))
     if len(chosen) < FEWEST:

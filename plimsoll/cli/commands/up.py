@@ -32,9 +32,9 @@ from plimsoll.serve import credentials
 from plimsoll.serve.credentials import Use
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate
-from plimsoll.store.duck.store import DuckStore
-from plimsoll.store.folders.store import RunFolders, folder_of_runs
-from plimsoll.store.protocol import Store
+from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.folders.runs import RunFolders, folder_of_runs, runs_only
+from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 from plimsoll.up import log_lines
@@ -194,7 +194,8 @@ def _store(options: Options, folder: Path, keeping: StoreSettings, catalogue: Ca
     if named and names_victoriametrics(named):
         address_of_live = VictoriaAddress.parse(named, os.environ.get(TOKEN, ""))
         # A path that is absolute stays as it is.
-        beside = RunFolders.open(folder / keeping.runs, make=True) if keeping.runs else _embedded(folder, keeping)
+        runs = keeping.runs and RunFolders.open(folder / keeping.runs, make=True)
+        beside = runs_only(runs) if runs else _embedded(folder, keeping)
         return victoria_store(address_of_live, beside, lambda: measurements_of(catalogue.signals.values()))
     if keeping.runs:
         raise Unusable(
@@ -209,8 +210,8 @@ def _store(options: Options, folder: Path, keeping: StoreSettings, catalogue: Ca
     return _embedded(folder, keeping)
 
 
-def _embedded(folder: Path, keeping: StoreSettings) -> DuckStore:
-    return DuckStore.open(folder, raw_days=keeping.raw_days, days=keeping.days, size_limit=keeping.size)
+def _embedded(folder: Path, keeping: StoreSettings) -> Store:
+    return open_embedded(folder, raw_days=keeping.raw_days, days=keeping.days, size_limit=keeping.size)
 
 
 def _demo(started: int) -> Source:

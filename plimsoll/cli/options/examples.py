@@ -26,7 +26,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "ingest": ("plimsoll ingest logs/ --run nightly-42 --label build=1042",),
     "up": ("plimsoll up", "plimsoll up --demo", "plimsoll up --listen 0.0.0.0:7070"),
-    "salvage": ("plimsoll salvage", "plimsoll salvage --store /var/lib/plimsoll"),
     "backup": ("plimsoll backup plimsoll-monday.duckdb",),
     "users add": (
         "plimsoll users add anna --role operator",

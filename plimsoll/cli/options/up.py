@@ -51,13 +51,6 @@ def backup_command(
     backup.run(to, store)
 
 
-def salvage_command(store: FolderOption = None) -> None:
-    """Of a damaged embedded store, while plimsoll up does not run: begin a new one with what can be read."""
-    from plimsoll.cli.commands import salvage
-
-    salvage.run(store)
-
-
 def reload_command(store: FolderOption = None) -> None:
     """Have a running plimsoll up read up.toml and plimsoll.toml anew.
 

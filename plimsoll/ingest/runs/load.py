@@ -14,7 +14,7 @@ from plimsoll.ingest.shared.same_time import one_row_a_time
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Kind, Remark, counted
-from plimsoll.model.run import Recording, StoredRun
+from plimsoll.model.run import StoredRun
 from plimsoll.model.series import Series
 from plimsoll.store.lease import Lease, LeaseEnded, leased
 from plimsoll.store.line_protocol import as_stored

@@ -81,7 +81,11 @@ def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
                 f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with {Parameter.MERGE}, "
                 f"or is {Parameter.ZONE} not right?"
             )
-        yield Remark(Kind.NOTED, f"{whose}: where both have a value of the same counter and time, that of the run counts", count=len(found))
+        yield Remark(
+            Kind.NOTED,
+            f"{whose}: where both have a value of the same counter and time, that of the run counts",
+            count=len(found),
+        )
 
 
 def meet(one: RunSummary, run: StoredRun) -> bool:

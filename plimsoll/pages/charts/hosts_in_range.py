@@ -23,7 +23,7 @@ from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Transform
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.subjects import Subject, host_of, host_tags
-from plimsoll.store.protocol import Store
+from plimsoll.store.protocol import SampleReader
 from plimsoll.up.watched import Watched
 
 _GRAIN = 60 * SECOND  # ranges within the same minutes share a scene
@@ -138,7 +138,7 @@ class Cache(Generic[_Kept]):
 class Scene:
     """The series with samples in a range (UTC ns), and what is known of their hosts."""
 
-    store: Store
+    store: SampleReader
     site: Site
     given: GivenFacts
     series: Sequence[Series]
@@ -257,9 +257,9 @@ class Scenes:
         self._hosts: Cache[HostSignals] = Cache(_HOSTS_S, _MOST_HOSTS)
 
     @property
-    def store(self) -> Store:
+    def store(self) -> SampleReader:
         """The store that is read."""
-        return self._watched.store
+        return self._watched.store.samples
 
     @property
     def signals(self) -> Mapping[str, Signal]:

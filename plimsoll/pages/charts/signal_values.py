@@ -13,7 +13,7 @@ from plimsoll.review.signal_samples import signal_samples
 from plimsoll.rules.fields import transformed
 from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as, series_of
 from plimsoll.store.m4 import Drawn, bucket_width, m4
-from plimsoll.store.protocol import Store
+from plimsoll.store.protocol import SampleReader
 
 _BEFORE = 60 * SECOND  # the first rate of a range needs the sample before it
 _EVERY = 10 * SECOND  # how often most series have a sample
@@ -21,7 +21,7 @@ _MOST_AT_ONCE = 6_000_000  # samples
 _NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 
 
-def draw_signals(store: Store, origins: Sequence[Origin], start: int, end: int, columns: int) -> list[Drawn]:
+def draw_signals(store: SampleReader, origins: Sequence[Origin], start: int, end: int, columns: int) -> list[Drawn]:
     """Return the samples that draw each signal in a range, at most four for each of so many columns; NaN is a gap.
 
     Signals that are recorded as they are drawn are reduced by the store, the others computed from what it has; not too
@@ -40,7 +40,7 @@ def draw_signals(store: Store, origins: Sequence[Origin], start: int, end: int, 
     return [lines[at] for at in range(len(origins))]
 
 
-def compute_signals(store: Store, origins: Sequence[Origin], start: int, end: int) -> list[Samples]:
+def compute_signals(store: SampleReader, origins: Sequence[Origin], start: int, end: int) -> list[Samples]:
     """Return the samples of signals in a range, computed from all series that they are made of."""
     series = [*dict.fromkeys(one for origin in origins for one in series_of(origin))]
     raw = dict(zip(series, store.read(series, start - _BEFORE, end), strict=True)) if series else {}

@@ -68,7 +68,7 @@ def _signals(watched: Watched) -> Iterator[Found]:
 
 def _runs(watched: Watched) -> Iterator[Found]:
     try:
-        runs = watched.store.runs()
+        runs = watched.store.runs.summaries()
     except (Unreachable, Unusable):
         return  # the page of runs says why
     for one in runs:

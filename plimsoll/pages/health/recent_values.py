@@ -124,7 +124,7 @@ class RecentValues:
         try:
             tags = host_tags(watched.site.catalogue.signals)
             by_host: dict[str, list[Series]] = {}
-            for one in watched.store.series(end - _HOUR, end, live=True).series:
+            for one in watched.store.live.series(end - _HOUR, end).series:
                 by_host.setdefault(host_key(host_of(one, tags)), []).append(one)
             hosts = [*by_host.values()]
             for first in range(0, len(hosts), _AT_ONCE):
@@ -137,7 +137,7 @@ class RecentValues:
     def _read_hosts(self, series: Sequence[Series], end: int) -> None:
         watched = self._watched
         start = end - _HOUR
-        for one, found in conditions_of(watched.store, watched.site, watched.given, series, start - _WINDOW, end):
+        for one, found in conditions_of(watched.store.live, watched.site, watched.given, series, start - _WINDOW, end):
             with self._lock:
                 if one.key in self._hour and len(found.times):
                     self._hour.add(one.key, found.times, found.values)

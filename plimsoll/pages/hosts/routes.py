@@ -92,7 +92,7 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         "incidents": incident_rows(fires, active, zone, now),
         "parts": [*_parts(health.name, scene, own)],
         "processes": next((one.worst.details.processes for one in fires if one.worst.details.processes), ()),
-        "processes_now": ProcessLines(watched.store, watched.site.catalogue.signals)(now, [host]).get(host, ()),
+        "processes_now": ProcessLines(watched.store.live, watched.site.catalogue.signals)(now, [host]).get(host, ()),
         "facts": [*_facts(health, scene, zone, now)],
         "silences": [(one.rule, zone.clock(one.until), one.reason, one.who) for one in silenced],
         "notes": [

@@ -25,7 +25,7 @@ from plimsoll.pages.reviewing.jobs import Job, Stage
 from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews, TooMany
 from plimsoll.pages.shared.asking import record
 from plimsoll.pages.shared.run_links import run_path
-from plimsoll.store.run_states import State
+from plimsoll.store.protocol import State
 
 MOST_COMPARED = 8
 router = new_router()
@@ -148,7 +148,7 @@ def delete_run(
     review: RunDependency, request: Request, reviews: ReviewsDependency, watched: WatchedDependency
 ) -> RunPart:
     """Delete a run with its samples and review; the answer is what it was."""
-    unload(watched.store, review.run.name)
+    unload(watched.store.runs, review.run.name)
     reviews.kept.remove(review.id)
     record(watched, actor_of(request), f"deleted run {review.run.name}")
     return _run_part(review)

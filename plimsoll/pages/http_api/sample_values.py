@@ -13,7 +13,7 @@ from plimsoll.pages.charts.hosts_in_range import SignalSource
 from plimsoll.pages.charts.signal_values import compute_signals
 from plimsoll.rules.fields import transformed
 from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as, series_of
-from plimsoll.store.protocol import Buckets, Store
+from plimsoll.store.protocol import Buckets, SampleReader
 
 # Our own: what is sent to one who asks, and what is read to compute it, must fit in memory beside the judging.
 MOST_LINES = 200
@@ -38,7 +38,7 @@ class Line:
 
 
 def of_signals(
-    store: Store, name: str, unit: str, found: Sequence[SignalSource], start: int, end: int, width: int | None
+    store: SampleReader, name: str, unit: str, found: Sequence[SignalSource], start: int, end: int, width: int | None
 ) -> list[Line]:
     """The values of a signal for some subjects. Unusable if they are too many."""
     _check_buckets(len(found), start, end, width)
@@ -54,7 +54,7 @@ def of_signals(
     ]
 
 
-def of_series(store: Store, series: Sequence[Series], start: int, end: int, width: int | None) -> list[Line]:
+def of_series(store: SampleReader, series: Sequence[Series], start: int, end: int, width: int | None) -> list[Line]:
     """The values of series as they were sent. Unusable if they are too many."""
     _check_buckets(len(series), start, end, width)
     if not series:
@@ -77,7 +77,7 @@ def _is_line(origin: Origin) -> bool:
 
 
 def _reduced_by_store(
-    store: Store, origins: Sequence[Origin], start: int, end: int, width: int
+    store: SampleReader, origins: Sequence[Origin], start: int, end: int, width: int
 ) -> list[tuple[Times, Mapping[str, Values]]]:
     """Buckets of signals that are recorded as they are, but for their unit."""
     direct = [one for one in origins if isinstance(one, SeriesOrigin)]
@@ -92,7 +92,7 @@ def _reduced_by_store(
     return made
 
 
-def _compute(store: Store, origins: Sequence[Origin], start: int, end: int, width: int | None) -> list[Samples]:
+def _compute(store: SampleReader, origins: Sequence[Origin], start: int, end: int, width: int | None) -> list[Samples]:
     """Return the samples of signals, computed from all that they are made of. Raises Unusable if they are too many."""
     series = [*dict.fromkeys(one for origin in origins for one in series_of(origin))]
     if series:
@@ -129,7 +129,7 @@ def _check_buckets(lines: int, start: int, end: int, width: int | None) -> None:
         )
 
 
-def _check_read(store: Store, series: Sequence[Series], start: int, end: int, most: int) -> None:
+def _check_read(store: SampleReader, series: Sequence[Series], start: int, end: int, most: int) -> None:
     values = sum(store.counts(series, start, end))
     if values > most:
         raise Unusable(

@@ -65,7 +65,7 @@ def list_series(query: Annotated[SeriesQuery, Query()], watched: WatchedDependen
     """Series with samples in a range."""
     start, end = query.range(time.time_ns())
     words = query.text.casefold().split()
-    series = watched.store.series(start, end, query.host).series
+    series = watched.store.samples.series(start, end, query.host).series
     matches = [one for one in series if all(word in _text(one) for word in words)] if words else series
     return Page[SeriesPart].of(matches, query, _series)
 
@@ -105,17 +105,17 @@ def _lines(
         found = scenes.live(start, end).find(Spec(query.signal, tuple(query.host), query.instance))
         _check_number(len(found))
         signal = scenes.signals[query.signal]
-        return of_signals(watched.store, query.signal, signal.unit, found, start, end, width)
+        return of_signals(watched.store.samples, query.signal, signal.unit, found, start, end, width)
     tags = [_tag(one) for one in query.tag]
     series = [
         one
-        for one in watched.store.series(start, end, query.host).series
+        for one in watched.store.samples.series(start, end, query.host).series
         if one.measurement == query.measurement
         and query.field in ("", one.field)
         and all(one.tag(name) == value for name, value in tags)
     ]
     _check_number(len(series))
-    return of_series(watched.store, series, start, end, width)
+    return of_series(watched.store.samples, series, start, end, width)
 
 
 def _check_number(lines: int) -> None:

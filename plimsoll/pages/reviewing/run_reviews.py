@@ -62,11 +62,11 @@ class RunReviews:
 
     def runs(self) -> list[RunReview]:
         """All runs of the store, the latest first."""
-        return [self._of(one) for one in self._watched.store.runs()]
+        return [self._of(one) for one in self._watched.store.runs.summaries()]
 
     def find(self, name: str) -> RunReview | None:
         """The run of a name."""
-        return next((self._of(one) for one in self._watched.store.runs() if one.name == name), None)
+        return next((self._of(one) for one in self._watched.store.runs.summaries() if one.name == name), None)
 
     def make(self, one: RunReview) -> RunReview:
         """Have a run reviewed."""
@@ -85,7 +85,7 @@ class RunReviews:
             if self._trend is None or self._trend[0] != key:
                 signals = self._how.catalogue.signals
                 means = [kept.run_means(signals) for one in key if (kept := self.kept.means(one))]
-                latest = self._watched.store.run(runs[-1].run.name)
+                latest = self._watched.store.runs.get(runs[-1].run.name)
                 path = Path(settings.FILE_NAME)
                 given = settings.parse((latest.settings if latest else "") or "", path)
                 self._trend = key, trend(means, checked(given.compare, path, signals))
@@ -160,4 +160,4 @@ class RunReviews:
             self.uploads.save(record)
             self.uploads.remove_files(job.id)
             del self._arrived[job.id]
-        self.kept.tidy(self._watched.store.runs())
+        self.kept.tidy(self._watched.store.runs.summaries())

@@ -49,8 +49,8 @@ from plimsoll.review.review import Review
 from plimsoll.review.review_logs import review_logs
 from plimsoll.rules.load import Catalogue
 from plimsoll.serve.credentials import owner_token
-from plimsoll.store.protocol import Store
-from plimsoll.store.remote import RemoteStore
+from plimsoll.store.remote import remote_store
+from plimsoll.store.store import Store
 from plimsoll.up import running
 
 _NICE = 10
@@ -157,7 +157,7 @@ def _uploaded(upload: Upload, say: Say) -> tuple[Found, StoredRun]:
 
 
 def _stored(store: Store, name: str) -> tuple[Found, StoredRun]:
-    found = read_run(store, name)
+    found = read_run(store.runs, name)
     assert found.run is not None
     return found, found.run
 
@@ -180,7 +180,7 @@ def _keep(
     except (Unusable, Unreachable) as error:
         say(refused=str(error), hint=_hint(error))
         return
-    listed = find(store, run.name)
+    listed = find(store.runs, run.name)
     if listed:
         reviews.rename(task.review, review_id(listed))
         say(reviewed=review_id(listed))
@@ -208,12 +208,12 @@ def _hint(error: Exception) -> str:
             return ""
 
 
-def _store(data: Path) -> RemoteStore:
+def _store(data: Path) -> Store:
     """The store of the server that started this process."""
     known = running.find(data)
     if known is None:
         raise Unreachable("plimsoll up does not run any more")
-    return RemoteStore(known.address, owner_token(data), known.check_listens)
+    return remote_store(known.address, owner_token(data), known.check_listens)
 
 
 def _of_logs(found: Found) -> list[Remark]:

@@ -21,8 +21,7 @@ from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.run_links import stage_text
 from plimsoll.store.lease import LIFE_S, described
-from plimsoll.store.protocol import RunSummary
-from plimsoll.store.run_states import State
+from plimsoll.store.protocol import RunSummary, State
 from plimsoll.up.watched import Watched
 
 _STATES = {
@@ -63,7 +62,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
     """The routes. A run may be called as an action is, so an action needs the name of a run in the query."""
 
     def listed(request: Request) -> Response:
-        every, claims = reviews.runs(), watched.store.claims(LIFE_S)
+        every, claims = reviews.runs(), watched.store.runs.claims.current(LIFE_S)
         every = reviews.make_missing(every)
         choice = Choice.of(request)
         found = [one for one in every if choice.has(one.run)]
@@ -104,7 +103,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
         problem = ""
         if request.method == "POST":
             try:
-                unload(watched.store, one.run.name)
+                unload(watched.store.runs, one.run.name)
             except (Unusable, Unreachable) as error:
                 problem = str(error)
             else:

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.store.folders.files import sync
 from plimsoll.store.duck.hot_tables import DAY, Cursor, Kind
+from plimsoll.store.folders.files import sync
 
 WORDS = {Kind.RAW: "values", Kind.THIN: "minutes"}
 NAME = re.compile(rf"(\d{{4}}-\d\d-\d\d)/({'|'.join(WORDS.values())})-(\d+)-([0-9a-f]{{16}})\.parquet")

@@ -262,7 +262,7 @@ def _connect_or_set_aside(path: Path, days: DayFolder) -> Cursor:
             break
         except Damaged as error:
             if not runs_of(path).exists():
-                raise
+                raise Unusable(f"{error}; put a backup in its place") from None
             is_new = True
             if names := set_aside(file):
                 _log.error("%s; it is set aside as %s", error, names)

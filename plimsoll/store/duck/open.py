@@ -85,7 +85,7 @@ class Damaged(Unusable):
 
     def __init__(self, path: Path, error: Exception) -> None:
         first = next(iter(str(error).splitlines()), type(error).__name__)
-        super().__init__(f"{path}: cannot be read: {first[:300]}; put a backup in its place")
+        super().__init__(f"{path}: is damaged: {first[:300]}")
 
 
 def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int = VERSION) -> Cursor:

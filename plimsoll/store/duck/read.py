@@ -171,7 +171,9 @@ def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], lis
         listed = list_files(cursor, start, end)
         files = _readable(file.days, listed)
         if start // DAY == end // DAY:
-            queries += [f"SELECT series FROM {table.rows} WHERE {within}" for table in tables if table.name not in opened]
+            queries += [
+                f"SELECT series FROM {table.rows} WHERE {within}" for table in tables if table.name not in opened
+            ]
             for kind in (Kind.RAW, Kind.THIN):
                 if of_kind := [one for one in files if one.kind is kind]:
                     queries.append(f"SELECT series FROM {rows_of(file.days, of_kind, int(start), int(end))}")

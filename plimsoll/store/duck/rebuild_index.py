@@ -57,10 +57,10 @@ def _describe(cursor: Cursor, days: DayFolder, path: Path) -> DayFile:
 
 def _add_series(cursor: Cursor, days: DayFolder, file: DayFile) -> None:
     """List which series have samples on a day, with the names of those that are not known."""
-    rows = rows_of(days, [file])
+    rows, place = rows_of(days, [file]), quoted(str(days.place(file.name)))
     cursor.execute(f"INSERT INTO held SELECT {file.day}, series, min(time), max(time) FROM {rows} GROUP BY series")
     unknown = cursor.execute(
-        f"SELECT DISTINCT series, host, measurement, tags, field FROM read_parquet({quoted(str(days.place(file.name)))}) "
+        f"SELECT DISTINCT series, host, measurement, tags, field FROM read_parquet({place}) "
         "ANTI JOIN series ON series = series.id"
     ).fetchall()
     for number, host, measurement, tags, field in unknown:

@@ -235,9 +235,11 @@ class RunFolders:
         chosen = (
             kept
             for kept in self._list()
-            if (kept.run.generation == run.generation if run else kept.run.complete)
-            and kept.run.start <= end
-            and start <= kept.run.end
+            if (
+                kept.run.generation == run.generation
+                if run
+                else kept.run.complete and kept.run.start <= end and start <= kept.run.end
+            )
         )
         ordered = sorted(chosen, key=lambda kept: -kept.saved)
         paths = [path for kept in ordered for path in reversed(samples.files_of(kept.folder))]

@@ -98,13 +98,16 @@ class InfluxRuns:
         summary = RunSummary.new(run)
         text = base64.b64encode(dumps(run)).decode()
         parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
+        self._remove_orphans()
         earlier = self._generations(run.name)
+        if "" in earlier:
+            self.forget(replace(summary, generation=""))
         self._post(
             _point(DOCUMENT, _tags(summary) | {"part": f"{at:06}"}, {"data": part, "parts": len(parts)}, run.start)
             for at, part in enumerate(parts)
         )
         self._post([_state(summary), _point(RUN, _tags(summary), _row(summary), run.start)])
-        for generation in earlier:
+        for generation in earlier - {""}:
             self.forget(replace(summary, generation=generation))
         return summary
 
@@ -181,6 +184,13 @@ class InfluxRuns:
             self._server.delete(*EVER, " AND ".join([f"_measurement={identifier(measurement)}", *equal]))
         if run.generation:
             self._server.delete(*EVER, f"{GENERATION}={identifier(run.generation)}")
+
+    def _remove_orphans(self) -> None:
+        """Remove samples that a command wrote after another one had deleted its run, before it was killed."""
+        query = f"SHOW TAG VALUES WITH KEY = {identifier(GENERATION)}"
+        tagged = {row[1] for table in self._server.query(query) for row in table.rows}
+        for generation in tagged - {run.generation for run in self.summaries()}:
+            self._server.delete(*EVER, f"{GENERATION}={identifier(generation)}")
 
     def _query_all(self, measurement: str) -> Iterator[Table]:
         where = time_range(*EVER)

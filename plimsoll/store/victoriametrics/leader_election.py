@@ -54,7 +54,7 @@ class Heartbeats(Protocol):
 
 
 class LeaderElection:
-    """The part of this process in the election. `step` is called every few seconds; other methods may be called in any thread."""
+    """The part of this process in the election. `step` is called every few seconds, other methods in any thread."""
 
     def __init__(self, server: Heartbeats, who: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server

@@ -1,8 +1,8 @@
 r"""Samples as the line protocol that VictoriaMetrics reads, and the names that it makes of them.
 
-Unlike InfluxDB, it takes `\\` for one backslash. A metric is named by the measurement and the field, joined by `_`; tags are labels. The name
-does not show where the measurement ends: it is the longest known measurement that fits, else the part before the first
-`_`.
+Unlike InfluxDB, it takes `\\` for one backslash. A metric is named by the measurement and the field, joined by `_`;
+tags are labels. The name does not show where the measurement ends: it is the longest known measurement that fits, else
+the part before the first `_`.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping

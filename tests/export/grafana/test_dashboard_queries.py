@@ -24,9 +24,10 @@ from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.subjects import subject_of
 from plimsoll.store.influx.server import Address, Server
-from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.influx.store import influx_store
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.panel_queries import interval_ms, questions
+from tests.stored_runs import points_of
 
 START_S = 1_790_000_400
 END_S = START_S + 1_200
@@ -47,10 +48,11 @@ class Filled:
     def __init__(self, bucket):
         self._bucket = bucket
         self._connections = urllib3.PoolManager(timeout=300)
-        self.store = InfluxStore(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
+        self.store = influx_store(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
         times = fleet.times(START_S * SECOND, END_S * SECOND)
         logs = [fleet.log(host, times, every=True) for host in HOSTS]
-        assert sum(written.refused for written in self.store.write(logs)) == 0
+        for log in logs:
+            assert self.store.live.write_points(points_of(log)).refused == 0
         self.samples = {
             series.key: Samples(log.times, column.to_numpy())
             for log in logs
@@ -59,7 +61,7 @@ class Filled:
         half = len(times) // 2
         for name, rows in (("before", (0, half)), ("after", (half, len(times)))):
             parts = tuple(Recording.of(log.rows(*rows), "ab") for log in logs[:2])
-            self.store.save(StoredRun(Run(name, {"memory": "8GB"}), parts))
+            self.store.runs.save(StoredRun(Run(name, {"memory": "8GB"}), parts))
         self.series = {}
         for one in (one for log in logs for one in log.series):
             self.series.setdefault((one.measurement, one.field), []).append(one)

@@ -19,7 +19,7 @@ from plimsoll.rules.origins import FieldsOrigin, recorded_as
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.store.influx import tokens
 from plimsoll.store.influx.server import Address, Server
-from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.influx.store import influx_store
 from tests.conftest import built
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.conftest import Influx
@@ -47,7 +47,7 @@ class Watched:
         with (folder / "telegraf.log").open("wb") as log:
             self._telegraf = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
         names = (tokens.URL, tokens.ORG, tokens.BUCKET, tokens.TOKEN_INGEST)
-        self.store = InfluxStore(Server(Address(*(self._made[name] for name in names))))
+        self.store = influx_store(Server(Address(*(self._made[name] for name in names))))
         self._grafana = Influx(*(self._made[name] for name in (*names[:3], tokens.TOKEN_GRAFANA)))
 
     def load(self, name):
@@ -60,15 +60,15 @@ class Watched:
                 time.sleep(1)
             # The range ends early enough that all its samples have been written.
             return self.begun, time.time_ns() - 5 * SECOND
-        run = self.store.run(name)
+        run = self.store.runs.get(name)
         assert run
         return run.start, run.end
 
     def _live_samples(self):
         """How many samples Telegraf has written of a field that it reads each time."""
         now = time.time_ns()
-        found = [one for one in self.store.series(self.begun, now).series if one.field == "n_cpus"]
-        return min(self.store.counts(found, self.begun, now), default=0)
+        found = [one for one in self.store.samples.series(self.begun, now).series if one.field == "n_cpus"]
+        return min(self.store.samples.counts(found, self.begun, now), default=0)
 
     def stop(self):
         self._telegraf.terminate()
@@ -127,8 +127,10 @@ def watched(tmp_path_factory):
 
 def recorded(watched, start, end):
     """Return the signals that have a value in a range."""
-    series = watched.store.series(start, end).series
-    samples = {one.key: found for one, found in zip(series, watched.store.read(series, start, end), strict=True)}
+    series = watched.store.samples.series(start, end).series
+    samples = {
+        one.key: found for one, found in zip(series, watched.store.samples.read(series, start, end), strict=True)
+    }
     signals = load_signals()
     finder = Finder(signals, series, lambda one: len(samples[one.key].times) > 1)
 

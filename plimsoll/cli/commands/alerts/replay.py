@@ -55,7 +55,7 @@ def replay(span: TimeRange, given: Given) -> None:
     if end < start:
         raise Unusable("nothing was judged in this time; choose another with --from and --to")
     with open_store(samples, measurements=lambda: measurements_of(catalogue.signals.values())) as store:
-        alerts = sorted(replayed(store, site, settings.facts(), start, end), key=lambda alert: alert.fired_at)
+        alerts = sorted(replayed(store.live, site, settings.facts(), start, end), key=lambda alert: alert.fired_at)
     print_line(f"{zone.span(start, end)} {zone.label(start)}: {counted(len(alerts), 'alert')}")
     for alert in alerts:
         print_line(_sentence(alert, zone), indent=2)

@@ -19,7 +19,7 @@ from plimsoll.export.grafana.dashboards.parts import (
 )
 from plimsoll.export.grafana.look import load_look
 from plimsoll.store.influx.quoting import identifier
-from plimsoll.store.influx.runs import RUN
+from plimsoll.store.influx.samples import RUN
 
 AREA = "runs"
 # `hosts_url` contains the hosts of a run as URL parameters of a dashboard.

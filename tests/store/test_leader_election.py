@@ -4,8 +4,8 @@ import time
 
 from plimsoll.model.errors import Unreachable
 from plimsoll.store.victoriametrics.address import Address
+from plimsoll.store.victoriametrics.leader_election import LIFE_S, LeaderElection
 from plimsoll.store.victoriametrics.server import Server
-from plimsoll.store.victoriametrics.turn import LIFE_S, Turn
 
 SEEN_AFTER_S = 7.0
 
@@ -19,7 +19,7 @@ class Simulated:
         self.written = []
 
     def of(self, who):
-        return Turn(_Reached(self, who), who, lambda: self.now)
+        return LeaderElection(_Reached(self, who), who, lambda: self.now)
 
 
 class _Reached:
@@ -55,7 +55,7 @@ def steps(server, seconds, *turns):
         server.now += 5
         for one in turns:
             one.step()
-        counts.append(sum(one.is_mine() for one in turns))
+        counts.append(sum(one.is_leader() for one in turns))
     return counts
 
 
@@ -65,9 +65,9 @@ def test_the_one_that_is_there_for_the_longest_time_alerts_and_the_others_say_so
     steps(server, 30, first)
     second, third = server.of("bob@b"), server.of("carl@c")
     assert set(steps(server, 120, first, second, third)) == {1}
-    assert first.is_mine()
-    assert first.told == ""
-    assert second.told.startswith("anna@a, which reads this store since 1970-01-01T00:16:45Z, alerts.")
+    assert first.is_leader()
+    assert first.status == ""
+    assert second.status.startswith("anna@a, which reads this store since 1970-01-01T00:16:45Z, alerts.")
 
 
 def test_when_it_ends_one_of_the_others_takes_over_and_only_one():
@@ -79,7 +79,7 @@ def test_when_it_ends_one_of_the_others_takes_over_and_only_one():
     counts = steps(server, 120, second, third)
     assert set(counts) == {0, 1}
     assert counts.index(1) * 5 <= LIFE_S + SEEN_AFTER_S
-    assert (second.is_mine(), third.is_mine()) == (True, False)
+    assert (second.is_leader(), third.is_leader()) == (True, False)
 
 
 def test_whoever_was_away_for_long_does_not_take_the_turn_back():
@@ -89,12 +89,12 @@ def test_whoever_was_away_for_long_does_not_take_the_turn_back():
     steps(server, 30, first, second)
     server.away = {"a"}
     steps(server, 20, first, second)
-    assert (first.is_mine(), second.is_mine()) == (True, False)
+    assert (first.is_leader(), second.is_leader()) == (True, False)
     steps(server, 60, first, second)
-    assert second.is_mine()
+    assert second.is_leader()
     server.away = set()
     steps(server, 60, first, second)
-    assert (first.is_mine(), second.is_mine()) == (False, True)
+    assert (first.is_leader(), second.is_leader()) == (False, True)
 
 
 def test_where_it_cannot_be_known_for_a_minute_each_alerts():
@@ -102,7 +102,7 @@ def test_where_it_cannot_be_known_for_a_minute_each_alerts():
     server.away = {"a"}
     alone = server.of("a")
     assert steps(server, 40, alone) == [0] * 8
-    assert "not known yet" in alone.told
+    assert "not known yet" in alone.status
     assert steps(server, 40, alone)[-1] == 1
 
 
@@ -114,12 +114,12 @@ def test_two_that_start_at_once_agree():
 
 def test_turns_are_kept_in_a_real_server(own_victoriametrics):
     server = Server(Address.parse(f"victoriametrics://{own_victoriametrics.address}"))
-    first, second = Turn(server, 'root@"a", b (process 7)'), Turn(server, "other")
+    first, second = LeaderElection(server, 'root@"a", b (process 7)'), LeaderElection(server, "other")
     for turns in ([first], [first, second], [first, second]):
         for one in turns:
             one.step()
         own_victoriametrics.show()
         time.sleep(1.1)  # it says to the second what time it is
-    assert (first.is_mine(), second.is_mine()) == (True, False)
-    assert second.told.startswith('root@"a", b (process 7), which reads this store since 20')
+    assert (first.is_leader(), second.is_leader()) == (True, False)
+    assert second.status.startswith('root@"a", b (process 7), which reads this store since 20')
     server.close()

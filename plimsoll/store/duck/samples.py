@@ -1,0 +1,209 @@
+"""The embedded store: the live samples of the open day in a DuckDB file, closed days as Parquet files beside it.
+
+One process owns it. A file that turns out to be damaged is set aside, and a new one is begun: the days that are over
+can be read, and samples are written on.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.host_key import host_key
+from plimsoll.model.points import Points
+from plimsoll.model.samples import Samples, joined
+from plimsoll.model.series import Series, hosts_of
+from plimsoll.store.duck import read as duck_read
+from plimsoll.store.duck.compaction import Keeping
+from plimsoll.store.duck.hot_file import HotFile
+from plimsoll.store.duck.hot_tables import DAY, Batch
+from plimsoll.store.duck.live_writer import LiveWriter
+from plimsoll.store.duck.open import ASIDE, Damaged, set_aside, write_ahead_log
+from plimsoll.store.duck.retention import Retention
+from plimsoll.store.duck.series_index import SeriesIndex
+from plimsoll.store.m4 import Drawn
+from plimsoll.store.protocol import Buckets, FoundSeries, WriteResult
+
+_PAUSE_S = 0.01
+_MOST_LISTS = 4
+_ASIDE = re.compile(re.escape(ASIDE) + r"(\d{4}-\d\d-\d\d)T")
+_Result = TypeVar("_Result")
+_log = logging.getLogger(__name__)
+
+
+class _Hot:
+    """A hot file with all that is known of its content."""
+
+    def __init__(self, path: Path, margin: int, keeping: Keeping) -> None:
+        self.file = HotFile(path, margin)
+        try:
+            self.index = SeriesIndex(self.file)
+            self.live = LiveWriter(self.file)
+            self.retention = Retention(self.file, self.live, self.index, keeping)
+        except BaseException:
+            self.file.close()
+            raise
+
+    def close(self) -> None:
+        with self.retention.turn:
+            self.file.close()
+
+
+class DuckSamples:
+    """Live samples in a file and its day files. See `plimsoll.store.protocol.SampleStore`.
+
+    The file is made if it is missing. Nothing is written while less than `margin` bytes are free on its disk. Unusable
+    if another process has it open, it is of a later version, or it cannot be opened.
+    """
+
+    def __init__(self, path: Path, margin: int, keeping: Keeping) -> None:
+        self._open: Callable[[], _Hot] = lambda: _Hot(path, margin, keeping)
+        self._path = path
+        self._lock = Lock()
+        self._hot = self._open()
+        self._lists: dict[bytes, list[Series]] = {}
+
+    @property
+    def name(self) -> str:
+        """The path of the file."""
+        return str(self._path)
+
+    def close(self) -> None:
+        """Close the file, after the writes in progress."""
+        self._hot.close()
+
+    def size(self) -> int:
+        """Return the number of bytes in use."""
+        return self._use(lambda hot: hot.file.used)
+
+    @property
+    def damaged(self) -> dict[Path, str]:
+        """The files whose samples are missing in every answer, and why: day files, and hot files set aside."""
+        days = self._hot.file.days
+        aside = {path: f"is damaged and was set aside: {what}" for path, what, _ in self._list_aside()}
+        return aside | {days.place(name): why for name, why in days.damaged.items()}
+
+    def tidy(self, now: int) -> bool:
+        """Do one piece of the work that keeps samples sorted and within their limits; return whether there was any.
+
+        Writes wait for it, for at most about a second. `now`: the time (UTC ns) from which ages are counted.
+        """
+        is_more = self._use(lambda hot: hot.retention.piece(now))
+        if is_more:
+            # Python's locks are not fair: without this, the next piece would begin before a write that waits.
+            time.sleep(_PAUSE_S)
+        return is_more
+
+    def back_up(self, to: Path) -> None:
+        """Copy what is committed now to a new file, while writing goes on. Unusable if there is a file already."""
+        self._hot.file.backup(to)
+
+    def write_points(self, points: Points) -> WriteResult:
+        """Write live samples; they are committed when it returns."""
+
+        def write(hot: _Hot) -> WriteResult:
+            used, which = np.unique(points.which, return_inverse=True)
+            numbers = hot.index.numbers([points.series[at] for at in used.tolist()])
+            hot.live.write(Batch(numbers[which], points.times, points.values).last_of_each())
+            return WriteResult(len(points))
+
+        return self._use(write)
+
+    def hosts(self, start: int, end: int) -> list[str]:
+        """Return the hosts with samples in a range, sorted."""
+        return sorted(hosts_of(self.series(start, end).series), key=host_key)
+
+    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
+        """Return the series with a sample in a range, sorted."""
+
+        def find(hot: _Hot) -> FoundSeries:
+            numbers, unreadable = duck_read.present(hot.file, start, end)
+            keys = {host_key(host) for host in hosts}
+            days = hot.file.days
+            unread = [f"{days.place(name)} {days.damaged[name]}" for name in unreadable]
+            unread += [
+                f"{path} is damaged ({what})"
+                for path, what, (first, last) in self._list_aside()
+                if first <= end and start <= last
+            ]
+            chosen = [
+                series for series in self._sorted(hot.index, numbers) if not hosts or host_key(series.host) in keys
+            ]
+            return FoundSeries(chosen, 0, tuple(unread))
+
+        return self._use(find)
+
+    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+        """Return the samples of each series in a range; the means of minutes where that is all that is kept."""
+        return self._of_each(duck_read.samples, joined([]), series, start, end)
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
+        """Return samples that draw each series in a range, chosen by DuckDB."""
+        nothing = Drawn(joined([]), 0)
+        return self._of_each(lambda asked: duck_read.drawn(asked, buckets), nothing, series, start, end)
+
+    def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
+        """Return minimum, maximum and mean, computed by DuckDB."""
+        return self._of_each(lambda asked: duck_read.buckets(asked, width), Buckets.empty(), series, start, end)
+
+    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+        """Return the number of samples of each series in a range."""
+        return self._of_each(duck_read.counts, 0, series, start, end)
+
+    def _of_each(
+        self,
+        read: Callable[[duck_read.Range], dict[int, _Result]],
+        nothing: _Result,
+        series: Sequence[Series],
+        start: int,
+        end: int,
+    ) -> list[_Result]:
+        def read_all(hot: _Hot) -> list[_Result]:
+            numbers = [hot.index.find(asked) for asked in series]
+            known = [number for number in numbers if number is not None]
+            with duck_read.ranging(hot.file, known, start, end) as asked:
+                results = read(asked)
+            return [nothing if number is None else results.get(number, nothing) for number in numbers]
+
+        return self._use(read_all)
+
+    def _use(self, call: Callable[[_Hot], _Result]) -> _Result:
+        """Call with the hot file; once more with a new one if it turns out to be damaged."""
+        hot = self._hot
+        try:
+            return call(hot)
+        except Damaged as error:
+            with self._lock:
+                if self._hot is hot:
+                    hot.close()
+                    _log.error("%s; it is set aside as %s", error, set_aside(write_ahead_log(self._path), self._path))
+                    self._lists.clear()
+                    self._hot = self._open()
+        return call(self._hot)
+
+    def _list_aside(self) -> list[tuple[Path, str, tuple[int, int]]]:
+        """Return the files that were set aside, what is missing, and the range in which it may be (UTC ns)."""
+        listed: list[tuple[Path, str, tuple[int, int]]] = []
+        for path in sorted(self._path.parent.glob(f"{self._path.name}*{ASIDE}*")):
+            if match := _ASIDE.search(path.name):
+                day = int(np.datetime64(match[1], "D").astype(np.int64))
+                what = f"live samples of {match[1]} and the day before that were in no day file"
+                listed.append((path, what, ((day - 1) * DAY, (day + 1) * DAY - 1)))
+        return listed
+
+    def _sorted(self, index: SeriesIndex, numbers: NDArray[np.int32]) -> list[Series]:
+        """Return the series of these numbers, sorted. Live ones are mostly those of the call before."""
+        key = numbers.tobytes()
+        cached = self._lists.get(key)
+        if cached is None:
+            cached = sorted((index.series[number] for number in numbers.tolist()), key=lambda series: series.key)
+            if len(self._lists) >= _MOST_LISTS:
+                self._lists.clear()
+            self._lists[key] = cached
+        return cached
