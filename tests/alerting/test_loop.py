@@ -84,7 +84,7 @@ class World:
         return Points(series, which, np.tile(times, len(series)), np.repeat(values, len(times)))
 
     def send(self, points):
-        self.store.live.write_points(points)
+        self.store.write_points(points)
         self.loop.written(points, self.now)
 
     def run(self, length, idle, every=MINUTE):
@@ -182,7 +182,7 @@ def test_history_is_that_of_the_replay_whatever_restarts_and_pauses_there_are(st
             until = stored_world.now + chance.randrange(1, 60) * EVERY
             for host, value in idle.items():
                 if value is not None:
-                    stored_world.store.live.write_points(
+                    stored_world.store.write_points(
                         stored_world.points(host, range(stored_world.now + EVERY, until + 1, EVERY), value)
                     )
             stored_world.now = until

@@ -168,7 +168,7 @@ def held(tmp_path):
     """A store whose first write waits, and its writer."""
     store: Any = Refusing(tmp_path / "plimsoll.duckdb", 0, Keeping(30, 400, 1 << 40))
     store.go_on = Event()
-    writing = Writing(store.live)
+    writing = Writing(store)
     yield store, writing
     store.go_on.set()
     writing.close()

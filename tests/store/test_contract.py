@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.points import Points
 from plimsoll.model.remark import Kind, Remark
@@ -43,10 +42,9 @@ def log(columns, *, every=10, start=START):
 
 @dataclass
 class LiveSamples:
-    """Live samples of a store. `exact`: every bit is kept, and of values at one time the last one."""
+    """Live samples of a store."""
 
     store: Store
-    exact: bool = True
 
     def write(self, *logs):
         return [self.store.live.write_points(points_of(log)) for log in logs]
@@ -58,8 +56,6 @@ class LiveSamples:
 
 class RunSamples:
     """The samples of a run of a store."""
-
-    exact = True
 
     def __init__(self, store: Store):
         self.store = store
@@ -73,29 +69,21 @@ class RunSamples:
         return self.store.runs.samples(self.run)
 
 
-@pytest.fixture(params=["influx", "duckdb", "closed", "remote", "victoria", "run of duckdb", "run of influx"])
+RUNS = ["run of duckdb", "run of influx"]
+KEEP_EVERY_BIT = ["influx", "duckdb", "closed", "remote"]  # VictoriaMetrics rounds, and keeps the higher of two values
+
+
+@pytest.fixture(params=[*KEEP_EVERY_BIT, "victoria", *RUNS])
 def samples(request):
     """A place for samples, empty."""
     name = request.param.removeprefix("run of ")
     value = request.getfixturevalue(name)
     store = influx_store(value) if name == "influx" else value
-    return RunSamples(store) if name != request.param else LiveSamples(store, exact=name != "victoria")
+    return LiveSamples(store) if name == request.param else RunSamples(store)
 
 
-@pytest.fixture
-def exact(samples):
-    """A place for samples that keeps every bit."""
-    if not samples.exact:
-        pytest.skip("rounds times to the millisecond and values to 15 digits; the higher of two values stays")
-    return samples
-
-
-@pytest.fixture
-def live(samples):
-    """A place for live samples."""
-    if isinstance(samples, RunSamples):
-        pytest.skip("samples of a run are not written one by one")
-    return samples
+in_exact_places = pytest.mark.parametrize("samples", [*KEEP_EVERY_BIT, *RUNS], indirect=True)
+in_live_places = pytest.mark.parametrize("samples", [*KEEP_EVERY_BIT, "victoria"], indirect=True)
 
 
 def values_of(samples, series, span=EVER):
@@ -107,16 +95,18 @@ def stored(*logs, name="night", **known):
     return StoredRun(Run(name, **known), tuple(Recording.of(one, "ab") for one in logs))
 
 
-def test_reads_back_what_was_written_to_the_last_bit(exact):
+@in_exact_places
+def test_reads_back_what_was_written_to_the_last_bit(samples):
     values = [0.1, 1 / 3, 1e300, 5e-324, -0.0, 123456789.123456789, 2.0**53 + 2]
-    assert [result.values for result in exact.write(log({cpu(): values}))] == [len(values)]
-    assert list(values_of(exact, cpu()).values()) == values
+    assert [result.values for result in samples.write(log({cpu(): values}))] == [len(values)]
+    assert list(values_of(samples, cpu()).values()) == values
 
 
-def test_times_are_kept_to_the_nanosecond(exact):
+@in_exact_places
+def test_times_are_kept_to_the_nanosecond(samples):
     odd = replace(log({cpu(): [1.0, 2.0]}), times=np.array([START + 1, START + 1_000_000_007]))
-    exact.write(odd)
-    (read,) = exact.reader.read([cpu()], *EVER)
+    samples.write(odd)
+    (read,) = samples.reader.read([cpu()], *EVER)
     assert read.times.tolist() == odd.times.tolist()
 
 
@@ -135,10 +125,11 @@ def test_writing_twice_changes_nothing(samples):
     assert values_of(samples, cpu(instance="0")) == {0: 4, 10: 5, 20: 6}
 
 
-def test_later_values_replace_earlier_ones_and_missing_ones_nothing(exact):
-    exact.write(log({cpu(): [1.0, 2.0, 3.0]}))
-    exact.write(log({cpu(): [7.0, None, 9.0], cpu("DB1"): [None, 1.0, None]}))
-    assert values_of(exact, cpu()) == {0: 7, 10: 2, 20: 9}
+@in_exact_places
+def test_later_values_replace_earlier_ones_and_missing_ones_nothing(samples):
+    samples.write(log({cpu(): [1.0, 2.0, 3.0]}))
+    samples.write(log({cpu(): [7.0, None, 9.0], cpu("DB1"): [None, 1.0, None]}))
+    assert values_of(samples, cpu()) == {0: 7, 10: 2, 20: 9}
 
 
 STRANGERS = [
@@ -237,48 +228,51 @@ def points(*samples):
     return Points(series, which, times, np.array([value for _, _, value in samples], np.float64))
 
 
-def test_of_live_samples_at_one_time_the_last_counts(live):
-    write = live.store.live.write_points
+@in_live_places
+def test_of_live_samples_at_one_time_the_last_counts(samples):
+    write = samples.store.live.write_points
     write(points((cpu(), 0, 1.0), (cpu(), 10, 5.0), (cpu(), 0, 2.0)))
-    assert values_of(live, cpu()) == {0: 2, 10: 5}
+    assert values_of(samples, cpu()) == {0: 2, 10: 5}
     write(points((cpu(), 10, 7.0), (cpu(), 20, 9.0)))
-    assert values_of(live, cpu()) == {0: 2, 10: 7, 20: 9}
+    assert values_of(samples, cpu()) == {0: 2, 10: 7, 20: 9}
     assert write(points()).values == 0
 
 
-def test_live_samples_may_come_late_and_again(live):
-    write = live.store.live.write_points
+@in_live_places
+def test_live_samples_may_come_late_and_again(samples):
+    write = samples.store.live.write_points
     write(points((cpu(), 50, 5.0), (cpu("DB1"), 0, 1.0)))
     late = points((cpu(), 20, 2.0), (cpu(), -86_400, 3.0))
     for _ in range(3):
         write(late)
         write(points((cpu(), 50, 5.0)))
-    assert values_of(live, cpu()) == {-86_400: 3, 20: 2, 50: 5}
-    assert live.reader.counts([cpu(), cpu("DB1")], *EVER) == [3, 1]
+    assert values_of(samples, cpu()) == {-86_400: 3, 20: 2, 50: 5}
+    assert samples.reader.counts([cpu(), cpu("DB1")], *EVER) == [3, 1]
 
 
-def test_reads_while_live_samples_are_written(live):
+@in_live_places
+def test_reads_while_live_samples_are_written(samples):
     """Every answer has whole batches: all those that were acknowledged before it was asked for."""
     acknowledged, wrong, done = [0], [], threading.Event()
 
     def read():
         while not done.is_set():
             before = acknowledged[0]
-            counts = [len(read.times) for read in live.reader.read([cpu(), cpu("DB1")], *EVER)]
-            if counts[0] < before or counts[1] < before or live.reader.counts([cpu()], *EVER)[0] < before:
+            counts = [len(read.times) for read in samples.reader.read([cpu(), cpu("DB1")], *EVER)]
+            if counts[0] < before or counts[1] < before or samples.reader.counts([cpu()], *EVER)[0] < before:
                 wrong.append((before, counts))
 
     readers = [threading.Thread(target=read) for _ in range(2)]
     for reader in readers:
         reader.start()
     for at in range(30):
-        live.store.live.write_points(points((cpu(), at, 1.0), (cpu("DB1"), at, 2.0)))
+        samples.store.live.write_points(points((cpu(), at, 1.0), (cpu("DB1"), at, 2.0)))
         acknowledged[0] = at + 1
     done.set()
     for reader in readers:
         reader.join()
     assert not wrong
-    assert len(values_of(live, cpu())) == 30
+    assert len(values_of(samples, cpu())) == 30
 
 
 def complete(store, *logs, name="night"):
@@ -322,11 +316,9 @@ def test_each_run_has_its_own_samples_and_loses_them_alone(store):
     assert store.samples.series(*EVER).series == []
 
 
+@pytest.mark.parametrize("store", ["influx", "duckdb", "remote", "victoria"], indirect=True)
 def test_runs_and_live_samples_are_read_as_one_where_the_run_counts(store):
-    try:
-        store.live.write_points(points((cpu(), 10, 5.0), (cpu(), 15, 6.0), (cpu("DB1"), 0, 1.0)))
-    except Unusable:
-        pytest.skip("keeps no live samples")
+    store.live.write_points(points((cpu(), 10, 5.0), (cpu(), 15, 6.0), (cpu("DB1"), 0, 1.0)))
     _, run = complete(store, log({cpu(): [1.0, 2.0]}))
     assert present(store.samples) == {0: 1, 10: 2, 15: 6}
     assert store.samples.counts([cpu(), cpu("DB1")], *EVER) == [3, 1]

@@ -15,12 +15,13 @@ import pytest
 
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.run import Recording
+from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.runs import InfluxRuns
+from plimsoll.store.influx.samples import InfluxSamples
 from plimsoll.store.influx.server import Server
-from plimsoll.store.influx.store import InfluxStore
 
 EVER = (0, 2**62)
 START = 1_700_000_000 * SECOND
@@ -28,7 +29,7 @@ START = 1_700_000_000 * SECOND
 
 def test_whole_numbers_of_a_live_agent_are_read_and_text_is_counted(influx):
     influx.post(b'kernel,host=web1 context_switches=15001i,note="x",up=true,load=1 1000\n')
-    store = InfluxStore(influx)
+    store = InfluxSamples(influx)
     found = store.series(*EVER)
     assert [(one.measurement, one.field) for one in found.series] == [
         ("kernel", "context_switches"),
@@ -43,7 +44,7 @@ def test_points_of_another_type_are_refused_and_counted(influx):
     refused, why = influx.post(b"kernel,host=a x=2.5 2000\nkernel,host=a x=3.5 3000\nother,host=a x=1 1000\n")
     assert refused == 2
     assert "type" in why
-    (series,) = InfluxStore(influx).series(*EVER, ["a"]).series[1:]
+    (series,) = InfluxSamples(influx).series(*EVER, ["a"]).series[1:]
     assert series == Series("a", "other", (), "x")
 
 
@@ -85,7 +86,7 @@ def test_a_token_that_only_reads_cannot_write(bucket):
     server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.grafana_token))
     with pytest.raises(Unusable, match="INFLUX_TOKEN"):
         server.post(b"m,host=a x=1 1000\n")
-    assert InfluxStore(server).series(*EVER).series == []
+    assert InfluxSamples(server).series(*EVER).series == []
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8086", "http://", "ftp://127.0.0.1", "http://[::1"])
@@ -243,94 +244,44 @@ def test_who_interrupts_does_not_wait_for_a_server_that_is_away(busy):
     assert len(handler.seen) <= 1
 
 
-# --- removing a run among what live agents wrote
-
-
-def recording(host="a", values=(1.5, 2.5), field="x", start=START):
-    series = Series(host, "m", (), field)
-    times = start + np.arange(len(values), dtype=np.int64) * 10 * SECOND
-    log = Log(Path("a.csv"), "PDH-CSV", times, (pl.Series(values, dtype=pl.Float64),), (series,), Zone.parse("UTC"))
-    return log, Recording.of(log, "ab")
-
-
-def stored(store):
-    found = store.series(*EVER).series
-    read = store.read(found, *EVER)
-    return {(one.host, one.field): samples.values.tolist() for one, samples in zip(found, read, strict=True)}
-
-
-def test_a_run_that_was_never_written_takes_nothing_along(influx):
-    store = InfluxStore(influx)
-    _, of_log = recording(values=(1.5, 2.5, 3.5))
-    influx.post("".join(f"m,host=a x={at} {START + (10 * at + 5) * SECOND}\n" for at in range(3)).encode())
-    store.remove(of_log, whole=False)
-    assert stored(store) == {("a", "x"): [0, 1, 2]}
-
-
-def test_values_that_were_refused_are_not_removed(influx):
-    store = InfluxStore(influx)
-    log, of_log = recording()
-    influx.post(f"m,host=a x=1i {START}\nm,host=a x=2i {START + 10 * SECOND}\n".encode())
-    (written,) = store.write([log])
-    assert written.refused
-    store.remove(of_log, whole=False)
-    assert stored(store) == {("a", "x"): [1, 2]}
-
-
-WEEK = 7 * 86400 * SECOND
-
-
-def test_others_fields_keep_their_values_though_their_kind_changed(influx):
-    store = InfluxStore(influx)
-    lines = [f"m,host=a y=7i {START}\n", f"m,host=a y=40.5 {START + WEEK}\n", f"m,host=a y=6u,x=9 {START - WEEK}\n"]
-    for line in lines:
-        influx.post(line.encode())
-    log, of_log = recording(values=(1.5,))
-    later, of_later = recording(values=(2.5,), start=START + WEEK)
-    list(store.write([log, later]))
-    for one in (of_log, of_later):
-        store.remove(one)
-    assert stored(store) == {("a", "x"): [9], ("a", "y"): [6, 7, 40.5]}
-
-
-def test_a_removal_that_is_cut_off_loses_nothing_of_others(influx, monkeypatch):
-    store = InfluxStore(influx)
-    log, of_log = recording()
-    list(store.write([log]))
-    influx.post(f'm,host=a y=7,text="a b\\"c" {START}\nm,host=a y=8 {START + 10 * SECOND}\n'.encode())
-    real = type(influx).delete
-
-    def cut_off(server, *arguments):
-        real(server, *arguments)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(influx), "delete", cut_off)
-        with pytest.raises(KeyboardInterrupt):
-            store.remove(of_log)
-    store.recover()
-    assert stored(store)["a", "y"] == [7, 8]
-    store.remove(of_log)
-    assert stored(store) == {("a", "y"): [7, 8]}
-    assert store.series(*EVER).text == 1
-
-
 def test_a_run_is_read_in_its_own_spelling_of_the_host(influx):
-    store = InfluxStore(influx)
-    for host, values in (("WEB1", (1.5, 2.5)), ("web1", (3.5, 4.5))):
-        list(store.write([recording(host, values)[0]]))
-    for host, values in (("WEB1", [1.5, 2.5]), ("web1", [3.5, 4.5])):
-        (found,) = store.read([Series(host, "m", (), "x")], *EVER)
-        assert found.values.tolist() == values
+    for host, value in (("WEB1", 1.5), ("web1", 3.5)):
+        influx.post(f"m,host={host} x={value} {START}\n".encode())
+    for host, value in (("WEB1", 1.5), ("web1", 3.5)):
+        (samples,) = InfluxSamples(influx).read([Series(host, "m", (), "x")], *EVER)
+        assert samples.values.tolist() == [value]
 
 
-def test_a_counter_that_is_called_time_is_left_out(influx):
-    store = InfluxStore(influx)
-    log, _ = recording(field="time")
-    (written,) = store.write([log])
-    assert written.refused
-    (found,) = store.read([Series("a", "m", (), "time")], *EVER)
-    assert len(found.times) == 0
+def run_of(*series):
+    times = START + np.arange(2, dtype=np.int64) * 10 * SECOND
+    columns = tuple(pl.Series([1.5, 2.5]) for _ in series)
+    log = Log(Path("a.csv"), "PDH-CSV", times, columns, series, Zone.parse("UTC"), sha256="ab")
+    return log, StoredRun(Run("night"), (Recording.of(log, "ab"),))
+
+
+def test_values_of_another_type_and_a_counter_called_time_are_refused(influx):
+    influx.post(f"m,host=a x=1i {START}\n".encode())
+    runs = InfluxRuns(influx)
+    for field in ("x", "time"):
+        log, run = run_of(Series("a", "m", (), field))
+        saved = runs.save(run)
+        (written,) = runs.write(saved, [log])
+        assert written.refused
+        assert len(runs.samples(saved).read(log.series, *EVER)[0].times) == 0
+        runs.forget(saved)
+    assert InfluxSamples(influx).read([Series("a", "m", (), "x")], *EVER)[0].values.tolist() == [1]
+
+
+def test_samples_of_a_run_that_an_earlier_version_loaded_are_read_and_stay(influx):
+    """They are among the live ones, without a tag."""
+    runs = InfluxRuns(influx)
+    log, run = run_of(Series("a", "m", (), "x"))
+    saved = runs.save(run)
+    influx.post(f"m,host=a x=1.5 {START}\nm,host=a x=2.5 {START + 10 * SECOND}\n".encode())
+    assert runs.samples(saved).read(log.series, *EVER)[0].values.tolist() == [1.5, 2.5]
+    runs.forget(saved)
+    assert runs.summaries() == []
+    assert InfluxSamples(influx).read(log.series, *EVER)[0].values.tolist() == [1.5, 2.5]
 
 
 @pytest.mark.parametrize("body", [b"<html>hello</html>", b"[]", b"{}", b'{"results": [{"series"', b""])
@@ -338,4 +289,4 @@ def test_a_server_that_is_no_influxdb_is_told(busy, body):
     handler, server = busy
     handler.answers[:] = [(200, {"X-Body": body.decode()})] * 9
     with pytest.raises(Unusable, match="does not answer as InfluxDB does"):
-        InfluxStore(server).runs()
+        InfluxRuns(server).summaries()
