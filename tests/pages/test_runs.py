@@ -153,7 +153,7 @@ def test_deleting_says_what_is_deleted_and_needs_a_post_from_here(duckdb, tmp_pa
     with site(duckdb, tmp_path / "data") as here:
         store_run(duckdb, EXAMPLES / "windows-today" / "healthy", HOSTILE, {HOSTILE: HOSTILE}, host=HOSTILE)
         reviewed(here, 1)
-        (run,) = duckdb.runs()
+        (run,) = duckdb.runs.summaries()
         address = run_path(HOSTILE).replace("/runs/", "/runs/delete?run=")
         for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
             assert here.request("POST", address, headers=headers).status == 403
@@ -163,11 +163,11 @@ def test_deleting_says_what_is_deleted_and_needs_a_post_from_here(duckdb, tmp_pa
             said = one.page.locator("main").inner_text()
             assert f"{run.values:,}" in said
             assert "2026-01-20 09:00:00–09:40:00 (40 min), UTC" in said
-            assert duckdb.runs() == [run]
+            assert duckdb.runs.summaries() == [run]
             one.page.click("text=Delete this run")
             one.page.get_by_text("There is no run yet.").wait_for()
             assert one.complaints == []
-        assert duckdb.series(0, 2**62).series == []
+        assert duckdb.samples.series(0, 2**62).series == []
         assert list((here.folder / "reviews").iterdir()) == []
 
 

@@ -346,7 +346,7 @@ def test_a_stop_of_the_server_ends_the_worker_and_the_page_says_so_afterwards(du
         running, waiting = (json.loads(sent(here, {"a.csv": log()}, name).data)["id"] for name in ("one", "two"))
         assert the_worker()
     assert workers() == []
-    assert not [run for run in duckdb.runs() if run.complete]
+    assert not [run for run in duckdb.runs.summaries() if run.complete]
     with site(duckdb, tmp_path / "data") as here:
         assert is_cleared(here)
         for id_, words in ((running, "plimsoll up was stopped"), (waiting, "plimsoll up ended before it was done")):

@@ -204,7 +204,7 @@ def test_who_guesses_passwords_is_slowed_down(elsewhere):
 
 
 def test_the_store_is_reached_with_the_owners_token_only(here, elsewhere):
-    call = messages.dumps([[0, 10**18], {}])
+    call = messages.dumps([0, 10**18])
     for server in (here, elsewhere):
         token, password = new_token(server.folder), new_password(server.folder)
         for authorization in ("", f"Bearer {token}", basic(password), "Bearer x"):
@@ -231,7 +231,7 @@ def test_the_owners_token_is_sent_to_no_other_program(here):
 
     store = RemoteSamples(here.address, "secret", check=another)
     with pytest.raises(Unreachable, match="another program listens there"):
-        store.samples.hosts(0, 1)
+        store.hosts(0, 1)
     with pytest.raises(Unusable, match="does not accept the token"):
         RemoteSamples(here.address, "secret").hosts(0, 1)
 

@@ -25,5 +25,6 @@ def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[
         # A run has a second generation if saving it was cut off.
         while listed := find(store, name):
             lease.check()
-            store.mark(listed, State.DELETING, loaded=0, refused=listed.refused)
+            if listed.generation:  # a run that an early version wrote to InfluxDB has none
+                store.mark(listed, State.DELETING, loaded=0, refused=listed.refused)
             store.forget(listed)
