@@ -221,7 +221,9 @@ def test_all_files_are_the_owners_and_secrets_are_not_printed(up, tmp_path):
         assert copies[2].read_bytes() == (folder / "up.toml").read_bytes()
         with closing(sqlite3.connect(copies[1])) as copy:
             assert copy.execute("SELECT name FROM targets").fetchone() == ("a",)
-        assert modes == {name: "0o700" if name in ("data", "reviews", "plimsoll.duckdb.runs") else "0o600" for name in modes}, modes
+        assert modes == {
+            name: "0o700" if name in ("data", "reviews", "plimsoll.duckdb.runs") else "0o600" for name in modes
+        }, modes
         assert len(modes) > 6
     finally:
         process.terminate()
