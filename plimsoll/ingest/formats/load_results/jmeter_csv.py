@@ -10,7 +10,7 @@ from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
-from plimsoll.model.remark import Kind, Remarks, counted
+from plimsoll.model.remark import Kind, Remarks, counted, listed
 
 NAME = "JMeter-CSV"
 # What JMeter writes as the message of a Transaction Controller's sample, which is made up of others.
@@ -18,7 +18,9 @@ TRANSACTION = "Number of samples in transaction"
 _HEADER = re.compile(rb"timeStamp([,;\t|])elapsed\1(?:[\w.]+\1)*label(?:\1|$)")
 _NEEDED = ("timeStamp", "elapsed", "label")
 _SUCCESS = {"true": False, "false": True}  # what is neither is of a line that was cut off
-_OPTIONAL = ("success", "responseMessage", "allThreads", "threadName", "Hostname")
+_OPTIONAL = ("success", "responseMessage", "allThreads", "threadName", "Hostname", "responseCode")
+# The labels of jmeter-plugins' PerfMon Metrics Collector: a host, a kind of counter, and its parameters.
+_COUNTER = r"^\S+ (CPU|Memory|Swap|Disks I/O|Network I/O|TCP|JMX|EXEC|TAIL)\b"
 _PART = re.compile(r"(.+)-\d+")
 # How JMeter begins the names of threads of a remote injector: its address, and its port if it has one.
 INJECTOR = re.compile(r"^((?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|[\w.-]+:\d+)-")
@@ -43,6 +45,7 @@ def read(text: Text, how: Reading) -> Log:
             f"{text.path}: has times such as {str(rows['timeStamp'][0])[:30]!r}, of a zone that it does not name; run "
             "the test with jmeter.save.saveservice.timestamp_format=ms, or replace them by milliseconds since 1970"
         )
+    rows = without_counters(text, rows, remarks)
     rows = rows.with_columns(epoch("timeStamp").alias("start"), milliseconds("elapsed").alias("took"))
     needed = ["start", "took", "label"]
     if "success" in columns:
@@ -68,6 +71,32 @@ def read(text: Text, how: Reading) -> Log:
         users,
     )
     return log_of(text.path, NAME, requests, remarks)
+
+
+def without_counters(text: Text, rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
+    """Return the rows without those of the PerfMon Metrics Collector, which are counters of hosts times 1,000.
+
+    They have neither a response code nor a thread, and a label such as `web01 CPU`. They are not read, which is a
+    doubt. Unusable if there is nothing else.
+    """
+    if not {"responseCode", "threadName"} <= set(rows.columns):
+        return rows
+    is_counter = (
+        (pl.col("responseCode").fill_null("") == "")
+        & (pl.col("threadName").fill_null("") == "")
+        & pl.col("label").str.contains(_COUNTER)
+    )
+    counters = rows.filter(is_counter)["label"].unique().sort().to_list()
+    if not counters:
+        return rows
+    told = f"of JMeter's PerfMon Metrics Collector ({listed(counters, 3)}), which are not read; record the hosts' "
+    told += "counters with Performance Monitor, Telegraf or sysstat"
+    requests = rows.filter(~is_counter.fill_null(False))
+    if not len(requests):
+        raise Unusable(f"{text.path}: holds counters {told}")
+    count = len(rows) - len(requests)
+    remarks.add(Kind.UNREAD, f"{counted(count, 'row')} of counters {told}", count=count)
+    return requests
 
 
 def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
