@@ -1,4 +1,4 @@
-"""The command line: its commands and exit statuses. Their options are in options/, their work in commands/."""
+"""The command line: its commands and exit statuses. Each command, or group of them, is a module of commands/."""
 
 import io
 import os
@@ -6,26 +6,14 @@ import signal
 import sys
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.main import get_command
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
 from plimsoll.cli import defects
-from plimsoll.cli.options import (
-    alerts,
-    capacity,
-    compare,
-    grafana,
-    logs,
-    prometheus,
-    rules,
-    runs,
-    service,
-    up,
-    users,
-)
-from plimsoll.cli.options.examples import examples_of
 from plimsoll.model.errors import Unreachable, Unusable, printable
 from plimsoll.model.parameters import as_options
 
@@ -34,46 +22,59 @@ UNREACHABLE = 3
 INTERRUPTED = 130
 _TERMINATED = 128 + signal.SIGTERM
 
+# By name, with the first sentence of its help: a module is imported when its command is called, as most take long.
+COMMANDS = {
+    "demo": "Write logs of a simulated system, with enough memory and with too little, and review them.",
+    "show": "Show what is in a log: host, time zone, interval, span, counters, remarks.",
+    "convert": "Write a log in another format, whole or in part.",
+    "review": "Check the counters of a run against their documented thresholds.",
+    "compare": "Compare runs with a baseline: what became worse or better, by how much, and what did not change.",
+    "capacity": "Say how much load a system can carry, and what runs out first.",
+    "ingest": "Load the logs of a run into a store. Repeat a call that was interrupted: it continues.",
+    "up": "Collect, take what agents send, judge it by the rules, and tell people.",
+    "backup": "Copy the embedded store, also while plimsoll up runs.",
+    "reload": "Have a running plimsoll up read up.toml and plimsoll.toml anew.",
+    "runs": "List, show, judge and delete the runs in a store, and where they changed.",
+    "rules": "List, check, explain and write rules; a pack is a file of rules.",
+    "grafana": "Write alert rules and dashboards for Grafana.",
+    "prometheus": "Write and check alerting rules for Prometheus, Mimir and VictoriaMetrics.",
+    "alerts": "Show, silence and acknowledge the alerts of plimsoll up.",
+    "service": "Have the service manager of this system run plimsoll up, or write the file of a unit or of an agent.",
+    "users": "The users of plimsoll up, what they may do, and what they did.",
+}
+
+
+@cache
+def load_command(name: str) -> Any:
+    """Return a command or group, as Typer makes it from its module."""
+    commands = import_module(f"plimsoll.cli.commands.{name}").app
+    return get_group(commands) if commands.info.no_args_is_help else get_command(commands)
+
+
+class _Commands(TyperGroup):
+    """The commands, whose stand-ins have their names and help."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the name of the command that is called, the command and its arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name and command else None, rest
+
+
 app = typer.Typer(
     name="plimsoll",
+    cls=_Commands,
     help="Checks performance counters against their documented thresholds.",
     epilog="Exit status: 0 done, 1 a threshold of the severity given with --fail-on or above was crossed, a run is "
-    "worse than its baseline, a case of rules test failed, or alerts replay found differences, 2 the input or the call "
-    "was unusable, 3 a server could not be reached or does not run, 70 a defect of Plimsoll.",
+    "worse than its baseline, or a case of rules test failed, 2 the input or the call was unusable, 3 a server could "
+    "not be reached or does not run, 70 a defect of Plimsoll.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
-app.command("demo")(logs.demo_command)
-app.command("show")(logs.show_command)
-app.command("convert")(logs.convert_command)
-app.command("review")(logs.review_command)
-app.command("compare")(compare.compare_command)
-app.command("capacity")(capacity.capacity_command)
-app.command("ingest")(logs.ingest_command)
-app.command("up")(up.up_command)
-app.command("backup")(up.backup_command)
-app.command("reload")(up.reload_command)
-app.add_typer(runs.app, name="runs")
-app.add_typer(rules.app, name="rules")
-app.add_typer(grafana.app, name="grafana")
-app.add_typer(prometheus.app, name="prometheus")
-app.add_typer(alerts.app, name="alerts")
-app.add_typer(service.app, name="service")
-app.add_typer(users.app, name="users")
-
-
-def _add_examples(commands: typer.Typer, of: str = "") -> None:
-    for command in commands.registered_commands:
-        command.epilog = examples_of(f"{of}{command.name}")
-    for group in commands.registered_groups:
-        if group.typer_instance:
-            _add_examples(group.typer_instance, f"{group.name} ")
-
-
-_add_examples(app)
+for _name, _help in COMMANDS.items():
+    app.command(_name, help=_help)(lambda: None)
 
 
 def _print_version(asked: bool) -> None:

@@ -1,14 +1,17 @@
-"""Files that a command writes."""
+"""What a command writes: files, and its text on stdout."""
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from plimsoll.cli.console import print_line, print_lines
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.parameters import as_options
+from plimsoll.model.styled import Line
 
 STDOUT = Path("-")
 
@@ -57,3 +60,49 @@ def write_json(path: Path, text: str) -> None:
         sys.stdout.buffer.write((as_options(text) + "\n").encode(errors="replace"))
     else:
         write_text(path, text + "\n")
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files to write beside the text for a terminal. `-` is stdout, for JSON and Markdown alone."""
+
+    report: Path | None = None
+    json: Path | None = None
+    junit: Path | None = None
+    markdown: Path | None = None
+
+    def __post_init__(self) -> None:
+        for option, path in (("--out", self.report), ("--junit", self.junit)):
+            if path == STDOUT:
+                raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
+
+    def refuse_overwriting(self, logs: Sequence[Log], *also_read: Path | None) -> None:
+        """Raise Unusable if one would overwrite a log, or another file that was read."""
+        read = [path for path in also_read if path is not None]
+        refuse_overwriting(logs, self.report, self.json, self.junit, self.markdown, also_read=read)
+
+    def write(
+        self,
+        *,
+        json: Callable[[], str],
+        lines: Callable[[], Iterable[Line]],
+        report: Callable[[], str] | None = None,
+        junit: Callable[[], str] | None = None,
+        markdown: Callable[[], str] | None = None,
+    ) -> None:
+        """Write what was asked for, each as rendered by a function; the text unless stdout has another output."""
+        if self.report is not None and report:
+            write_text(self.report, report())
+        if self.json is not None:
+            write_json(self.json, json())
+        if self.junit is not None and junit:
+            write_text(self.junit, junit())
+        if self.markdown == STDOUT and markdown:
+            print_lines((line,) for line in markdown().splitlines())
+        elif self.markdown is not None and markdown:
+            write_text(self.markdown, markdown())
+        if STDOUT not in (self.json, self.markdown):
+            print_lines(lines())
+            if self.report is not None:
+                print_line()
+                print_line(f"Report: {self.report}")

@@ -32,7 +32,7 @@ def fail(error):
     ],
 )
 def test_any_other_error_is_a_defect(capsys, monkeypatch, call, said):
-    monkeypatch.setattr(rules, "list_rules", lambda *_: call())
+    monkeypatch.setattr(rules, "load", lambda *_: call())
     monkeypatch.setattr(sys, "argv", ["plimsoll", "rules", "list"])
     with pytest.raises(SystemExit) as ended:
         cli.main()

@@ -9,7 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from plimsoll.cli import web_browser
+from plimsoll.cli.commands.up import has_browser
 from tests.cli.terminals import on_a_terminal
 
 COMMAND = [sys.executable, "-m", "plimsoll", "demo"]
@@ -55,7 +55,7 @@ def test_so_it_does_on_a_terminal_where_nothing_is_to_be_served(tmp_path, monkey
 
 
 def test_a_browser_is_opened_only_where_it_has_a_window():
-    assert web_browser.is_there({"DISPLAY": ":0"}, "linux")
-    assert web_browser.is_there({}, "darwin")
-    assert not web_browser.is_there({}, "linux")
-    assert not web_browser.is_there({"DISPLAY": ":0", "SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"}, "linux")
+    assert has_browser({"DISPLAY": ":0"}, "linux")
+    assert has_browser({}, "darwin")
+    assert not has_browser({}, "linux")
+    assert not has_browser({"DISPLAY": ":0", "SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"}, "linux")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SERVERS = {"uvicorn", "starlette", "jinja2", "duckdb", "influxdb_client", "httpx", "plimsoll.up", "plimsoll.serve"}
+SERVERS = {"uvicorn", "starlette", "jinja2", "duckdb", "influxdb_client", "httpx", "plimsoll.up.up", "plimsoll.serve"}
 STATISTICS = {"scipy.stats", "scipy.ndimage", "scipy.optimize", "scipy.signal"}
 TABLES = {"numpy", "polars"}
 # A run of three hosts under growing load, of which most that a review can find is found.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli.demo_runs import load_demo_runs
+from plimsoll.cli.commands.up import load_demo_runs
 from plimsoll.ingest.files.find_logs import find_logs
 from plimsoll.ingest.read import read_files
 from plimsoll.ingest.reading import Reading

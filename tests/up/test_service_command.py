@@ -30,7 +30,7 @@ def linux(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr("plimsoll.cli.commands.service.service._HOMES", ())
+    monkeypatch.setattr("plimsoll.cli.commands.service._HOMES", ())
     monkeypatch.setattr(installation, "UNIT", tmp_path / "systemd" / "plimsoll.service")
     return SimpleNamespace(
         calls=lambda: notes.read_text().splitlines() if notes.exists() else [],
@@ -83,7 +83,7 @@ def test_others_than_root_are_told_to_be_root(plimsoll, linux, monkeypatch):
 
 def test_a_zip_application_is_not_made_a_service(plimsoll, linux, monkeypatch):
     monkeypatch.setattr(
-        "plimsoll.cli.commands.service.service.sys",
+        "plimsoll.cli.commands.service.sys",
         SimpleNamespace(argv=["/opt/plimsoll.pyz"], platform="linux"),
     )
     done = plimsoll("service", "install")

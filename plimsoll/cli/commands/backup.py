@@ -2,11 +2,15 @@
 
 import os
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
 from plimsoll.api import data_folder
 from plimsoll.api.open_store import open_embedded
 from plimsoll.cli.console import print_line
+from plimsoll.cli.options import FolderOption, command_app, examples
 from plimsoll.hosts import overlay
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
@@ -21,18 +25,22 @@ _OTHERS = {
 }
 
 
-def run(to: Path, data: Path | None) -> None:
-    """Copy the store to a new file, and the other files of the folder beside it, while plimsoll up goes on writing.
+app = command_app()
 
-    Unusable if that is not possible.
-    """
-    folder = data or data_folder.default_folder()
+
+@app.command("backup", epilog=examples("plimsoll backup plimsoll-monday.duckdb"))
+def backup(
+    to: Annotated[Path, typer.Argument(help="The new file to write.", metavar="FILE", show_default=False)],
+    store: FolderOption = None,
+) -> None:
+    """Copy the embedded store, also while plimsoll up runs."""
+    folder = store or data_folder.default_folder()
     alerts, *others = (to.with_name(f"{to.stem}.{name}") for name in (NAME, *_OTHERS))
-    taken = next((one for one in (alerts, *others) if one.exists()), None)
+    taken = next((path for path in (alerts, *others) if path.exists()), None)
     if taken is not None:
         raise Unusable(f"{taken}: exists already; give the backup a new name")
-    with open_embedded(folder) as store:
-        store.back_up(to.absolute())
+    with open_embedded(folder) as opened:
+        opened.back_up(to.absolute())
     print_line(f"{to}: a copy of the store, {to.stat().st_size / 1e6:,.1f} MB")
     for folder_of, what in ((day_files.folder_of, "the days that are over"), (move_runs.folder_of, "the runs")):
         if (copied := folder_of(to)).exists():

@@ -1,115 +1,202 @@
 """`plimsoll capacity`."""
 
 import json as json_module
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+import typer
 
 from plimsoll.api.inputs import RUN, Inputs
 from plimsoll.api.run_review import Options, review_inputs
-from plimsoll.cli.console import print_line, print_lines, print_remarks, width
-from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
+from plimsoll.cli.console import print_remarks, width
+from plimsoll.cli.options import (
+    EncodingOption,
+    FormatOption,
+    FromOption,
+    JsonOption,
+    LastOption,
+    NamesOption,
+    OnlyOption,
+    PackOption,
+    StoreOption,
+    ToOption,
+    ZoneOption,
+    command_app,
+    examples,
+    not_empty,
+    path_option,
+    typed_inputs,
+)
+from plimsoll.cli.outputs import Outputs
 from plimsoll.hosts.objective import time_limits
 from plimsoll.insights.capacity.changes import Changes, parse_change
 from plimsoll.insights.capacity.document import blocks, page
-from plimsoll.insights.capacity.find import capacity
+from plimsoll.insights.capacity.find import capacity as find_capacity
 from plimsoll.insights.capacity.forecast import Growth, asked, forecast
 from plimsoll.insights.capacity.json import asked_json, document, growth_json
 from plimsoll.insights.capacity.profiles import words as profile_words
 from plimsoll.insights.capacity.profiles.documented import documented
-from plimsoll.insights.capacity.profiles.profile import Profile, load_profile
+from plimsoll.insights.capacity.profiles.profile import load_profile
 from plimsoll.insights.capacity.words import asked_sentences, growth_sentence
-from plimsoll.model.document import Block, Verdict
 from plimsoll.model.errors import Unusable
 from plimsoll.report.render.terminal import render_lines
 
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked, as typed: `users` at work, of which there are `peak_factor` times as many at the peak."""
-
-    profile: str | None = None
-    users: float | None = None
-    peak_factor: float = 1.0
-    objectives: Sequence[str] = field(default_factory=tuple[str, ...])
-    growth: str | None = None
-    what_if: Sequence[str] = ()
-    without: Sequence[str] = ()
+app = command_app()
 
 
-def run(inputs: Inputs, options: Options, question: Question, json: Path | None, out: Path | None) -> None:
-    """Print how much load a system can carry."""
-    if out == STDOUT:
-        raise Unusable("--out - is not supported: name a file, it is written as a whole or not at all")
-    profile, variant = load_profile(question.profile) if question.profile else (None, "")
+@app.command(
+    "capacity",
+    epilog=examples(
+        "plimsoll capacity logs/ --out capacity.html",
+        "plimsoll capacity WEB01.csv DB01.csv results.jtl --objective response_p95=500ms",
+        "plimsoll capacity logs/ --profile shoppers.yaml --users 4000 --peak-factor 2",
+        "plimsoll capacity logs/ --users 4000 --growth 3%/month --what-if SQL01.processors=8 --without WEB02",
+        "plimsoll capacity --profile dynamic-directory",
+    ),
+)
+def capacity(
+    logs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Logs of a run; folders and run:NAME are runs of their own. None for a profile with costs.",
+            metavar="RUN...",
+            show_default=False,
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            help="What users do: a .yaml file, or a shipped one such as membership-directory.",
+            callback=not_empty,
+        ),
+    ] = None,
+    users: Annotated[
+        float | None, typer.Option("--users", min=1, help="What so many users need. Default: those of the profile.")
+    ] = None,
+    peak_factor: Annotated[
+        float, typer.Option("--peak-factor", min=1, help="How many times as many users there are at the peak.")
+    ] = 1,
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--objective",
+            metavar="NAME=TIME",
+            help="The longest response time: response_p95=500ms. Repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
+    pack: PackOption = None,
+    only: OnlyOption = None,
+    growth: Annotated[
+        str | None,
+        typer.Option("--growth", metavar="RATE", help="When --users of today reach the limit: 3%/month, 200/week."),
+    ] = None,
+    what_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--what-if", metavar="HOST.processors=N", help="Other processors; repeatable.", show_default=False
+        ),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without",
+            metavar="HOST",
+            help="Hosts like it do its work; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    from_: FromOption = None,
+    to: ToOption = None,
+    last: LastOption = None,
+    zone: ZoneOption = None,
+    config: Annotated[
+        Path | None,
+        path_option("--config", "Host facts, objective, changed limits. Default: plimsoll.toml beside the logs."),
+    ] = None,
+    out: Annotated[Path | None, path_option("--out", "Write a report with curves as one HTML file.")] = None,
+    json: JsonOption = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Say how much load a system can carry, and what runs out first.
+
+    From a run whose load rises, or from several runs: each folder and each run:NAME is one. A profile says what users
+    do; those of studies have its costs, too, and need no run.
+    """
+    inputs = typed_inputs(logs or (), zone, format_, encoding, names, store, (from_, to, last))
+    outputs = Outputs(out, json)
     if not inputs.sources:
-        if out is not None:
-            raise Unusable("--out needs the logs of a run")
-        _show(*_documented(profile, variant, question), json)
+        if objective or growth or what_if or without:
+            raise Unusable("--objective, --growth, --what-if and --without need the logs of a run")
+        _write_profile(profile, users, peak_factor, outputs)
         return
+    loaded_profile = load_profile(profile)[0] if profile else None
     try:
-        objectives = time_limits(question.objectives)
+        objectives = time_limits(objective or ())
     except ValueError as error:
         raise Unusable(f"--objective: {error}") from None
-    growth = Growth.parse(question.growth) if question.growth else None
-    changes = Changes(dict(parse_change(one) for one in question.what_if), question.without)
-    reviews = [review_inputs(one, options) for one in runs(inputs)]
+    growth_rate = Growth.parse(growth) if growth else None
+    changes = Changes(dict(parse_change(change) for change in what_if or ()), without or ())
+    options = Options(tuple(pack or ()), tuple(only or ()), None, config)
+    reviews = [review_inputs(run, options) for run in split_runs(inputs)]
     for review in reviews:
-        refuse_overwriting(review.logs, out, json, also_read=inputs.names)
-    found = capacity(reviews, profile, objectives, changes)
-    written = document(found)
+        outputs.refuse_overwriting(review.logs, *inputs.names)
+    result = find_capacity(reviews, loaded_profile, objectives, changes)
+    json_document = document(result)
     forecasts: tuple[str, ...] = ()
-    users = question.users or (profile.users if profile else None)
-    if users is not None:
-        needs = asked(found, users, question.peak_factor)
-        written["asked"] = asked_json(found, needs)
-        forecasts = asked_sentences(found, needs)
-    if growth is not None:
-        if users is None:
+    users_today = users or (loaded_profile.users if loaded_profile else None)
+    if users_today is not None:
+        needs = asked(result, users_today, peak_factor)
+        json_document["asked"] = asked_json(result, needs)
+        forecasts = asked_sentences(result, needs)
+    if growth_rate is not None:
+        if users_today is None:
             raise Unusable("--growth needs the users of today: --users")
-        ahead = forecast(found, growth, users * question.peak_factor, datetime.now().astimezone().date())
-        written["growth"] = growth_json(ahead)
+        ahead = forecast(result, growth_rate, users_today * peak_factor, datetime.now().astimezone().date())
+        json_document["growth"] = growth_json(ahead)
         forecasts = growth_sentence(ahead), *forecasts
-    if out is not None:
-        from plimsoll.report.render.html import render_page  # noqa: PLC0415  only the HTML report needs jinja2
 
-        write_text(out, render_page(page(found, reviews, forecasts)))
-    _show(written, blocks(found, forecasts), json)
-    if out is not None and json != STDOUT:
-        print_line()
-        print_line(f"Report: {out}")
+    def report_text() -> str:
+        from plimsoll.report.render.html import render_page  # only the HTML report needs jinja2
+
+        return render_page(page(result, reviews, forecasts))
+
+    outputs.write(
+        report=report_text,
+        json=lambda: json_module.dumps(json_document, ensure_ascii=False, indent=2),
+        lines=lambda: render_lines(blocks(result, forecasts), width()),
+    )
     for review in reviews:
         print_remarks(review.remarks)
 
 
-def _documented(
-    profile: Profile | None, variant: str, question: Question
-) -> tuple[dict[str, Any], Iterable[Block | Verdict]]:
-    """What the costs of a profile alone tell."""
+def _write_profile(profile: str | None, users: float | None, peak_factor: float, outputs: Outputs) -> None:
+    """Write what the costs of a profile tell without a run."""
+    if outputs.report is not None:
+        raise Unusable("--out needs the logs of a run")
     if profile is None:
         raise Unusable("name the logs of a run, or a profile with costs: --profile")
-    if not profile.costs:
-        raise Unusable(f"{question.profile}: has no costs: name the logs of a run, too")
-    if question.objectives or question.growth or question.what_if or question.without:
-        raise Unusable("--objective, --growth, --what-if and --without need the logs of a run")
-    users = question.users or profile.users
-    found = documented(profile, variant, users * question.peak_factor if users else None)
-    return profile_words.document(found), profile_words.blocks(found)
+    loaded, variant = load_profile(profile)
+    if not loaded.costs:
+        raise Unusable(f"{profile}: has no costs: name the logs of a run, too")
+    users = users or loaded.users
+    result = documented(loaded, variant, users * peak_factor if users else None)
+    outputs.write(
+        json=lambda: json_module.dumps(profile_words.document(result), ensure_ascii=False, indent=2),
+        lines=lambda: render_lines(profile_words.blocks(result), width()),
+    )
 
 
-def _show(written: Mapping[str, Any], shown: Iterable[Block | Verdict], json: Path | None) -> None:
-    if json is not None:
-        write_json(json, json_module.dumps(written, ensure_ascii=False, indent=2))
-    if json != STDOUT:
-        print_lines(render_lines(shown, width()))
-
-
-def runs(inputs: Inputs) -> Sequence[Inputs]:
-    """The runs that are named: each folder and each run of a store is one; files together are one."""
-    whole = [one for one in inputs.sources if one.startswith(RUN) or Path(one).is_dir()]
-    files = tuple(one for one in inputs.sources if one not in whole)
-    if files or len(whole) < 2:
+def split_runs(inputs: Inputs) -> Sequence[Inputs]:
+    """Return the inputs of each run: each folder and each run of a store is one; files together are one."""
+    runs = [source for source in inputs.sources if source.startswith(RUN) or Path(source).is_dir()]
+    if len(runs) < max(2, len(inputs.sources)):
         return (inputs,)
-    return [replace(inputs, sources=(one,)) for one in whole]
+    return [replace(inputs, sources=(source,)) for source in runs]

@@ -1,81 +1,177 @@
-"""`plimsoll compare`."""
+"""`plimsoll compare`; `plimsoll runs judge` compares in the same way."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_comparison import How, compare_inputs
 from plimsoll.api.run_review import Options
-from plimsoll.cli.console import print_line, print_lines, print_remarks, width
-from plimsoll.cli.memory import soon_ends
-from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
-from plimsoll.cli.waiting import working_on
+from plimsoll.cli.console import print_remarks, width
+from plimsoll.cli.long_work import use_memory_freely, working_on
+from plimsoll.cli.options import (
+    DetailsOption,
+    EncodingOption,
+    FormatOption,
+    FromOption,
+    JsonOption,
+    LastOption,
+    MarkdownOption,
+    NamesOption,
+    OnlyOption,
+    PackOption,
+    StoreOption,
+    ToOption,
+    WholeRunOption,
+    ZoneOption,
+    command_app,
+    examples,
+    not_empty,
+    path_option,
+    typed_inputs,
+)
+from plimsoll.cli.outputs import Outputs
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.story import Answer, answer
 from plimsoll.model.errors import Unusable
 from plimsoll.report.comparison.document import suites
 from plimsoll.report.comparison.json_document import document
-from plimsoll.report.comparison.text import lines, markdown
+from plimsoll.report.comparison.text import lines
+from plimsoll.report.comparison.text import markdown as markdown_text
 from plimsoll.report.render.junit import render_junit
 
-
-@dataclass(frozen=True)
-class Outputs:
-    """The files to write, and for what the exit status is 1."""
-
-    report: Path | None = None
-    json: Path | None = None
-    junit: Path | None = None
-    fail_on: str | None = None
-    markdown: Path | None = None
-    details: bool = False
+app = command_app()
 
 
-def run(inputs: Inputs, options: Options, how: How, outputs: Outputs) -> int:
-    """Compare each run with the baseline; returns the exit status. `inputs` names a run with each of its sources."""
-    for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
-        if path == STDOUT:
-            raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
-    soon_ends()
+class FailOn(StrEnum):
+    """For what the exit status is 1."""
+
+    REGRESSION = "regression"
+
+
+@app.command(
+    "compare",
+    epilog=examples(
+        "plimsoll compare before/ after/",
+        "plimsoll compare run:nightly-41 run:nightly-42 --fail-on regression",
+    ),
+)
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            help="Two runs or more: a log, a folder of logs, or run:NAME for a run in a store. The first is the "
+            "baseline, or the first --baseline of them; each of the others is compared with it.",
+            metavar="RUN...",
+            show_default=False,
+        ),
+    ],
+    phase: Annotated[
+        str | None,
+        typer.Option(
+            "--phase",
+            metavar="NAME",
+            help="The phase to judge by: steady, ramp-up, or 'whole run'. Default: steady where both runs have it.",
+            callback=not_empty,
+        ),
+    ] = None,
+    match_hosts: Annotated[
+        bool,
+        typer.Option("--match-hosts", help="Compare hosts of other names in order, if both runs have as many of them."),
+    ] = False,
+    baseline: Annotated[
+        int,
+        typer.Option(
+            "--baseline",
+            metavar="N",
+            min=1,
+            help="How many of the runs, from the first, are the baseline: 5 to 10 runs of one build show by how much "
+            "runs differ.",
+        ),
+    ] = 1,
+    pack: PackOption = None,
+    only: OnlyOption = None,
+    from_: FromOption = None,
+    to: ToOption = None,
+    last: LastOption = None,
+    steady: Annotated[
+        str | None,
+        typer.Option("--steady", metavar="FROM/TO", help="When the load of each run was steady: 10:22/12:00."),
+    ] = None,
+    whole_run: WholeRunOption = False,
+    zone: ZoneOption = None,
+    config: Annotated[
+        Path | None,
+        path_option(
+            "--config",
+            "Phases, host facts, changed thresholds and how to compare, for all runs. Default: plimsoll.toml beside "
+            "the logs of each run; how to compare is read from that of the baseline.",
+        ),
+    ] = None,
+    out: Annotated[Path | None, path_option("--out", "Write the comparison as one HTML file.")] = None,
+    json: JsonOption = None,
+    junit: Annotated[
+        Path | None, path_option("--junit", "Write JUnit XML: a suite per run, a case per signal and host.")
+    ] = None,
+    markdown: MarkdownOption = None,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option("--fail-on", help="Exit with status 1 if a run is worse than the baseline."),
+    ] = None,
+    details: DetailsOption = False,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Compare runs with a baseline: what became worse or better, by how much, and what did not change."""
+    inputs = typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last))
+    options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
+    comparisons = write_comparison(
+        inputs, options, How(phase, match_hosts, baseline), Outputs(out, json, junit, markdown), details=details
+    )
+    raise typer.Exit(exit_status(comparisons) if fail_on else 0)
+
+
+def write_comparison(
+    inputs: Inputs, options: Options, how: How, outputs: Outputs, *, details: bool
+) -> Sequence[Comparison]:
+    """Compare each run with the baseline, and write the outputs. `inputs` names a run with each of its sources."""
+    use_memory_freely()
     with working_on("Comparing", inputs.sources):
         comparisons = compare_inputs(inputs, options, how)
     sides = [*comparisons[0].baselines, *(comparison.second for comparison in comparisons)]
     zone = inputs.requested_zone
-    also_read = [*inputs.names, *([options.config] if options.config else [])]
-    logs = [log for side in sides for log in side.review.logs]
-    refuse_overwriting(logs, outputs.report, outputs.json, outputs.junit, outputs.markdown, also_read=also_read)
-    if outputs.report is not None:
-        from plimsoll.report.comparison.html import render  # noqa: PLC0415  only the HTML report needs jinja2
+    outputs.refuse_overwriting([log for side in sides for log in side.review.logs], *inputs.names, options.config)
 
-        write_text(outputs.report, render(comparisons, zone))
-    if outputs.json is not None:
-        write_json(outputs.json, document(comparisons).model_dump_json(by_alias=True, indent=2))
-    if outputs.junit is not None:
-        write_text(outputs.junit, render_junit("plimsoll compare", suites(comparisons)))
-    if outputs.markdown == STDOUT:
-        print_lines((line,) for line in markdown(comparisons).splitlines())
-    elif outputs.markdown is not None:
-        write_text(outputs.markdown, markdown(comparisons))
-    if STDOUT not in (outputs.json, outputs.markdown):
-        columns = width()  # what goes to another program is never cut
-        print_lines(lines(comparisons, zone, columns, all_of_it=outputs.details or columns is None))
-        if outputs.report is not None:
-            print_line()
-            print_line(f"Report: {outputs.report}")
-    print_remarks(list(dict.fromkeys(str(one) for side in sides for one in side.review.remarks)))
-    return _status(comparisons, outputs.fail_on)
+    def report_text() -> str:
+        from plimsoll.report.comparison.html import render  # only the HTML report needs jinja2
+
+        return render(comparisons, zone)
+
+    columns = width()  # what goes to another program is never cut
+    outputs.write(
+        report=report_text,
+        json=lambda: document(comparisons).model_dump_json(by_alias=True, indent=2),
+        junit=lambda: render_junit("plimsoll compare", suites(comparisons)),
+        markdown=lambda: markdown_text(comparisons),
+        lines=lambda: lines(comparisons, zone, columns, all_of_it=details or columns is None),
+    )
+    print_remarks(list(dict.fromkeys(str(remark) for side in sides for remark in side.review.remarks)))
+    return comparisons
 
 
-def _status(comparisons: Sequence[Comparison], fail_on: str | None) -> int:
-    """The exit status. Unusable if --fail-on is given and it is not known whether a run is worse."""
-    if fail_on is None:
-        return 0
-    answers = [answer(one) for one in comparisons]
+def exit_status(comparisons: Sequence[Comparison]) -> int:
+    """Return the exit status with --fail-on. Unusable if it is not known whether a run is worse."""
+    answers = [answer(comparison) for comparison in comparisons]
     if Answer.WORSE in answers:
         return 1
-    for one, said in zip(comparisons, answers, strict=True):
-        if said == Answer.UNKNOWN:
-            raise Unusable(f"--fail-on cannot say that {one.second.name} is not worse: {'; '.join(doubts(one))}")
+    for comparison, result in zip(comparisons, answers, strict=True):
+        if result == Answer.UNKNOWN:
+            name = comparison.second.name
+            raise Unusable(f"--fail-on cannot say that {name} is not worse: {'; '.join(doubts(comparison))}")
     return 0

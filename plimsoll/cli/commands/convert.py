@@ -1,43 +1,96 @@
 """`plimsoll convert`."""
 
-from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
-from plimsoll.api.inputs import Inputs, read
+import typer
+
+from plimsoll.api.inputs import read
 from plimsoll.cli.console import print_line, print_remarks
+from plimsoll.cli.long_work import working_on
+from plimsoll.cli.options import (
+    EncodingOption,
+    FormatOption,
+    FromOption,
+    LastOption,
+    NamesOption,
+    StoreOption,
+    ToOption,
+    ZoneOption,
+    command_app,
+    examples,
+    path_option,
+    typed_inputs,
+)
 from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting
-from plimsoll.cli.waiting import working_on
 from plimsoll.ingest.convert.convert import WRITERS, Part
 from plimsoll.model.errors import Unusable
 
-
-@dataclass(frozen=True)
-class Options:
-    """Which part of a log to convert, and to what, as typed."""
-
-    target: str
-    out: Path
-    counters: tuple[str, ...] = ()
-    every: int = 1
+app = command_app()
 
 
-def run(inputs: Inputs, options: Options) -> None:
-    """Write a log in another format."""
-    out = options.out
+class Target(StrEnum):
+    """The formats a log can be converted to."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    LP = "lp"
+
+
+@app.command(
+    "convert",
+    epilog=examples(
+        "plimsoll convert perfmon.blg --as parquet --out perfmon.parquet",
+        "plimsoll convert perfmon.blg --as csv --out short.csv --counter 'Processor(*)\\*' --last 15m",
+    ),
+)
+def convert(
+    log: Annotated[
+        str, typer.Argument(help="A log; - for standard input; run:NAME; live:HOST.", metavar="LOG", show_default=False)
+    ],
+    as_: Annotated[
+        Target,
+        typer.Option(
+            "--as",
+            help="csv (as Performance Monitor writes it), parquet (a column each) or lp (InfluxDB line protocol).",
+        ),
+    ],
+    out: Annotated[Path, path_option("--out", "The file to write.", show_default=False)],
+    counter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--counter",
+            help="Keep counters whose path matches; * is any text: 'Processor(*)\\% Processor Time'. Repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
+    from_: FromOption = None,
+    to: ToOption = None,
+    last: LastOption = None,
+    every: Annotated[int, typer.Option("--every", min=1, help="Keep every n-th row.")] = 1,
+    zone: ZoneOption = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Write a log in another format, whole or in part."""
+    inputs = typed_inputs([log], zone, format_, encoding, names, store, (from_, to, last))
     with working_on("Reading", inputs.sources):
         logs, remarks, *_ = read(inputs)
     if len(logs) > 1:
-        raise Unusable(f"{inputs.sources[0]}: holds {len(logs)} logs; convert one at a time")
-    (log,) = logs
+        raise Unusable(f"{log}: holds {len(logs)} logs; convert one at a time")
+    (source,) = logs
     refuse_overwriting(logs, out, also_read=inputs.names)
     if out == STDOUT:
         raise Unusable("--out - is not supported: name a file, it is written as a whole or not at all")
-    zone = inputs.requested_zone or log.zone
+    time_zone = inputs.requested_zone or source.zone
     start = end = None
-    if inputs.hosts is None and len(log.times):  # of live hosts only that part was read
-        start, end = inputs.when.resolve(zone, int(log.times[0]), int(log.times[-1]), "the log ends at")
-    part = Part(options.counters, start, end, options.every, zone).of(log)
-    size, more_remarks = WRITERS[options.target](part, out)
+    if inputs.hosts is None and len(source.times):  # of live hosts only that part was read
+        start, end = inputs.when.resolve(time_zone, int(source.times[0]), int(source.times[-1]), "the log ends at")
+    part = Part(tuple(counter or ()), start, end, every, time_zone).of(source)
+    size, more_remarks = WRITERS[as_.value](part, out)
     if not is_stdout(out):
         print_line(f"{out}: {size}")
-    print_remarks([*log.remarks, *remarks, *more_remarks])
+    print_remarks([*source.remarks, *remarks, *more_remarks])

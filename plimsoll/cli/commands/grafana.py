@@ -2,9 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from plimsoll.cli.console import print_error, print_line
+from plimsoll.cli.options import OnlyOption, PackOption, command_app, examples, path_option
 from plimsoll.cli.outputs import write_text
 from plimsoll.export.counters.counters import signals_of
 from plimsoll.export.grafana.alerts import files as alerts
@@ -27,63 +32,88 @@ FOR_PROMETHEUS = DASHBOARDS / "prometheus"
 _OWN_DASHBOARD = '"uid": "plimsoll-'
 
 
-def options(emails: tuple[str, ...], webhook: str | None, interval: str, docs: str | None) -> alerts.Options:
-    """The options of the export. Unusable if the interval is not a duration."""
+class Source(StrEnum):
+    """The agents whose recordings signals can be read from."""
+
+    WINDOWS = "windows"
+    TELEGRAF = "telegraf"
+    SYSSTAT = "sysstat"
+
+
+class DataSource(StrEnum):
+    """What dashboards ask."""
+
+    INFLUXDB = "influxdb"
+    PROMETHEUS = "prometheus"
+
+
+app = command_app("Write alert rules and dashboards for Grafana.")
+
+
+@app.command(
+    "export",
+    epilog=examples(
+        "plimsoll grafana export --out grafana",
+        "plimsoll grafana export --config plimsoll.toml --email ops@shop.example",
+    ),
+)
+def export(
+    out: Annotated[
+        Path,
+        path_option("--out", "The folder to write rules/grafana and dashboards/grafana to."),
+    ] = Path(),
+    config: Annotated[
+        Path | None,
+        path_option("--config", "A plimsoll.toml with host facts and changed thresholds."),
+    ] = None,
+    email: Annotated[
+        list[str] | None,
+        typer.Option("--email", help="An e-mail address to notify; repeat for more.", show_default=False),
+    ] = None,
+    webhook: Annotated[str | None, typer.Option("--webhook", help="A URL to notify.")] = None,
+    interval: Annotated[
+        str,
+        typer.Option("--interval", help="The sampling interval; windows shorter than twice this are widened to it."),
+    ] = "10s",
+    packs: PackOption = None,
+    only: OnlyOption = None,
+    source: Annotated[
+        list[Source] | None,
+        typer.Option(
+            "--source",
+            help="Only rules and panels over what this agent records; repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
+    data_source: Annotated[
+        DataSource,
+        typer.Option(
+            "--data-source",
+            help="What dashboards ask: an InfluxDB, or a Prometheus or VictoriaMetrics. For the latter only dashboards "
+            "are written, to dashboards/grafana/prometheus; their alerts are those of plimsoll prometheus export.",
+        ),
+    ] = DataSource.INFLUXDB,
+    docs: Annotated[
+        str | None,
+        typer.Option(
+            "--docs", help="The URL that links to a rule's page begin with. Default: Grafana's public folder."
+        ),
+    ] = None,
+) -> None:
+    """Write alert rules and dashboards as files for Grafana. Rules that Grafana cannot express are named on stderr."""
     try:
         length = parse_duration(interval)
     except ValueError as error:
         raise Unusable(f"--interval: {error}") from None
-    given = alerts.Options(interval=length, emails=emails, webhook=webhook)
-    return replace(given, docs=docs) if docs else given
+    options = alerts.Options(interval=length, emails=tuple(email or ()), webhook=webhook)
+    options = replace(options, docs=docs) if docs else options
+    selection = _select(config, packs or (), only or (), [agent.value for agent in source or ()])
+    write = _export_for_prometheus if data_source is DataSource.PROMETHEUS else _export
+    write(out, options, selection)
 
 
 @dataclass(frozen=True)
-class Selection:
-    """What to export: packs to add, or the only packs; and only what these agents record, if any are named."""
-
-    packs: Sequence[str] = ()
-    only: Sequence[str] = ()
-    agents: Collection[Agent] = ()
-
-
-def export(out: Path, config: Path | None, options: alerts.Options, selection: Selection) -> None:
-    """Write alert rules to OUT/rules/grafana and dashboards to OUT/dashboards/grafana.
-
-    Rules that Grafana cannot express are named on stderr. Rules of an earlier export that no longer exist are listed
-    for Grafana to delete.
-    """
-    chosen = _chosen(config, selection)
-    previous = _exported(out / RULES, "*.yaml", alerts.GENERATED)
-    options = replace(options, panel_of=panel_of, by_hand=chosen.catalogue.by_hand)
-    made = alerts.export(chosen.catalogue.packs, chosen.signals, chosen.site, options, previous)
-    dashboards = dashboard_files.files(options.docs, chosen.site, chosen.shown)
-    _write(out / RULES, made.files, previous)
-    _write(out / DASHBOARDS, dashboards, _exported(out / DASHBOARDS, "*.json", _OWN_DASHBOARD))
-    for refused in made.refused:
-        print_error(f"not exported: {refused}")
-    print_line(f"{counted(made.rules, 'alert rule')} to {out / RULES}")
-    print_line(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
-
-
-def export_for_prometheus(out: Path, config: Path | None, options: alerts.Options, selection: Selection) -> None:
-    """Write the dashboards for a Prometheus data source to OUT/dashboards/grafana/prometheus.
-
-    What PromQL cannot say is named on stderr. Alerts are written by `plimsoll prometheus export`.
-    """
-    if options.emails or options.webhook:
-        raise Unusable("--email and --webhook are for Grafana's alerts over InfluxDB; Alertmanager has its own")
-    if options.interval < SECOND or options.interval % SECOND:
-        raise Unusable(f'--interval: "{duration_text(options.interval)}" is not a number of whole seconds')
-    chosen = _chosen(config, selection)
-    made = prometheus_files.export(options.docs, chosen.site, chosen.shown, options.interval)
-    _write(out / FOR_PROMETHEUS, made.files, _exported(out / FOR_PROMETHEUS, "*.json", _OWN_DASHBOARD))
-    for refused in made.refused:
-        print_error(f"not exported: {refused}")
-    print_line(f"{counted(len(made.files), 'dashboard')} to {out / FOR_PROMETHEUS}")
-
-
-@dataclass(frozen=True)
-class _Chosen:
+class _Selection:
     """What a selection leaves of the rules; `shown` are the signals of dashboards, None for all."""
 
     catalogue: Catalogue
@@ -92,13 +122,48 @@ class _Chosen:
     shown: Collection[str] | None
 
 
-def _chosen(config: Path | None, selection: Selection) -> _Chosen:
-    catalogue = load_rules(selection.packs, selection.only)
-    signals = recorded_by(catalogue.signals, selection.agents) if selection.agents else catalogue.signals
+def _select(config: Path | None, packs: Sequence[str], only: Sequence[str], agents: Collection[Agent]) -> _Selection:
+    """Select the packs to add, or the only packs; and only what these agents record, if any are named."""
+    catalogue = load_rules(packs, only)
+    signals = recorded_by(catalogue.signals, agents) if agents else catalogue.signals
     settings = load(config) if config else Settings()
     site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
     shown = [name for name in signals_of(catalogue.packs, signals) if is_recorded(name, signals)]
-    return _Chosen(catalogue, signals, site, shown if selection.only or selection.agents else None)
+    return _Selection(catalogue, signals, site, shown if only or agents else None)
+
+
+def _export(out: Path, options: alerts.Options, selection: _Selection) -> None:
+    """Write alert rules to OUT/rules/grafana and dashboards to OUT/dashboards/grafana.
+
+    Rules that Grafana cannot express are named on stderr. Rules of an earlier export that no longer exist are listed
+    for Grafana to delete.
+    """
+    previous = _exported(out / RULES, "*.yaml", alerts.GENERATED)
+    options = replace(options, panel_of=panel_of, by_hand=selection.catalogue.by_hand)
+    exported = alerts.export(selection.catalogue.packs, selection.signals, selection.site, options, previous)
+    dashboards = dashboard_files.files(options.docs, selection.site, selection.shown)
+    _write(out / RULES, exported.files, previous)
+    _write(out / DASHBOARDS, dashboards, _exported(out / DASHBOARDS, "*.json", _OWN_DASHBOARD))
+    for refused in exported.refused:
+        print_error(f"not exported: {refused}")
+    print_line(f"{counted(exported.rules, 'alert rule')} to {out / RULES}")
+    print_line(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
+
+
+def _export_for_prometheus(out: Path, options: alerts.Options, selection: _Selection) -> None:
+    """Write the dashboards for a Prometheus data source to OUT/dashboards/grafana/prometheus.
+
+    What PromQL cannot say is named on stderr. Alerts are written by `plimsoll prometheus export`.
+    """
+    if options.emails or options.webhook:
+        raise Unusable("--email and --webhook are for Grafana's alerts over InfluxDB; Alertmanager has its own")
+    if options.interval < SECOND or options.interval % SECOND:
+        raise Unusable(f'--interval: "{duration_text(options.interval)}" is not a number of whole seconds')
+    exported = prometheus_files.export(options.docs, selection.site, selection.shown, options.interval)
+    _write(out / FOR_PROMETHEUS, exported.files, _exported(out / FOR_PROMETHEUS, "*.json", _OWN_DASHBOARD))
+    for refused in exported.refused:
+        print_error(f"not exported: {refused}")
+    print_line(f"{counted(len(exported.files), 'dashboard')} to {out / FOR_PROMETHEUS}")
 
 
 def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:

@@ -1,16 +1,28 @@
 """`plimsoll ingest`."""
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from plimsoll.api.inputs import Inputs, read
+from plimsoll.api.inputs import read
+from plimsoll.api.open_store import open_store
 from plimsoll.cli.console import print_line, print_notice, print_remarks
-from plimsoll.cli.open_store import open_store
-from plimsoll.cli.waiting import working_on
+from plimsoll.cli.long_work import working_on
+from plimsoll.cli.options import (
+    EncodingOption,
+    FormatOption,
+    NamesOption,
+    StoreOption,
+    ZoneOption,
+    command_app,
+    examples,
+    path_option,
+    typed_inputs,
+)
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.ingest.runs.load import Loaded, load
@@ -19,47 +31,59 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.run import StoredRun
 
-
-@dataclass(frozen=True)
-class Options:
-    """The name and description of the run, as typed."""
-
-    name: str
-    labels: tuple[str, ...] = ()
-    config: Path | None = None
-    merge: bool = False
+app = command_app()
 
 
-def run(inputs: Inputs, options: Options) -> None:
-    """Load the logs of a run into a store. Unusable if the store refused some of the points."""
+@app.command("ingest", epilog=examples("plimsoll ingest logs/ --run nightly-42 --label build=1042"))
+def ingest(
+    logs: Annotated[
+        list[str],
+        typer.Argument(help="Logs or folders of logs; - for standard input.", metavar="LOG...", show_default=False),
+    ],
+    run: Annotated[str, typer.Option("--run", help="The name of the run.", show_default=False)],
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="K=V", help="A label of the run; repeat for more.", show_default=False),
+    ] = None,
+    store: StoreOption = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Load even if the store has data of the same hosts and times.")
+    ] = False,
+    config: Annotated[
+        Path | None, path_option("--config", "Labels, phases and host facts. Default: plimsoll.toml beside the logs.")
+    ] = None,
+    zone: ZoneOption = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+) -> None:
+    """Load the logs of a run into a store. Repeat a call that was interrupted: it continues."""
+    inputs = typed_inputs(logs, zone, format_, encoding, names, store)
     if inputs.run is not None or inputs.hosts is not None:
         raise Unusable(f"{inputs.sources[0]}: is in a store already; name logs")
-    labels = dict(run_label(text, "--label") for text in options.labels)
+    labels = dict(run_label(text, "--label") for text in label or ())
     with working_on("Reading", inputs.sources):
-        found = read(inputs)
-    logs, remarks = found.logs, found.remarks
-    found.refuse_empty()
-    refuse_unnamed(logs)
-    refuse_name(options.name, "--run")
-    stored = run_to_store(found, options.name, labels, options.config, inputs.requested_zone)
-    with open_store(inputs.store, make=True) as store, _bar() as bar:
-        task = bar.add_task(options.name, total=stored.values)
+        contents = read(inputs)
+    contents.refuse_empty()
+    refuse_unnamed(contents.logs)
+    refuse_name(run, "--run")
+    stored = run_to_store(contents, run, labels, config, inputs.requested_zone)
+    with open_store(store, make=True, notify=print_notice) as opened, _bar() as bar:
+        task = bar.add_task(run, total=stored.values)
         loaded = load(
-            store,
+            opened,
             stored,
-            logs,
-            merge=options.merge,
+            contents.logs,
+            merge=merge,
             progress=lambda done: bar.update(task, completed=done),
             notify=print_notice,
         )
-        where = store.name
-    print_remarks([*(remark for log in logs for remark in log.remarks), *remarks, *loaded.remarks])
+        where = opened.name
+    print_remarks([*(remark for log in contents.logs for remark in log.remarks), *contents.remarks, *loaded.remarks])
     print_line(f'Run "{stored.run.name}" {_summary(stored, loaded, where)}')
     print_line((f"plimsoll review {shlex.quote(f'run:{stored.run.name}')}", "dim"))
     if loaded.refused:
-        raise Unusable(
-            f'{counted(loaded.refused, "point")} of run "{options.name}" refused by {where}: it is not whole'
-        )
+        raise Unusable(f'{counted(loaded.refused, "point")} of run "{run}" refused by {where}: it is not whole')
 
 
 def _summary(run: StoredRun, loaded: Loaded, where: str) -> str:

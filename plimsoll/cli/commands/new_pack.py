@@ -3,9 +3,13 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from plimsoll.api.inputs import Inputs, read
+import typer
+
+from plimsoll.api.inputs import read
 from plimsoll.cli.console import print_line
+from plimsoll.cli.options import typed_inputs
 from plimsoll.cli.outputs import write_text
 from plimsoll.model.counter_names.unknown_counters import UnknownCounter, unknown_counters
 from plimsoll.model.errors import Unusable, printable
@@ -21,11 +25,32 @@ _TEMPLATE = "new_pack.yaml"
 _HEAD = f"# yaml-language-server: $schema={SCHEMA}"
 
 
-def run(path: Path, inputs: Inputs | None = None, patterns: Sequence[str] = ()) -> None:
-    """Write an example pack, or one for the counters of logs that no signal reads; and beside it the JSON schema.
+def new_pack(
+    path: Annotated[Path, typer.Argument(help="The file to write: mine.yaml.", metavar="FILE", show_default=False)],
+    from_log: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            help="A log: write a signal for each of its Windows counters that none reads yet. Repeat for more.",
+            metavar="LOG",
+            show_default=False,
+        ),
+    ] = None,
+    counter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--counter",
+            help="With --from, only counters that match; * is any text: 'Shop Orders\\*'. Repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Write a pack to begin with, and beside it the JSON schema for editors.
 
-    Unusable if the file exists already, if its name is not that of a pack, or if no such counter was recorded.
+    It is an example with comments; with --from, it has a signal for each counter that no signal reads.
     """
+    if counter and not from_log:
+        raise Unusable("--counter is for the counters of a log: name it with --from")
     if path.suffix not in YAML:
         raise Unusable(f"{path}: a pack is a .yaml file; write it like {path.stem or 'mine'}.yaml")
     beside = path.parent / SCHEMA
@@ -41,8 +66,8 @@ def run(path: Path, inputs: Inputs | None = None, patterns: Sequence[str] = ()) 
     if not ours:
         raise Unusable(f"{beside}: is not Plimsoll's, and is not written over; name a file in another folder")
     name = _name(path)
-    if inputs is not None:
-        counters = _chosen(inputs, patterns)
+    if from_log:
+        counters = _choose(from_log, counter or ())
         write_text(beside, schema)
         write_text(path, pack_text(name, _HEAD, counters))
         count = counted(len(counters), "counter")
@@ -59,15 +84,13 @@ def run(path: Path, inputs: Inputs | None = None, patterns: Sequence[str] = ()) 
     print_line(f"{path}: an example to change; check it with plimsoll rules check {path}")
 
 
-def _chosen(inputs: Inputs, patterns: Sequence[str]) -> list[UnknownCounter]:
-    unknown = unknown_counters(series for log in read(inputs).logs for series in log.series)
+def _choose(logs: Sequence[str], patterns: Sequence[str]) -> list[UnknownCounter]:
+    unknown = unknown_counters(series for log in read(typed_inputs(logs)).logs for series in log.series)
     if not unknown:
-        raise Unusable(f"{inputs.sources[0]}: every Windows counter in it has a signal already")
+        raise Unusable(f"{logs[0]}: every Windows counter in it has a signal already")
     if found := chosen(unknown, patterns):
         return found
-    raise Unusable(
-        f"no counter without a signal matches {', '.join(patterns)}; plimsoll show {inputs.sources[0]} lists them"
-    )
+    raise Unusable(f"no counter without a signal matches {', '.join(patterns)}; plimsoll show {logs[0]} lists them")
 
 
 def _name(path: Path) -> str:

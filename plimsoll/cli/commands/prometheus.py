@@ -5,8 +5,12 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from plimsoll.cli.console import print_error, print_line
+from plimsoll.cli.options import OnlyOption, PackOption, command_app, examples, path_option
 from plimsoll.cli.outputs import write_text
 from plimsoll.export.prometheus.check import mistakes
 from plimsoll.export.prometheus.export import GENERATED, TESTS
@@ -25,7 +29,88 @@ _RULES = "*.rules.yaml"
 _TELEGRAF = "telegraf"
 
 
-def options(interval: str, docs: str, names: Sequence[str] = ()) -> Options:
+app = command_app("Write and check alerting rules for Prometheus, Mimir and VictoriaMetrics.")
+
+
+@app.command(
+    "export",
+    epilog=examples(
+        "plimsoll prometheus export",
+        "plimsoll prometheus export --only linux --interval 15s --out plimsoll-rules",
+    ),
+)
+def export(
+    out: Annotated[Path, path_option("--out", "The folder to write to.")] = Path("prometheus"),
+    config: Annotated[
+        Path | None,
+        path_option("--config", "A plimsoll.toml with host facts and changed thresholds."),
+    ] = None,
+    interval: Annotated[
+        str,
+        typer.Option("--interval", help="The time between samples; windows shorter than twice this are widened to it."),
+    ] = "10s",
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--names",
+            help="What records the metrics, besides Telegraf: node_exporter, windows_exporter or opentelemetry. Adds "
+            "recording rules that give them Telegraf's names. May be repeated.",
+        ),
+    ] = None,
+    packs: PackOption = None,
+    only: OnlyOption = None,
+    docs: Annotated[
+        str, typer.Option("--docs", help="The URL that links to a rule's page begin with. Default: no links.")
+    ] = "",
+) -> None:
+    """Write packs as alerting rules with unit tests. Rules that PromQL cannot say are named on stderr."""
+    catalogue = load_rules(packs or (), only or ())
+    settings = load(config) if config else Settings()
+    site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
+    options = replace(_options(interval, docs, names or ()), by_hand=catalogue.by_hand)
+    exported = export_packs(catalogue.packs, catalogue.signals, site, options)
+    if not exported.files:
+        raise Unusable(f"no rule can be exported: {exported.refused[0] if exported.refused else 'the packs have none'}")
+    _clear(out)
+    for name, text in exported.files.items():
+        write_text(out / name, text)
+    for refused in exported.refused:
+        print_error(f"not exported: {refused}")
+    print_line(f"{counted(exported.rules, 'alerting rule')} to {out}")
+    print_line(f"{counted(exported.cases, 'case')} for promtool test rules to {out / TESTS}")
+
+
+@app.command("check", epilog=examples("plimsoll prometheus check", "plimsoll prometheus check plimsoll-rules"))
+def check(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Rule files, or folders of them. Default: prometheus here.", metavar="PATH"),
+    ] = None,
+    packs: PackOption = None,
+) -> None:
+    """Check rule files. Every mistake is printed with its place; the exit status is then 2."""
+    files: dict[str, str] = {}
+    for path in paths or [Path("prometheus")]:
+        found = sorted(path.glob(_RULES)) if path.is_dir() else [path]
+        if not found:
+            raise Unusable(f"{path}: has no {_RULES}; write them with plimsoll prometheus export")
+        for one in found:
+            try:
+                files[str(one)] = one.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise Unusable(
+                    f"{one}: cannot be read: {error}; name rule files, or write them with plimsoll prometheus export"
+                ) from None
+    promtool = shutil.which("promtool")
+    wrong = mistakes(files, load_rules(packs or (), ()).signals)
+    if promtool:
+        wrong += _syntax_errors(promtool, [*files])
+    if wrong:
+        raise Mistakes(wrong)
+    print_line(f"ok: {counted(len(files), 'file')}{'' if promtool else '; there is no promtool, syntax unchecked'}")
+
+
+def _options(interval: str, docs: str, names: Sequence[str] = ()) -> Options:
     """The options of the export. Unusable if the interval is not a duration of whole seconds, or a name unknown."""
     known = exporter_names()
     for name in names:
@@ -40,47 +125,6 @@ def options(interval: str, docs: str, names: Sequence[str] = ()) -> Options:
     if length < SECOND or length % SECOND:
         raise Unusable(f'--interval: "{interval}" is not a number of whole seconds')
     return Options(interval=length, docs=docs, names=tuple(name for name in dict.fromkeys(names) if name != _TELEGRAF))
-
-
-def export(out: Path, config: Path | None, options: Options, packs: Sequence[str], only: Sequence[str]) -> None:
-    """Write rules to OUT and their unit tests to OUT/tests. Rules that PromQL cannot say are named on stderr."""
-    catalogue = load_rules(packs, only)
-    settings = load(config) if config else Settings()
-    site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
-    options = replace(options, by_hand=catalogue.by_hand)
-    made = export_packs(catalogue.packs, catalogue.signals, site, options)
-    if not made.files:
-        raise Unusable(f"no rule can be exported: {made.refused[0] if made.refused else 'the packs have none'}")
-    _clear(out)
-    for name, text in made.files.items():
-        write_text(out / name, text)
-    for refused in made.refused:
-        print_error(f"not exported: {refused}")
-    print_line(f"{counted(made.rules, 'alerting rule')} to {out}")
-    print_line(f"{counted(made.cases, 'case')} for promtool test rules to {out / TESTS}")
-
-
-def check(paths: Sequence[Path], packs: Sequence[str]) -> None:
-    """Check rule files, or those of folders. Raises Mistakes, with every mistake found."""
-    files: dict[str, str] = {}
-    for path in paths or [Path("prometheus")]:
-        found = sorted(path.glob(_RULES)) if path.is_dir() else [path]
-        if not found:
-            raise Unusable(f"{path}: has no {_RULES}; write them with plimsoll prometheus export")
-        for one in found:
-            try:
-                files[str(one)] = one.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise Unusable(
-                    f"{one}: cannot be read: {error}; name rule files, or write them with plimsoll prometheus export"
-                ) from None
-    promtool = shutil.which("promtool")
-    wrong = mistakes(files, load_rules(packs, ()).signals)
-    if promtool:
-        wrong += _syntax_errors(promtool, [*files])
-    if wrong:
-        raise Mistakes(wrong)
-    print_line(f"ok: {counted(len(files), 'file')}{'' if promtool else '; there is no promtool, syntax unchecked'}")
 
 
 def _syntax_errors(promtool: str, files: Sequence[str]) -> list[str]:

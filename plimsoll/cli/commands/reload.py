@@ -1,13 +1,13 @@
 """`plimsoll reload`."""
 
 import json
-from pathlib import Path
 
 import urllib3
 from urllib3.exceptions import HTTPError
 
 from plimsoll.api import data_folder
 from plimsoll.cli.console import print_line
+from plimsoll.cli.options import FolderOption, command_app, examples
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.http_connections import check_connections, last_cause
 from plimsoll.serve.credentials import owner_token
@@ -17,27 +17,31 @@ from plimsoll.up.reloading import PATH
 _ANSWER_S = 60.0
 
 
-def run(data: Path | None) -> None:
-    """Have the `plimsoll up` on a data folder read its settings anew.
+app = command_app()
 
-    Unusable, with the reason, if it refuses them; Unreachable if none runs there.
+
+@app.command("reload", epilog=examples("plimsoll reload"))
+def reload(store: FolderOption = None) -> None:
+    """Have a running plimsoll up read up.toml and plimsoll.toml anew.
+
+    If they are wrong, the settings of before stay, and the exit status is 2.
     """
-    folder = data or data_folder.default_folder()
-    known = running.find(folder)
-    if known is None:
+    folder = store or data_folder.default_folder()
+    server = running.find(folder)
+    if server is None:
         raise Unreachable(f"{folder}: plimsoll up does not run on it; it reads its settings when it starts")
     pools = urllib3.PoolManager(timeout=_ANSWER_S, retries=False)
-    check_connections(pools, known.check_listens)
+    check_connections(pools, server.check_listens)
     try:
         answer = pools.request(
-            "POST", f"{known.address}{PATH}", headers={"Authorization": f"Token {owner_token(folder)}"}
+            "POST", f"{server.address}{PATH}", headers={"Authorization": f"Token {owner_token(folder)}"}
         )
-        found = json.loads(answer.data)
-        text, refused = str(found["text"]), bool(found["refused"])
+        result = json.loads(answer.data)
+        text, refused = str(result["text"]), bool(result["refused"])
     except (HTTPError, OSError) as error:
-        raise Unreachable(f"{known.address}: does not answer ({last_cause(error)})") from None
+        raise Unreachable(f"{server.address}: does not answer ({last_cause(error)})") from None
     except (ValueError, KeyError, TypeError):
-        raise Unreachable(f"{known.address}: does not answer as this version does; start plimsoll up again") from None
+        raise Unreachable(f"{server.address}: does not answer as this version does; start plimsoll up again") from None
     if refused:
         raise Unusable(*text.splitlines())
     print_line(text)

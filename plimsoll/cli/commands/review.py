@@ -1,14 +1,34 @@
 """`plimsoll review`."""
 
-from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
-from plimsoll.api.inputs import Inputs
+import typer
+
 from plimsoll.api.run_review import Options, review_inputs
-from plimsoll.cli.console import print_line, print_lines, print_remarks, width
-from plimsoll.cli.memory import soon_ends
-from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
-from plimsoll.cli.waiting import working_on
+from plimsoll.cli.console import print_remarks, width
+from plimsoll.cli.long_work import use_memory_freely, working_on
+from plimsoll.cli.options import (
+    EncodingOption,
+    FormatOption,
+    FromOption,
+    JsonOption,
+    LastOption,
+    LogArgument,
+    NamesOption,
+    OnlyOption,
+    PackOption,
+    StoreOption,
+    ToOption,
+    WholeRunOption,
+    ZoneOption,
+    command_app,
+    examples,
+    path_option,
+    typed_inputs,
+)
+from plimsoll.cli.outputs import Outputs
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.report import terminal
@@ -17,56 +37,102 @@ from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
 from plimsoll.review.verdict import Verdict
 
-
-@dataclass(frozen=True)
-class Outputs:
-    """The files to write, and the lowest severity for which the exit status is 1."""
-
-    report: Path | None = None
-    json: Path | None = None
-    junit: Path | None = None
-    fail_on: str | None = None
-    details: bool = False
-    appendix: bool = False
+app = command_app()
 
 
-def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
-    """Review a run and write the results; returns the exit status."""
-    soon_ends()
-    for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
-        if path == STDOUT:
-            raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
+class FailOn(StrEnum):
+    """The lowest severity for which the exit status is 1."""
+
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+@app.command(
+    "review",
+    epilog=examples(
+        "plimsoll review perfmon.blg",
+        "plimsoll review logs/ --out report.html",
+        "plimsoll review logs/ --steady 10:22/12:00 --fail-on warning",
+        "plimsoll review live:WEB01 --last 2h",
+    ),
+)
+def review(
+    logs: LogArgument,
+    pack: PackOption = None,
+    only: OnlyOption = None,
+    from_: FromOption = None,
+    to: ToOption = None,
+    last: LastOption = None,
+    steady: Annotated[
+        str | None, typer.Option("--steady", metavar="FROM/TO", help="When the load was steady: 10:22/12:00.")
+    ] = None,
+    whole_run: WholeRunOption = False,
+    zone: ZoneOption = None,
+    config: Annotated[
+        Path | None,
+        path_option(
+            "--config",
+            "Phases, host facts and changed thresholds. Default: plimsoll.toml beside the logs.",
+        ),
+    ] = None,
+    out: Annotated[Path | None, path_option("--out", "Write the report as one HTML file.")] = None,
+    appendix: Annotated[
+        bool,
+        typer.Option("--appendix", help="Also on paper and in PDF: what held, statistics, texts of rules."),
+    ] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print all of it: what limits, spikes, trends, every limit, the packs.")
+    ] = False,
+    json: JsonOption = None,
+    junit: Annotated[
+        Path | None, path_option("--junit", "Write JUnit XML: a suite per pack, a case per rule and host.")
+    ] = None,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option("--fail-on", help="Exit with status 1 if a threshold of this severity or above was crossed."),
+    ] = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Check the counters of a run against their documented thresholds."""
+    inputs = typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
+    options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
+    outputs = Outputs(out, json, junit)
+    use_memory_freely()
     with working_on("Reviewing", inputs.sources):
         insights = Insights(review_inputs(inputs, options))
-    result = insights.review
-    zone = inputs.requested_zone
-    also_read = [*inputs.names, *([options.config] if options.config else [])]
-    refuse_overwriting(result.logs, outputs.report, outputs.json, outputs.junit, also_read=also_read)
-    if outputs.report is not None:
-        from plimsoll.report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
+    result, time_zone = insights.review, inputs.requested_zone
+    outputs.refuse_overwriting(result.logs, *inputs.names, config)
 
-        write_text(outputs.report, render(insights, zone, appendix=outputs.appendix))
-    if outputs.json is not None:
-        from plimsoll.report.json import ReviewDocument  # noqa: PLC0415  its schema is slow to make
+    def report_text() -> str:
+        from plimsoll.report.html.render import render  # only the HTML report needs jinja2
 
-        write_json(outputs.json, ReviewDocument.model_validate(insights).model_dump_json(by_alias=True, indent=2))
-    if outputs.junit is not None:
-        from plimsoll.report.junit import junit  # noqa: PLC0415  as few want it
+        return render(insights, time_zone, appendix=appendix)
 
-        write_text(outputs.junit, junit(result, zone))
-    if outputs.json != STDOUT:
-        print_lines(terminal.lines(insights, zone, width(), all_of_it=outputs.details))
-        if outputs.report is not None:
-            print_line()
-            print_line(f"Report: {outputs.report}")
+    def json_text() -> str:
+        from plimsoll.report.json import ReviewDocument  # its schema is slow to make
+
+        return ReviewDocument.model_validate(insights).model_dump_json(by_alias=True, indent=2)
+
+    def junit_text() -> str:
+        from plimsoll.report.junit import junit
+
+        return junit(result, time_zone)
+
+    outputs.write(
+        report=report_text,
+        json=json_text,
+        junit=junit_text,
+        lines=lambda: terminal.lines(insights, time_zone, width(), all_of_it=details),
+    )
     print_remarks(result.remarks)
-    return _status(result, outputs.fail_on)
+    raise typer.Exit(exit_status(result, fail_on) if fail_on else 0)
 
 
-def _status(result: Review, fail_on: str | None) -> int:
-    """The exit status. Unusable if --fail-on is given and it is not known whether the run was healthy."""
-    if fail_on is None:
-        return 0
+def exit_status(result: Review, fail_on: str) -> int:
+    """Return the exit status. Unusable if it is not known whether the run was healthy."""
     failing = ("critical",) if fail_on == "critical" else ("critical", "warning")
     if any(finding.rule.severity in failing for finding in result.of(*CROSSED)):
         return 1

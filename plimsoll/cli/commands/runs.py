@@ -2,10 +2,14 @@
 
 import json as json_module
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from plimsoll.api.open_store import open_store
+from plimsoll.cli.commands.run_history import RunArgument, judge, trend
 from plimsoll.cli.console import print_line, print_notice, print_table
-from plimsoll.cli.open_store import open_store
+from plimsoll.cli.options import JsonOption, StoreOption, command_app, examples
 from plimsoll.cli.outputs import STDOUT, write_json
 from plimsoll.ingest.runs.load import find
 from plimsoll.ingest.runs.read_run import nothing_known
@@ -19,10 +23,14 @@ from plimsoll.store.protocol import Claim, RunSummary, State
 _MOST_HOSTS = 2  # that a line names; runs show names all of them
 
 
-def list_runs(url: str | None, json: Path | None) -> None:
-    """List the runs of a store, the latest first."""
-    with open_store(url) as store:
-        runs, claims, where = store.runs.summaries(), store.runs.claims.current(LIFE_S), store.name
+app = command_app("List, show, judge and delete the runs in a store, and where they changed.")
+
+
+@app.command("list", epilog=examples("plimsoll runs list", "plimsoll runs list --json -"))
+def list_runs(store: StoreOption = None, json: JsonOption = None) -> None:
+    """List the runs in a store, the latest first."""
+    with open_store(store, notify=print_notice) as opened:
+        runs, claims, where = opened.runs.summaries(), opened.runs.claims.current(LIFE_S), opened.name
     if json is not None:
         write_json(json, json_module.dumps([_as_json(one) for one in runs], ensure_ascii=False, indent=2))
     if json == STDOUT:
@@ -44,15 +52,16 @@ def list_runs(url: str | None, json: Path | None) -> None:
     print_table(("run", "from (UTC)", "lasted", "hosts", "labels", "values"), rows)
 
 
-def show(name: str, url: str | None, json: Path | None) -> None:
-    """Print what a store knows about a run: span, hosts, labels, phases, files."""
-    with open_store(url) as store:
-        run, summary = store.runs.get(name), find(store.runs, name)
-        claims, where = store.runs.claims.current(LIFE_S), store.name
+@app.command("show", epilog=examples("plimsoll runs show nightly-42"))
+def show(run: RunArgument, store: StoreOption = None, json: JsonOption = None) -> None:
+    """Show what is known about a run: span, hosts, labels, phases, files."""
+    with open_store(store, notify=print_notice) as opened:
+        stored, summary = opened.runs.get(run), find(opened.runs, run)
+        claims, where = opened.runs.claims.current(LIFE_S), opened.name
     if summary is None:
-        raise Unusable(f'run "{name}" is not in {where}; plimsoll runs list tells which are')
-    if run is None:
-        raise Unusable(f"{where}: {nothing_known(name)}")
+        raise Unusable(f'run "{run}" is not in {where}; plimsoll runs list tells which are')
+    if stored is None:
+        raise Unusable(f"{where}: {nothing_known(run)}")
     files = [
         {
             "path": one.path,
@@ -63,39 +72,57 @@ def show(name: str, url: str | None, json: Path | None) -> None:
             "series": len(one.series),
             "values": sum(one.present),
         }
-        for one in run.recordings
+        for one in stored.recordings
     ]
-    phases = [{"name": one.name, "start": iso(one.start), "end": iso(one.end)} for one in run.run.phases]
+    phases = [{"name": one.name, "start": iso(one.start), "end": iso(one.end)} for one in stored.run.phases]
     if json is not None:
-        document = {**_as_json(summary), "simulated": run.run.simulated, "phases": phases, "files": files}
+        document = {**_as_json(summary), "simulated": stored.run.simulated, "phases": phases, "files": files}
         write_json(json, json_module.dumps(document, ensure_ascii=False, indent=2))
     if json == STDOUT:
         return
-    zone = run.recordings[0].zone
-    print_line((name, "bold"), " (simulated)" if run.run.simulated else "")
+    zone = stored.recordings[0].zone
+    print_line((run, "bold"), " (simulated)" if stored.run.simulated else "")
     facts = [
-        ("span", f"{zone.span(run.start, run.end)} {zone.label(run.start)}, {duration_text(run.end - run.start)}"),
-        ("hosts", ", ".join(run.hosts)),
-        ("labels", ", ".join(f"{key}={value}" for key, value in run.run.labels.items()) or "none"),
-        *(("phase", f"{one.name} {zone.span(one.start, one.end)}") for one in run.run.phases),
+        (
+            "span",
+            f"{zone.span(stored.start, stored.end)} {zone.label(stored.start)}, "
+            f"{duration_text(stored.end - stored.start)}",
+        ),
+        ("hosts", ", ".join(stored.hosts)),
+        ("labels", ", ".join(f"{key}={value}" for key, value in stored.run.labels.items()) or "none"),
+        *(("phase", f"{one.name} {zone.span(one.start, one.end)}") for one in stored.run.phases),
         ("values", _values(summary, claims)),
     ]
     for label, text in facts:
         print_line(f"  {label:<9} {text}", indent=12)
-    for one in run.recordings:
+    for one in stored.recordings:
         size = f"{counted(len(one.times), 'row')} × {counted(len(one.series), 'counter')}"
         print_line(f"  file      {one.path}: {one.format}, {size}", indent=12)
         print_line((f"            sha256 {one.sha256}", "dim"), indent=12)
-    for remark in run.remarks:
+    for remark in stored.remarks:
         print_line((f"  {remark}", "dim"), indent=4)
 
 
-def delete(name: str, url: str | None, *, force: bool) -> None:
-    """Delete a run and every value it wrote."""
-    with open_store(url) as store:
-        unload(store.runs, name, force=force, notify=print_notice)
-        where = store.name
-    print_line(f'Run "{name}" is no longer in {where}, nor are its values')
+@app.command("delete", epilog=examples("plimsoll runs delete nightly-42"))
+def delete(
+    run: RunArgument,
+    store: StoreOption = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also if another command loads or deletes the run: that one then stops.")
+    ] = False,
+) -> None:
+    """Delete a run and its values, except those that another run holds, too."""
+    with open_store(store, notify=print_notice) as opened:
+        unload(opened.runs, run, force=force, notify=print_notice)
+        where = opened.name
+    print_line(f'Run "{run}" is no longer in {where}, nor are its values')
+
+
+app.command("judge", epilog=examples("plimsoll runs judge nightly-42 --fail-on regression"))(judge)
+app.command(
+    "trend",
+    epilog=examples("plimsoll runs trend --like test=nightly", "plimsoll runs trend --like test=nightly --markdown -"),
+)(trend)
 
 
 def _values(one: RunSummary, claims: Sequence[Claim]) -> str:

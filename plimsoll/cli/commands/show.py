@@ -6,13 +6,27 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-from plimsoll.api.inputs import Inputs, read
+from plimsoll.api.inputs import read
 from plimsoll.cli.console import print_line, print_remarks
+from plimsoll.cli.long_work import working_on
+from plimsoll.cli.options import (
+    EncodingOption,
+    FormatOption,
+    FromOption,
+    JsonOption,
+    LastOption,
+    LogArgument,
+    NamesOption,
+    StoreOption,
+    ToOption,
+    ZoneOption,
+    command_app,
+    examples,
+    typed_inputs,
+)
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
-from plimsoll.cli.waiting import working_on
 from plimsoll.model.counter_names.unknown_counters import unknown_counters
 from plimsoll.model.counter_names.unrecognised import unrecognised
 from plimsoll.model.errors import Unusable
@@ -27,26 +41,44 @@ _MOST_SHOWN = 12
 _MOST_SPANS = 5
 
 
-def run(inputs: Inputs, json: Path | None) -> None:
-    """Print what is in each log. Unusable if a time is given for logs or runs, which are shown as a whole."""
+app = command_app()
+
+
+@app.command("show", epilog=examples("plimsoll show perfmon.blg", "plimsoll show logs/ --json contents.json"))
+def show(
+    logs: LogArgument,
+    zone: ZoneOption = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+    from_: FromOption = None,
+    to: ToOption = None,
+    last: LastOption = None,
+    store: StoreOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show what is in a log: host, time zone, interval, span, counters, remarks.
+
+    --from, --to and --last are only for live:HOST.
+    """
+    inputs = typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
     if inputs.hosts is None and inputs.when:
         raise Unusable(f"--from, --to and --last are for live:HOST; {inputs.sources[0]} is shown as a whole")
     with working_on("Reading", inputs.sources):
-        found = read(inputs)
-    logs, remarks = found.logs, found.remarks
-    refuse_overwriting(logs, json, also_read=inputs.names)
+        contents = read(inputs)
+    remarks = contents.remarks
+    refuse_overwriting(contents.logs, json, also_read=inputs.names)
     if json is not None:
         # Remarks on all logs together go into the first document.
-        together = [remarks, *([] for _ in logs[1:])]
-        documents = [as_json(log, more) for log, more in zip(logs, together, strict=True)]
+        documents = [as_json(log, () if number else remarks) for number, log in enumerate(contents.logs)]
         write_json(json, json_module.dumps(documents, ensure_ascii=False, indent=2))
     if json != STDOUT:
-        for log in logs:
-            show(log, inputs.requested_zone or log.zone)
-    print_remarks([*(remark for log in logs for remark in log.remarks), *remarks])
+        for log in contents.logs:
+            _print_log(log, inputs.requested_zone or log.zone)
+    print_remarks([*(remark for log in contents.logs for remark in log.remarks), *remarks])
 
 
-def show(log: Log, zone: Zone) -> None:
+def _print_log(log: Log, zone: Zone) -> None:
     """Print what a log holds: who recorded it and when, then objects with their counters and instances."""
     print_line((str(log.path), "bold"))
     size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"

@@ -6,23 +6,33 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Sequence
+import webbrowser
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.api import data_folder
 from plimsoll.api.open_store import influx_store, measurements_of, victoria_store
 from plimsoll.api.store_address import store_address
 from plimsoll.cli.console import print_line, print_notice
-from plimsoll.cli.demo_runs import load_demo_runs
-from plimsoll.cli.web_browser import open_page
+from plimsoll.cli.options import OnlyOption, PackOption, UpStoreOption, command_app, examples, not_empty, path_option
 from plimsoll.collect.collector import Collector
 from plimsoll.demo import live_host
+from plimsoll.demo.runs import write_runs
 from plimsoll.hosts import overlay
 from plimsoll.hosts import settings as host_settings
 from plimsoll.hosts.facts import GivenFacts
+from plimsoll.hosts.run_to_store import run_to_store
+from plimsoll.ingest.files.find_logs import find_logs
+from plimsoll.ingest.read import read_files
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.runs.load import load as load_run
 from plimsoll.model.errors import Unusable
 from plimsoll.model.points import Points
 from plimsoll.model.remark import counted
@@ -68,6 +78,123 @@ class Options:
     log: Path | None = None
 
 
+_USES = {
+    Use.SAMPLES: "what agents write with",
+    Use.READ: "what programs read with",
+    Use.OPERATE: "what programs read with, silence, acknowledge and make notes",
+    Use.CHANGE: "what programs read and change with",
+}
+
+app = command_app()
+
+
+class TokenFor(StrEnum):
+    """What a token is for."""
+
+    SAMPLES = "samples"
+    READ = "read"
+    OPERATE = "operate"
+    CHANGE = "change"
+
+
+@app.command("up", epilog=examples("plimsoll up", "plimsoll up --demo", "plimsoll up --listen 0.0.0.0:7070"))
+def up(
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            "--listen",
+            metavar="ADDRESS:PORT",
+            help="The address to listen on; by default 127.0.0.1:8087, which only this computer can reach.",
+            show_default=False,
+            callback=not_empty,
+        ),
+    ] = None,
+    store: UpStoreOption = None,
+    settings: Annotated[
+        Path | None,
+        path_option("--settings", "A plimsoll.toml: facts of hosts, and changed thresholds.", show_default=False),
+    ] = None,
+    pack: PackOption = None,
+    only: OnlyOption = None,
+    cert: Annotated[
+        Path | None, path_option("--cert", "The certificate chain for TLS, in PEM.", show_default=False)
+    ] = None,
+    key: Annotated[Path | None, path_option("--key", "The key of the certificate, in PEM.", show_default=False)] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host", help="A name by which clients call this server; repeat for more.", show_default=False
+        ),
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url",
+            metavar="ADDRESS",
+            help="The address under which people reach it, for links in messages: https://plimsoll.example.org; by "
+            "default the one it listens on.",
+            show_default=False,
+            callback=not_empty,
+        ),
+    ] = None,
+    log: Annotated[
+        Path | None,
+        path_option(
+            "--log", "Write the log to this file, kept below 5 MB, instead of the terminal.", show_default=False
+        ),
+    ] = None,
+    no_collect: Annotated[bool, typer.Option("--no-collect", help="Do not collect this computer's counters.")] = False,
+    demo: Annotated[
+        bool,
+        typer.Option("--demo", help="Simulate a SQL Server that is in trouble now and then, and two recorded runs."),
+    ] = False,
+    new_token: Annotated[bool, typer.Option("--new-token", help="Make a new token, show it, and end.")] = False,
+    token_for: Annotated[
+        TokenFor,
+        typer.Option(
+            "--token-for",
+            help="What the token is for: samples that agents write, or the HTTP API: to read; "
+            "to do what operators do as well; or to change everything.",
+        ),
+    ] = TokenFor.SAMPLES,
+    token_name: Annotated[
+        str,
+        typer.Option(
+            "--token-name", help="With --new-token: a token beside the others, of this name.", show_default=False
+        ),
+    ] = "",
+    end_token: Annotated[
+        str,
+        typer.Option("--end-token", help="Let the token of this name not be valid, and end.", show_default=False),
+    ] = "",
+    new_password: Annotated[
+        bool, typer.Option("--new-password", help="Make a new password for reading, show it, and end.")
+    ] = False,
+) -> None:
+    """Collect, take what agents send, judge it by the rules, and tell people."""
+    if end_token:
+        _end_token(store, end_token, token_for)
+        return
+    if new_token or new_password or token_name:
+        _make_secrets(store, token=new_token or bool(token_name), password=new_password, name=token_name, use=token_for)
+        return
+    run(
+        Options(
+            store,
+            listen,
+            settings,
+            tuple(pack or ()),
+            tuple(only or ()),
+            (cert, key),
+            tuple(allow_host or ()),
+            not no_collect,
+            demo,
+            url=url,
+            log=log,
+        )
+    )
+
+
 def run(options: Options) -> None:
     """Run until it is interrupted. Unusable if that is not possible."""
     if options.store and folder_of_runs(options.store) is not None:
@@ -90,7 +217,7 @@ def run(options: Options) -> None:
 def _allow_connections() -> None:
     """Let as many files be open as agents may be connected: many systems allow 1,024 unless they are asked."""
     if sys.platform != "win32":
-        import resource  # noqa: PLC0415 - Windows has none
+        import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
@@ -113,13 +240,13 @@ def _is_taken(listen: Listen) -> bool:
         return one.connect_ex((listen.host, listen.port)) == 0
 
 
-def end_token(store: str | None, name: str, use: str) -> None:
+def _end_token(store: str | None, name: str, use: str) -> None:
     """Let a token for some use be valid no more."""
     credentials.end_token(data_folder.made(data_folder.folder_of(store)), name, Use(use))
     print_line(f"The token {name} is not valid any more")
 
 
-def new_secrets(store: str | None, *, token: bool, password: bool, name: str = "", use: str = Use.SAMPLES) -> None:
+def _make_secrets(store: str | None, *, token: bool, password: bool, name: str, use: str) -> None:
     """Make a new token for some use (of a name), a new password for reading, or both, and show them."""
     folder = data_folder.made(data_folder.folder_of(store))
     if token:
@@ -151,24 +278,24 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
             read=lambda: _of_hosts(options.config, folder, catalogue),
             silent=lambda: collector.silent if collector else {},
         )
-        up = Up(setup, lock, store, site, given)
+        server = Up(setup, lock, store, site, given)
         try:
             if options.demo:
                 load_demo_runs(store)
-                up.put(live_host.demo_points(started, started - live_host.BACK, started))
-            up.start()
-            _greet(options, up, store, listen, folder, told)
+                server.put(live_host.demo_points(started, started - live_host.BACK, started))
+            server.start()
+            _greet(options, server, store, listen, folder, told)
             if options.open_page:
-                open_page(up.address)
-            while up.is_running:
+                _open_page(server.address)
+            while server.is_running:
                 if control_events.to_stop.is_set():
                     return
                 if control_events.to_reload.wait(_TICK_S):
                     control_events.to_reload.clear()
-                    up.reload()
+                    server.reload()
             raise Unusable("plimsoll up ended by itself; its log says why")
         finally:
-            up.stop()
+            server.stop()
     finally:
         store.close()
 
@@ -244,12 +371,12 @@ def _folder(options: Options) -> Generator[Path]:
         yield data_folder.made(data_folder.folder_of(options.store))
 
 
-def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path, told: UpSettings) -> None:
+def _greet(options: Options, server: Up, store: Store, listen: Listen, folder: Path, told: UpSettings) -> None:
     targets = ", ".join(told.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
-    print_line("Plimsoll is up: ", (up.address, "bold"))
+    print_line("Plimsoll is up: ", (server.address, "bold"))
     for label, text in (
         ("store", store.name),
-        ("collects", f"this computer, {up.host}, every 10 s" if up.host else "nothing itself"),
+        ("collects", f"this computer, {server.host}, every 10 s" if server.host else "nothing itself"),
         *((("scrapes", counted(len(told.targets), "exporter")),) if told.targets else ()),
         *(((("simulates", f"{live_host.HOST}, a SQL Server, and two recorded runs"),)) if options.demo else ()),
         ("notifies", targets),
@@ -278,9 +405,21 @@ def _show(name: str, secret: str, use: Use = Use.SAMPLES) -> None:
     print_line(f"            {what}; it is shown only now: plimsoll up {again} makes another", indent=12)
 
 
-_USES = {
-    Use.SAMPLES: "what agents write with",
-    Use.READ: "what programs read with",
-    Use.OPERATE: "what programs read with, silence, acknowledge and make notes",
-    Use.CHANGE: "what programs read and change with",
-}
+def load_demo_runs(store: Store) -> None:
+    """Load both runs, named by the memory of their database server; nothing is done if they are there."""
+    with tempfile.TemporaryDirectory(prefix="plimsoll-demo-runs-", ignore_cleanup_errors=True) as folder:
+        for logs in write_runs(Path(folder)):
+            contents = read_files(find_logs([logs]), Reading(), whole=True)
+            load_run(store, run_to_store(contents, f"demo {logs.name}", {}, None, None), contents.logs)
+
+
+def has_browser(environment: Mapping[str, str], platform: str = sys.platform) -> bool:
+    """Whether a browser with a window can be opened: not over SSH, nor without a display."""
+    if "SSH_CONNECTION" in environment:
+        return False
+    return platform in ("win32", "darwin") or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+
+
+def _open_page(address: str) -> bool:
+    """Open a page, if there is a browser with a window. Returns whether one was found."""
+    return has_browser(os.environ) and webbrowser.open(address)

@@ -3,16 +3,28 @@
 import getpass
 import sys
 import time
+from enum import StrEnum
 from json import dumps
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from plimsoll.alerting import audit_log
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
 from plimsoll.api import data_folder
-from plimsoll.cli.commands.alerts.alerts import opened
+from plimsoll.cli.commands.alerts import at_terminal, opened
 from plimsoll.cli.console import print_line, print_notice
+from plimsoll.cli.options import (
+    FolderOption,
+    FromOption,
+    JsonOption,
+    LastOption,
+    ToOption,
+    command_app,
+    examples,
+)
 from plimsoll.cli.outputs import write_json
-from plimsoll.cli.person import at_terminal
 from plimsoll.model.errors import Unusable
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, iso
@@ -23,9 +35,47 @@ _WEEK = 7 * 86_400 * SECOND
 _MOST_SHOWN = 1000
 
 
-def add(data: Path | None, name: str, role: str, *, generate: bool, no_password: bool) -> None:
-    """Add a user."""
-    folder = _made(data)
+app = command_app("The users of plimsoll up, what they may do, and what they did.")
+
+
+class RoleName(StrEnum):
+    """What a user may do."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+
+NameArgument = Annotated[str, typer.Argument(help="The name of the user.", metavar="NAME", show_default=False)]
+MadeOption = Annotated[bool, typer.Option("--generate", help="Make a password and show it, instead of asking for one.")]
+
+
+@app.command(
+    "add",
+    epilog=examples(
+        "plimsoll users add anna --role operator", "plimsoll users add zoe@example.org --role viewer --no-password"
+    ),
+)
+def add(
+    name: NameArgument,
+    role: Annotated[
+        RoleName,
+        typer.Option(
+            "--role",
+            help="viewer: reads. operator: also silences, acknowledges and makes notes. admin: also runs and settings.",
+        ),
+    ] = RoleName.VIEWER,
+    generate: MadeOption = False,
+    no_password: Annotated[
+        bool, typer.Option("--no-password", help="Only a proxy that people log in at may say that it is this user.")
+    ] = False,
+    store: FolderOption = None,
+) -> None:
+    """Add a user; a running plimsoll up knows it at once.
+
+    The password is asked for on the terminal; in a pipe it is the first line of stdin.
+    """
+    folder = _folder(store)
     if generate and no_password:
         raise Unusable("--generate and --no-password: give one of them")
     is_first = not users.listed(folder)
@@ -38,9 +88,10 @@ def add(data: Path | None, name: str, role: str, *, generate: bool, no_password:
         print_notice("the password that everybody shares still lets people in, as admins: plimsoll users end-password")
 
 
-def list_users(data: Path | None) -> None:
-    """List the users."""
-    folder = data or data_folder.default_folder()
+@app.command("list", epilog=examples("plimsoll users list"))
+def list_users(store: FolderOption = None) -> None:
+    """List the users and their roles."""
+    folder = store or data_folder.default_folder()
     for one in users.listed(folder):
         print_line(f"{one.name:<24} {one.role:<9}{'' if one.has_password else ' only by a proxy'}")
     if credentials.has_password(folder):
@@ -49,9 +100,10 @@ def list_users(data: Path | None) -> None:
         print_line("There are no users: plimsoll users add NAME --role admin")
 
 
-def remove(data: Path | None, name: str) -> None:
+@app.command("remove", epilog=examples("plimsoll users remove anna"))
+def remove(name: NameArgument, store: FolderOption = None) -> None:
     """Remove a user."""
-    folder = _made(data)
+    folder = _folder(store)
     users.remove(folder, name)
     _record(folder, f"removed user {name}")
     print_line(f"{name} is a user no more")
@@ -59,9 +111,10 @@ def remove(data: Path | None, name: str) -> None:
         print_notice("there are no users any more: on the loopback address everybody may change everything, as before")
 
 
-def passwd(data: Path | None, name: str, *, generate: bool) -> None:
-    """Change a password."""
-    folder = _made(data)
+@app.command("passwd", epilog=examples("plimsoll users passwd anna", "plimsoll users passwd anna --generate"))
+def passwd(name: NameArgument, generate: MadeOption = False, store: FolderOption = None) -> None:
+    """Change the password of a user."""
+    folder = _folder(store)
     password = _password(generate=generate)
     users.change(folder, name, password=password)
     _record(folder, f"changed the password of {name}")
@@ -69,29 +122,43 @@ def passwd(data: Path | None, name: str, *, generate: bool) -> None:
     _show(password if generate else None)
 
 
-def change_role(data: Path | None, name: str, role: str) -> None:
-    """Change a role."""
-    folder = _made(data)
+@app.command("role", epilog=examples("plimsoll users role anna admin"))
+def change_role(
+    name: NameArgument,
+    role: Annotated[RoleName, typer.Argument(help="What the user may do.", show_default=False)],
+    store: FolderOption = None,
+) -> None:
+    """Change the role of a user."""
+    folder = _folder(store)
     users.change(folder, name, role=Role(role))
     _record(folder, f"gave {name} the role {role}")
     print_line(f"{name} has the role {role}")
 
 
-def end_password(data: Path | None) -> None:
-    """End the password that everybody shares."""
-    folder = _made(data)
+@app.command("end-password", epilog=examples("plimsoll users end-password"))
+def end_password(store: FolderOption = None) -> None:
+    """Let the password that everybody shares not be valid any more, when all have users of their own."""
+    folder = _folder(store)
     credentials.end_password(folder)
     _record(folder, "ended the password that everybody shared")
     print_line("The password that everybody shared is not valid any more")
 
 
-def log(data: Path | None, given: TimeRange, who: str, json: Path | None) -> None:
-    """Show the record."""
+@app.command("log", epilog=examples("plimsoll users log --last 2d", "plimsoll users log --who anna"))
+def log(
+    start: FromOption = None,
+    end: ToOption = None,
+    last: LastOption = None,
+    who: Annotated[str, typer.Option("--who", help="Only what this person did.", show_default=False)] = "",
+    json: JsonOption = None,
+    store: FolderOption = None,
+) -> None:
+    """Show who did what, of the last 7 days or of --from and --to."""
     now = time.time_ns()
-    with opened(data) as (file, zone):
-        start, end = given.resolve(zone, now - _WEEK, now, "it is now")
+    with opened(store) as (file, zone):
+        first, until = TimeRange(start, end, last).resolve(zone, now - _WEEK, now, "it is now")
         found = audit_log.found(
-            file, now - _WEEK if start is None else start, now if end is None else end, who, 0, _MOST_SHOWN
+            file, now - _WEEK if first is None else first, now if until is None else until, who, 0, _MOST_SHOWN
         )
     if json is not None:
         parts = [{"at": iso(one.at), "who": one.who, "how": one.how, "what": one.what} for one in found.deeds]
@@ -105,8 +172,8 @@ def log(data: Path | None, given: TimeRange, who: str, json: Path | None) -> Non
         print_notice(f"{found.total - len(found.deeds):,} earlier ones are left out: give --from and --to")
 
 
-def _made(data: Path | None) -> Path:
-    return data_folder.made(data or data_folder.default_folder())
+def _folder(store: Path | None) -> Path:
+    return data_folder.made(store or data_folder.default_folder())
 
 
 def _password(*, generate: bool) -> str:

@@ -1,17 +1,45 @@
-"""Arguments and options that several commands take."""
+"""What the commands share: how they are declared, their options, and their inputs."""
 
 import codecs
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-_NOT_OF_LOGS = {
-    "idna",
-    "punycode",
-    "raw-unicode-escape",
-    "unicode-escape",
-}  # not of text files
+if TYPE_CHECKING:
+    from plimsoll.api.inputs import Inputs
+
+_NOT_OF_LOGS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape"}  # not of text files
+
+
+def command_app(help_: str | None = None) -> typer.Typer:
+    """Return the Typer of a module: of a group of commands where `help_` is given, else of a single one."""
+    return typer.Typer(help=help_, no_args_is_help=help_ is not None, rich_markup_mode=None, add_completion=False)
+
+
+def examples(*lines: str) -> str:
+    """Return the end of the help of a command, whose lines are kept as they are."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+def typed_inputs(
+    sources: Sequence[str],
+    zone: str | None = None,
+    format_: str | None = None,
+    encoding: str | None = None,
+    names: Sequence[Path] | None = None,
+    store: str | None = None,
+    when: tuple[str | None, str | None, str | None] = (None, None, None),
+) -> "Inputs":
+    """Return the inputs; `when` is what was typed for --from, --to and --last."""
+    # The service of Windows, which has these options too, must not wait for what reads logs.
+    from plimsoll.api.inputs import Inputs
+    from plimsoll.cli.console import print_notice
+    from plimsoll.model.time_arguments import TimeRange
+
+    range_ = TimeRange(*when)
+    return Inputs(tuple(sources), zone, format_, encoding, tuple(names or ()), store, range_, notify=print_notice)
 
 
 def not_empty(value: str | None) -> str | None:
@@ -142,5 +170,33 @@ OnlyOption = Annotated[
         "--only",
         help="Use this pack (name or .yaml file) instead of the shipped ones; repeat for more.",
         show_default=False,
+    ),
+]
+ReportOption = Annotated[Path | None, path_option("--out", "Write the result as one HTML file.")]
+MarkdownOption = Annotated[
+    Path | None, path_option("--markdown", "Write a summary in Markdown, as for a pull request; - for stdout.")
+]
+DetailsOption = Annotated[
+    bool, typer.Option("--details", help="Print all of it on a terminal: every signal, and a table of the runs.")
+]
+FolderOption = Annotated[
+    Path | None,
+    path_option(
+        "--store",
+        "The data folder of plimsoll up; by default plimsoll in the folder that the system has for it.",
+        show_default=False,
+    ),
+]
+
+UpStoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        help="The data folder; by default plimsoll in the folder that the system has for it. Or the address of an "
+        "InfluxDB 2 (http://127.0.0.1:8086) or a VictoriaMetrics (victoriametrics://127.0.0.1:8428): judge what agents "
+        "write there, and write there; its token is read from INFLUX_TOKEN or VICTORIAMETRICS_TOKEN.",
+        metavar="FOLDER|ADDRESS",
+        show_default=False,
+        callback=not_empty,
     ),
 ]

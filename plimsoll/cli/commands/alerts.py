@@ -1,9 +1,14 @@
 """`plimsoll alerts`: works on alerts.db in the data folder, whether `plimsoll up` runs or not."""
 
+import getpass
+import os
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from plimsoll.alerting import actions, alert_queries, audit_log, host_inventory, silences
 from plimsoll.alerting.alert import Alert
@@ -13,9 +18,19 @@ from plimsoll.alerting.causes import cause
 from plimsoll.alerting.firing import firing, incidents
 from plimsoll.alerting.wording import ended_sentence, made_sentence, still_sentence
 from plimsoll.api import data_folder
+from plimsoll.cli.commands.replay import replay
 from plimsoll.cli.console import print_error, print_line, print_lines
+from plimsoll.cli.options import (
+    FolderOption,
+    FromOption,
+    JsonOption,
+    LastOption,
+    ToOption,
+    command_app,
+    examples,
+    not_empty,
+)
 from plimsoll.cli.outputs import STDOUT, write_json
-from plimsoll.cli.person import at_terminal
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.styled import Line
@@ -33,21 +48,41 @@ _DAY = 86_400 * SECOND
 _LATE = 90 * SECOND
 
 
-def folder_of(data: Path | None) -> Path:
-    """The data folder that was named, or the user's."""
-    return data or data_folder.default_folder()
+NumberArgument = Annotated[int, typer.Argument(help="The number of an alert.", metavar="ID", show_default=False)]
 
 
-def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended: bool) -> None:
-    """List the alerts that are firing, or those that fired in a span; and the silences and failing targets."""
-    if given and not ended:
+app = command_app("Show, silence and acknowledge the alerts of plimsoll up.")
+
+
+@app.command("list", epilog=examples("plimsoll alerts list", "plimsoll alerts list --history --last 1d"))
+def list_alerts(
+    history: Annotated[
+        bool, typer.Option("--history", help="Also alerts that have ended: of the last 7 days, or of --from and --to.")
+    ] = False,
+    hosts: Annotated[
+        bool, typer.Option("--hosts", help="The hosts that are expected to send, instead; --json has them in any case.")
+    ] = False,
+    start: FromOption = None,
+    end: ToOption = None,
+    last: LastOption = None,
+    json: JsonOption = None,
+    store: FolderOption = None,
+) -> None:
+    """List the alerts that are firing, the silences, and targets that cannot be notified."""
+    if hosts and json is None:
+        _list_hosts(store)
+        return
+    span = TimeRange(start, end, last)
+    if span and not history:
         raise Unusable("--from, --to and --last are for --history: add that")
     now = time.time_ns()
-    with opened(data) as (file, zone):
+    with opened(store) as (file, zone):
         evaluated = last_evaluation(file)
-        if ended:
-            start, end = given.resolve(zone, now - 7 * _DAY, now, "it is now")
-            found = alert_queries.history(file, now - 7 * _DAY if start is None else start, now if end is None else end)
+        if history:
+            first, until = span.resolve(zone, now - 7 * _DAY, now, "it is now")
+            found = alert_queries.history(
+                file, now - 7 * _DAY if first is None else first, now if until is None else until
+            )
         else:
             found = alert_queries.firing(file)
         silenced, targets, hosts = silences.active(file, now), states(file), host_inventory.hosts(file)
@@ -64,8 +99,8 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
     if json == STDOUT:
         return
     if not found:
-        print_line("No alert fired in this time" if ended else "No alert is firing")
-    if ended:
+        print_line("No alert fired in this time" if history else "No alert is firing")
+    if history:
         print_lines(_line(one, silenced, zone, now) for one in found)
     else:
         print_lines(_by_incident(found, silenced, zone, now))
@@ -82,22 +117,10 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
             )
 
 
-def list_hosts(data: Path | None) -> None:
-    """List the hosts of the host_inventory."""
-    with opened(data) as (file, zone):
-        found = host_inventory.hosts(file)
-    for one in found:
-        newest = f"last sample {zone.clock(one.newest)}" if one.newest else "no sample yet"
-        retired = f"retired {zone.clock(one.retired_at)}" if one.retired_at else ""
-        expected = retired or ("expected" if one.expected else "not expected yet: it has not sent for 10 minutes")
-        print_line((one.name, "bold"), f"  {newest}, {expected}", indent=2)
-    if not found:
-        print_line("No host has sent anything yet")
-
-
-def show(data: Path | None, number: int) -> None:
-    """Print everything about an alert."""
-    with opened(data) as (file, zone):
+@app.command("show", epilog=examples("plimsoll alerts show 17"))
+def show(number: NumberArgument, store: FolderOption = None) -> None:
+    """Show everything about an alert: limit, source, what to look at, processes, what happened, who was told."""
+    with opened(store) as (file, zone):
         alert = alert_queries.alert(file, number)
         if alert is None:
             raise Unusable(f"there is no alert {number}; plimsoll alerts list --history shows those there are")
@@ -125,14 +148,73 @@ def show(data: Path | None, number: int) -> None:
         )
 
 
-def silence(data: Path | None, rule: str, host: str, instance: str, length: str, reason: str, at: str | None) -> None:
-    """Begin a silence, now or at a time."""
+@app.command("note", epilog=examples("plimsoll alerts note 'deployed 4.2' --host WEB1", "plimsoll alerts note"))
+def note(
+    text: Annotated[
+        str,
+        typer.Argument(help='What happened: "deployed 4.2"; by default list the notes.', show_default=False),
+    ] = "",
+    at: Annotated[
+        str | None, typer.Option("--at", help="When: 10:22 (the latest one), 2026-03-01T10:22; by default now.")
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="Only on the charts of this host.")] = "",
+    remove: Annotated[int, typer.Option("--remove", help="Remove the note of this number.", show_default=False)] = 0,
+    store: FolderOption = None,
+) -> None:
+    """Put a note on the time axis of the charts, list those of the last 7 days, or remove one."""
+    now = time.time_ns()
+    with opened(store) as (file, zone):
+        if remove:
+            print_line(f"Removed: {_note_text(actions.remove_note(file, remove, at_terminal(), now), zone)}")
+        elif text:
+            # A clock time is the latest one before now.
+            when = parse_time(at, zone, now - _DAY) if at else now
+            added = actions.add_note(file, when, text, host, at_terminal(), now)
+            print_line(f"Note {added.id} is on the charts at {_note_text(added, zone)}")
+        else:
+            recent = actions.find_notes(file, now - 7 * _DAY, now + _DAY)
+            for note in recent:
+                print_line(f"{note.id:>5} {_note_text(note, zone)}")
+            if not recent:
+                print_line("No note was made in the last 7 days")
+
+
+@app.command(
+    "silence", epilog=examples("plimsoll alerts silence 'windows-cpu-*' --for 2h --host 'web*' --reason 'load test'")
+)
+def silence(
+    rule: Annotated[
+        str,
+        typer.Argument(
+            help='The id of a rule; * is any text: "windows-cpu-*", or "*" for all rules.',
+            metavar="RULE",
+            show_default=False,
+        ),
+    ],
+    length: Annotated[
+        str,
+        typer.Option("--for", metavar="TIME", help="For how long: 2h, 3d; at most 30 days.", show_default=False),
+    ],
+    reason: Annotated[str, typer.Option("--reason", help="Why nobody has to be notified.", show_default=False)],
+    host: Annotated[
+        str, typer.Option("--host", help='Only for this host; * is any text: "web*".', callback=not_empty)
+    ] = "*",
+    instance: Annotated[
+        str, typer.Option("--instance", help="Only for this instance, such as a disk.", callback=not_empty)
+    ] = "*",
+    at: Annotated[
+        str | None,
+        typer.Option("--at", help="When it begins: 22:00 (the next one), 2026-03-01T22:00; by default now."),
+    ] = None,
+    store: FolderOption = None,
+) -> None:
+    """Notify nobody of the alerts that match, for a time. They are judged and kept as always."""
     now = time.time_ns()
     try:
         duration = parse_duration(length)
     except ValueError as error:
         raise Unusable(f"--for: {error}") from None
-    with opened(data) as (file, zone):
+    with opened(store) as (file, zone):
         start = parse_time(at, zone, now) if at else None  # a clock time is the next one
         made = actions.silence(file, rule, host, instance, duration, reason, at_terminal(), now, start)
         muted = firing(file).like(rule, host, instance)
@@ -143,23 +225,36 @@ def silence(data: Path | None, rule: str, host: str, instance: str, length: str,
         print_line(made_sentence(made, muted, zone))
 
 
-def unsilence(data: Path | None, number: int) -> None:
-    """End a silence."""
-    with opened(data) as (file, _):
+@app.command("unsilence", epilog=examples("plimsoll alerts unsilence 3"))
+def unsilence(
+    number: Annotated[int, typer.Argument(help="The number of a silence.", metavar="ID", show_default=False)],
+    store: FolderOption = None,
+) -> None:
+    """End a silence now."""
+    with opened(store) as (file, _):
         actions.end_silence(file, number, at_terminal(), time.time_ns())
     print_line(f"Silence {number} has ended; what is still firing is notified")
 
 
-def acknowledge(data: Path | None, number: int, note: str) -> None:
-    """Acknowledge an alert."""
-    with opened(data) as (file, _):
+@app.command("ack", epilog=examples("plimsoll alerts ack 17 --note 'new disk is ordered'"))
+def acknowledge(
+    number: NumberArgument,
+    note: Annotated[str, typer.Option("--note", help="A note for others.", show_default=False)] = "",
+    store: FolderOption = None,
+) -> None:
+    """Acknowledge an alert: it is not repeated until it recovers."""
+    with opened(store) as (file, _):
         actions.acknowledge(file, number, at_terminal(), note, time.time_ns())
     print_line(f"Alert {number} is acknowledged: it is not repeated until it recovers")
 
 
-def retire(data: Path | None, host: str) -> None:
-    """Take a host off the host_inventory."""
-    with opened(data) as (file, _):
+@app.command("retire", epilog=examples("plimsoll alerts retire WEB07"))
+def retire(
+    host: Annotated[str, typer.Argument(help="The name of a host.", metavar="HOST", show_default=False)],
+    store: FolderOption = None,
+) -> None:
+    """Take a host off the roster and close its alerts. If it sends again, it is expected again."""
+    with opened(store) as (file, _):
         now = time.time_ns()
         with file.transaction() as connection:
             found, closed = host_inventory.retire(file, host, now)
@@ -168,9 +263,10 @@ def retire(data: Path | None, host: str) -> None:
     print_line(f"{found.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
 
 
-def test(data: Path | None) -> None:
-    """Send a test message to every target. Unreachable if one does not get it."""
-    folder = folder_of(data)
+@app.command("test", epilog=examples("plimsoll alerts test"))
+def send_test_message(store: FolderOption = None) -> None:
+    """Send a test message to every target in up.toml. The exit status is 3 if one could not be reached."""
+    folder = _folder(store)
     path = folder / up_settings.FILE_NAME
     told = up_settings.load(folder)
     if not told.notify:
@@ -186,10 +282,31 @@ def test(data: Path | None) -> None:
         raise Unreachable("; ".join(failed))
 
 
+app.command("replay", epilog=examples("plimsoll alerts replay", "plimsoll alerts replay --last 2h"))(replay)
+
+
+def _list_hosts(store: Path | None) -> None:
+    """List the hosts of the host_inventory."""
+    with opened(store) as (file, zone):
+        found = host_inventory.hosts(file)
+    for one in found:
+        newest = f"last sample {zone.clock(one.newest)}" if one.newest else "no sample yet"
+        retired = f"retired {zone.clock(one.retired_at)}" if one.retired_at else ""
+        expected = retired or ("expected" if one.expected else "not expected yet: it has not sent for 10 minutes")
+        print_line((one.name, "bold"), f"  {newest}, {expected}", indent=2)
+    if not found:
+        print_line("No host has sent anything yet")
+
+
+def at_terminal() -> audit_log.Actor:
+    """The user of the system; under sudo the one who called it."""
+    return audit_log.Actor(os.environ.get("SUDO_USER") or getpass.getuser(), "command")
+
+
 @contextmanager
-def opened(data: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
+def opened(store: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
     """The alerts of a data folder, and its zone."""
-    folder = folder_of(data)
+    folder = _folder(store)
     file = AlertsFile.existing(folder)
     try:
         yield file, up_settings.load(folder).zone
@@ -241,3 +358,11 @@ def _values(one: Alert, zone: Zone) -> str:
         for name, value in (("value", one.value), ("worst", one.worst), ("last", one.last))
     )
     return f"{when}; {values}"
+
+
+def _note_text(note: actions.Note, zone: Zone) -> str:
+    return f"{zone.clock(note.at)}  {note.text}{f', on {note.host}' if note.host else ''}  (by {note.who})"
+
+
+def _folder(store: Path | None) -> Path:
+    return store or data_folder.default_folder()

@@ -1,39 +1,52 @@
 """`plimsoll service`: has a service manager run `plimsoll up`, or writes the files for one."""
 
 import itertools
+import logging
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path, PureWindowsPath
+from typing import Annotated, Any
+
+import typer
 
 from plimsoll.cli.console import print_line, print_notice, print_plain
+from plimsoll.cli.options import command_app, examples, path_option
 from plimsoll.cli.outputs import STDOUT, write_text
-from plimsoll.model.errors import Unusable
+from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.serve.listen import Listen
+from plimsoll.up import log_lines
 from plimsoll.up.service import installation
 from plimsoll.up.service.installation import Command, Step
 
+_UNUSABLE, _UNREACHABLE, _DEFECT = 2, 3, 70
+_log = logging.getLogger("plimsoll.service")
 _HOMES = (Path("/home"), Path("/root"))
 
 
-def systemd(arguments: Sequence[str], out: Path) -> None:
-    """Write a unit of systemd."""
-    command = _up_command(arguments)
-    _write(installation.systemd_unit(command), out)
-    if why := _unreachable(command.program[0]):
-        print_notice(f"{why}, and write the file with that one")
+UpArguments = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[OPTION]", help="Options of plimsoll up, after --.", show_default=False),
+]
+OutOption = Annotated[Path, path_option("--out", "The file to write, or - for stdout.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 
 
-def launchd(arguments: Sequence[str], out: Path) -> None:
-    """Write an agent of launchd (macOS)."""
-    _write(installation.launchd_agent(_up_command(arguments), Path.home()), out)
+app = command_app(
+    "Have the service manager of this system run plimsoll up, or write the file of a unit or of an agent."
+)
 
 
-def install(arguments: Sequence[str], *, dry_run: bool) -> None:
-    """Have the service manager of this system run `plimsoll up` from now on."""
+@app.command(
+    "install",
+    epilog=examples("plimsoll service install -- --listen 0.0.0.0:8087", "plimsoll service install --dry-run"),
+)
+def install(arguments: UpArguments = None, dry_run: DryRunOption = False) -> None:
+    """Make plimsoll up a service that starts with the system, and start it."""
+    arguments = arguments or []
     steps = _plan(arguments)
     if dry_run:
         for step in steps:
@@ -49,6 +62,64 @@ def install(arguments: Sequence[str], *, dry_run: bool) -> None:
     print_line(f"Plimsoll is a service now, and runs: {address}")
     if not listen.is_loopback:
         print_notice(f"others reach it when the firewall lets them in at port {listen.port} (docs/up.md)")
+
+
+@app.command("systemd", epilog=examples("plimsoll service systemd"))
+def systemd(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
+    """Write a unit of systemd, to be installed by other means."""
+    command = _up_command(arguments or [])
+    _write(installation.systemd_unit(command), out)
+    if why := _unreachable(command.program[0]):
+        print_notice(f"{why}, and write the file with that one")
+
+
+@app.command("launchd", epilog=examples("plimsoll service launchd"))
+def launchd(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
+    """Write an agent of launchd (macOS), to be installed by other means."""
+    _write(installation.launchd_agent(_up_command(arguments or []), Path.home()), out)
+
+
+@app.command("run", hidden=True)
+def run(
+    context: typer.Context,
+    log: Annotated[Path, path_option("--log", "The log.", show_default=False)],
+    arguments: UpArguments = None,
+) -> None:
+    """Be the service of Windows: its service manager calls this.
+
+    It waits for a sign of the process for 30 s, so that is given before anything slow is imported.
+    """
+    from plimsoll.up.service import control_events
+    from plimsoll.up.service.windows_service import NAME, Service
+
+    streams = sys.stdout, sys.stderr
+    try:
+        service = Service(
+            NAME,
+            lambda: _run_up(context.find_root().command.main, arguments or [], log),
+            control_events.to_stop.set,
+            control_events.to_reload.set,
+        )
+        # A service has no console. What plimsoll up prints when it starts goes beside the log.
+        with log.with_name("started.txt").open("w", encoding="utf-8") as said:
+            sys.stdout = sys.stderr = said
+            service.serve()
+    except OSError as error:
+        raise Unusable(f"Windows alone can start this, as a service: {error}") from None
+    finally:
+        sys.stdout, sys.stderr = streams
+
+
+def _run_up(plimsoll: Callable[..., Any], arguments: Sequence[str], log: Path) -> int:
+    log_lines.set_up(log)
+    try:
+        return plimsoll(["up", "--log", str(log), *arguments], prog_name="plimsoll", standalone_mode=False) or 0
+    except (Unusable, Unreachable, typer.TyperException) as error:
+        _log.critical("%s", error)
+        return _UNREACHABLE if isinstance(error, Unreachable) else _UNUSABLE
+    except BaseException:  # those of polars are no Exception
+        _log.exception("a defect of Plimsoll")
+        return _DEFECT
 
 
 def _plan(arguments: Sequence[str]) -> list[Step]:
@@ -72,7 +143,7 @@ def _plan(arguments: Sequence[str]) -> list[Step]:
 def _check_rights() -> None:
     """Unusable if the user may not install services."""
     if sys.platform == "win32":
-        import ctypes  # noqa: PLC0415  for Windows alone
+        import ctypes
 
         if not ctypes.windll.shell32.IsUserAnAdmin():
             raise Unusable("only an administrator can do this: run it in a command prompt that was opened as one")

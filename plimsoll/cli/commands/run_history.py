@@ -1,0 +1,169 @@
+"""`plimsoll runs judge` and `plimsoll runs trend`: runs of a store against those before them."""
+
+import json as json_module
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plimsoll.api.inputs import RUN
+from plimsoll.api.open_store import open_store
+from plimsoll.api.run_comparison import How
+from plimsoll.api.run_review import Options, reviewed
+from plimsoll.cli.commands.compare import FailOn, exit_status, write_comparison
+from plimsoll.cli.console import print_notice
+from plimsoll.cli.options import (
+    DetailsOption,
+    JsonOption,
+    MarkdownOption,
+    StoreOption,
+    ZoneOption,
+    path_option,
+    typed_inputs,
+)
+from plimsoll.cli.outputs import Outputs
+from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.trend import FEWEST, RunMeans, Trend
+from plimsoll.comparison.trend import trend as find_trend
+from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.remark import counted, listed
+from plimsoll.model.times import iso
+from plimsoll.report.comparison import trend as trend_report
+from plimsoll.store.protocol import RunSummary
+
+RunArgument = Annotated[str, typer.Argument(help="The name of a run.", metavar="RUN", show_default=False)]
+FEW = 5  # runs of a baseline; with fewer, how much runs differ is hardly known from them
+
+
+def judge(
+    run: RunArgument,
+    like: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--like",
+            metavar="LABEL=VALUE",
+            help="Which earlier runs are the baseline: those with this label; may be repeated. Default: those with the "
+            "labels of the run.",
+        ),
+    ] = None,
+    most: Annotated[
+        int, typer.Option("--most", metavar="N", min=1, help="How many of them, the latest first, are compared with.")
+    ] = 10,
+    zone: ZoneOption = None,
+    out: Annotated[Path | None, path_option("--out", "Write the comparison as one HTML file.")] = None,
+    json: JsonOption = None,
+    junit: Annotated[Path | None, path_option("--junit", "Write JUnit XML.")] = None,
+    markdown: MarkdownOption = None,
+    fail_on: Annotated[
+        FailOn | None, typer.Option("--fail-on", help="Exit with status 1 if the run is worse than those before it.")
+    ] = None,
+    details: DetailsOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Compare a run with the runs before it that are alike: whether it is worse than runs of the baseline are."""
+    with open_store(store, notify=print_notice) as opened:
+        runs, where = opened.runs.summaries(), opened.name
+    new = next((one for one in runs if one.name == run), None)
+    if new is None:
+        raise Unusable(f'run "{run}" is not in {where}; plimsoll runs list tells which are')
+    labels = new.labels if like is None else _labels(like)
+    before = _earlier_runs(runs, new, labels)[-most:]
+    if not before:
+        text = listed([f"{key}={value}" for key, value in labels.items()], 6) or "no label"
+        raise Unusable(f'{where} has no complete run before "{run}" with {text}; {Parameter.LIKE} says which count')
+    if len(before) < FEW:
+        print_notice(f"only {counted(len(before), 'earlier run')}; {FEW} to 10 show by how much runs differ")
+    sources = tuple(f"{RUN}{one.name}" for one in (*before, new))
+    inputs = typed_inputs(sources, zone, store=store)
+    comparisons = write_comparison(
+        inputs, Options(), How(baselines=len(before)), Outputs(out, json, junit, markdown), details=details
+    )
+    raise typer.Exit(exit_status(comparisons) if fail_on else 0)
+
+
+def trend(
+    like: Annotated[
+        list[str] | None,
+        typer.Option("--like", metavar="LABEL=VALUE", help="Only runs with this label; may be repeated."),
+    ] = None,
+    zone: ZoneOption = None,
+    json: JsonOption = None,
+    junit: Annotated[Path | None, path_option("--junit", "Write JUnit XML.")] = None,
+    markdown: MarkdownOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Show where the levels of signals changed over the runs in a store, as of nights or builds: since which run."""
+    outputs = Outputs(json=json, junit=junit, markdown=markdown)
+    outputs.refuse_overwriting(())
+    labels = _labels(like or ())
+    with open_store(store, notify=print_notice) as opened:
+        runs, where = opened.runs.summaries(), opened.name
+    chosen = [one for one in runs if one.complete and all(one.labels.get(key) == labels[key] for key in labels)]
+    chosen.sort(key=lambda one: (one.start, one.name))
+    if len(chosen) < FEWEST:
+        raise Unusable(f"{where} has {counted(len(chosen), 'such run')}; a trend needs {FEWEST} or more")
+    means: list[RunMeans] = []
+    treatments = None
+    for at, one in enumerate(chosen, 1):
+        print_notice(f"reading run {at} of {len(chosen)}: {one.name}")
+        review, path, given = reviewed(typed_inputs([f"{RUN}{one.name}"], zone, store=store), Options())
+        treatments = checked(given.compare, path, review.question.signals)  # that of the latest run stays
+        means.append(RunMeans.of(one.name, review))
+    assert treatments is not None
+    result = find_trend(means, treatments)
+    outputs.write(
+        json=lambda: json_module.dumps(_trend_document(result), ensure_ascii=False, indent=2),
+        junit=lambda: trend_report.junit(result),
+        markdown=lambda: trend_report.markdown(result),
+        lines=lambda: trend_report.lines(result),
+    )
+
+
+def _earlier_runs(runs: Sequence[RunSummary], new: RunSummary, wanted: Mapping[str, str]) -> list[RunSummary]:
+    """The complete runs with these labels that began before another, the latest last."""
+    found = [
+        one
+        for one in runs
+        if one.complete and one.start < new.start and all(one.labels.get(key) == wanted[key] for key in wanted)
+    ]
+    return sorted(found, key=lambda one: (one.start, one.name))
+
+
+def _labels(like: Sequence[str]) -> dict[str, str]:
+    """The labels that --like names. Unusable if one is not written as NAME=VALUE."""
+    found: dict[str, str] = {}
+    for text in like:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise Unusable(f'{Parameter.LIKE} "{text}": write a label as NAME=VALUE')
+        found[key.strip()] = value.strip()
+    return found
+
+
+def _trend_document(found: Trend) -> dict[str, object]:
+    return {
+        "schema": "plimsoll.trend/1",
+        "runs": [{"run": one.name, "start": None if one.start is None else iso(one.start)} for one in found.runs],
+        "signals": found.signals,
+        "runs_needed": found.needed,
+        "not_in_all_runs": [
+            {"signal": name, "host": subject.host, "instance": subject.instance} for name, _, subject in found.partly
+        ],
+        "changes": [
+            {
+                "signal": one.name,
+                "host": one.subject.host,
+                "instance": one.subject.instance,
+                "unit": one.signal.unit,
+                "from_run": one.run.name,
+                "before": one.point.before,
+                "after": one.point.after,
+                "interval": {"low": one.interval.low, "high": one.interval.high},
+                "chance": one.point.chance,
+                "worse": one.is_worse,
+            }
+            for one in found.changes
+        ],
+    }

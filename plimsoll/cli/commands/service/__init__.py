@@ -1,1 +1,0 @@
-"""`plimsoll service`."""
