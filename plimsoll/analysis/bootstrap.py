@@ -15,15 +15,25 @@ from plimsoll.analysis.dependence import autocovariances, block_length, correlat
 from plimsoll.analysis.distributions import student, student_quantile
 from plimsoll.model.log import Values
 
-CONFIDENCE = 0.95
-_NEGLIGIBLE = np.log(1e-12)  # of the weight of an autocovariance
-
 
 class Interval(NamedTuple):
     """A confidence interval."""
 
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A quantile and its confidence interval."""
+
+    value: float
+    interval: Interval
+
+
+_CERTAIN = float("inf")
+CONFIDENCE = 0.95
+_NEGLIGIBLE = np.log(1e-12)  # of the weight of an autocovariance
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +144,71 @@ def _circular(covariances: Values, length: float) -> float:
     around = covariances[1 : felt + 1] + covariances[: rows - felt - 1 : -1]
     weights = (1 - lags / rows) * np.exp(lags * np.log(staying)) if staying else lags
     return max(0.0, float(covariances[0] + 2 * (weights @ around)))
+
+
+# The unit of replication is the run (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013): a new mean
+# is compared with the prediction interval of earlier ones. What is known beforehand of the variance between runs weighs
+# as a number of runs (a scaled inverse chi-squared prior).
+def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight: float) -> Difference:
+    """The difference of a run's mean from those of earlier runs, with its error as a prediction.
+
+    Args:
+        earlier: The means of at least one run.
+        new: That of the new run.
+        spread: The standard deviation of means between runs, as it is known beforehand.
+        weight: As how many runs that counts, where there are several to know it from. Of one run nothing is known.
+    """
+    means = np.array([one.mean for one in earlier])
+    within = float(np.mean([one.error**2 for one in earlier]))
+    count = len(earlier)
+    own = (new.error**2, new.freedom)
+    if count == 1:
+        return _difference(new.mean - means[0], [(within, earlier[0].freedom), own, (2 * spread**2, _CERTAIN)])
+    freedom = weight + count - 1
+    total = (weight * (spread**2 + within) + float(means.var(ddof=1)) * (count - 1)) / freedom
+    between = max(0.0, total - within)
+    # The error of the mean of the earlier runs, and how far a new run lies from the mean of all runs.
+    return _difference(new.mean - float(means.mean()), [(total / count + between, freedom), own])
+
+
+def runs_to_decide(
+    difference: float, spread: float, weight: float, chance: float, counts: tuple[int, int]
+) -> int | None:
+    """Against how many earlier runs, the fewest and the most of `counts`, a difference of this size would be certain.
+
+    None if the most are too few.
+    """
+    for count in range(max(2, counts[0]), counts[1] + 1):
+        wide = student_quantile(weight + count - 1, 1 - chance) * spread * np.sqrt(1 + 1 / count)
+        if abs(difference) > wide:
+            return count
+    return None
+
+
+def _difference(value: float, parts: Sequence[tuple[float, float]]) -> Difference:
+    """A difference whose variance has several parts, each with its degrees of freedom (Satterthwaite, 1946)."""
+    variance = sum(part for part, _ in parts)
+    spread = sum(part**2 / freedom for part, freedom in parts)
+    return Difference(float(value), float(np.sqrt(variance)), variance**2 / spread if spread else _CERTAIN)
+
+
+# Woodruff, "Confidence intervals for medians and other position measures" (1952): the share below it is a mean.
+def quantile(values: Values, share: float, weights: Values | None = None) -> Quantile:
+    """The value below which a share of the samples lies; at least one sample, in order of time."""
+    value = float(np.quantile(values, share))
+    below = estimate((values <= value).astype(np.float64), weights)
+    half = student_quantile(below.freedom, (1 + CONFIDENCE) / 2) * below.error if below.error else 0.0
+    low, high = np.quantile(values, np.clip([share - half, share + half], 0, 1))
+    return Quantile(value, Interval(float(low), float(high)))
+
+
+def difference(first: Quantile, second: Quantile) -> Quantile:
+    """The second quantile less the first, of two runs that are independent of each other.
+
+    The interval is made from those of both (MOVER; Zou and Donner, "Construction of confidence limits about effect
+    measures", 2008).
+    """
+    value = second.value - first.value
+    down = np.hypot(second.value - second.interval.low, first.interval.high - first.value)
+    up = np.hypot(second.interval.high - second.value, first.value - first.interval.low)
+    return Quantile(value, Interval(float(value - down), float(value + up)))

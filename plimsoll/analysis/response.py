@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.median import median
+from plimsoll.analysis.filters import median
 from plimsoll.model.log import Values
 
 Mask = NDArray[np.bool_]

@@ -5,17 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from plimsoll.comparison.counters import Counters, counters
-from plimsoll.comparison.failures import failures
-from plimsoll.comparison.hosts import Hosts, Key
+from plimsoll.comparison.hosts import Changed, Hosts, Key, set_differently
 from plimsoll.comparison.judging import Compared, Outcome, judged
 from plimsoll.comparison.levels import Level
-from plimsoll.comparison.load_effect import LoadEffect
 from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
-from plimsoll.comparison.pairs import Lone, Pair, pairs
 from plimsoll.comparison.phases import CommonPhase, chosen_phase, common_phases
-from plimsoll.comparison.renamed import Proposal, proposals
-from plimsoll.comparison.setup import Changed, set_differently
-from plimsoll.comparison.shapes import Reshaped, reshaped
+from plimsoll.comparison.renamed import Lone, Pair, Proposal, pairs, proposals
+from plimsoll.comparison.run_to_run import LoadEffect
+from plimsoll.comparison.shapes import Reshaped, failures, reshaped
 from plimsoll.comparison.thresholds import Thresholds, thresholds
 from plimsoll.comparison.treatments import Treatments
 from plimsoll.insights.insights import Insights

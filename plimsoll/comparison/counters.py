@@ -11,11 +11,11 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, estimate
-from plimsoll.analysis.independent_blocks import equal_means
+from plimsoll.analysis.dependence import equal_means
 from plimsoll.analysis.significance import rank_test
 from plimsoll.comparison.hosts import Hosts
-from plimsoll.comparison.load_effect import Band
 from plimsoll.comparison.phases import CommonPhase
+from plimsoll.comparison.run_to_run import Band
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.series import Series

@@ -13,7 +13,7 @@ import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, estimate
 from plimsoll.comparison.compare import Comparison
-from plimsoll.comparison.load_effect import SAME
+from plimsoll.comparison.run_to_run import SAME
 from plimsoll.model.log import Values
 from plimsoll.review.findings import Finding
 from plimsoll.rules.tracks import Track

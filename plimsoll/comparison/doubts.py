@@ -6,22 +6,23 @@ from collections.abc import Iterator
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.counters import Counter
 from plimsoll.comparison.crossings import surprises
-from plimsoll.comparison.failures import is_gathered
 from plimsoll.comparison.judging import Compared, Outcome
-from plimsoll.comparison.lengths import too_short
 from plimsoll.comparison.renamed import Proposal
-from plimsoll.comparison.reshaped_words import told
-from plimsoll.comparison.sentences import moved, place, title
-from plimsoll.comparison.shapes import Reshaped
+from plimsoll.comparison.sentences import moved, place, title, told
+from plimsoll.comparison.shapes import Reshaped, is_gathered
 from plimsoll.insights.insight import News, SubjectKey
 from plimsoll.insights.insights import insights
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
+from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import breach_sentence
 
+# Our choices, shares of the baseline: below the first it is said, below the second nothing can be said.
+_SHORT = 0.5
+_TOO_SHORT = 0.25
 _MOST_NAMED = 3
 _MOST_COUNTERS = 2
 _SUSPECT_CHANCE = 0.05
@@ -249,3 +250,39 @@ def _unclear(comparison: Comparison) -> Iterator[str]:
 def _perhaps(unsure: list[Compared]) -> str:
     titles = dict.fromkeys(title(one) for one in unsure)
     return f"it may be chance, or not, that it is worse: {listed(list(titles), _MOST_NAMED)}"
+
+
+def too_short(comparison: Comparison) -> str:
+    """That the second run is so much shorter that it does not show whether it is worse; empty if it is not."""
+    shares = [_share(*_lengths(comparison)), _share(*_runs(comparison))]
+    return f"{_text(comparison)}, too little to compare" if max(shares) < _TOO_SHORT else ""
+
+
+def short(comparison: Comparison) -> str:
+    """That much less of the second run is compared, as a sentence; empty if it is not, or a doubt says so."""
+    is_short = _share(*_lengths(comparison)) < _SHORT and not too_short(comparison)
+    return f"{_text(comparison)}." if is_short else ""
+
+
+def _text(comparison: Comparison) -> str:
+    first, second = _lengths(comparison)
+    of = f" of {comparison.phase.name} phase" if comparison.phase.first else ""
+    return (
+        f"{comparison.second.called} has {duration_text(second)}{of}, {comparison.first.called} {duration_text(first)}"
+    )
+
+
+def _share(first: int, second: int) -> float:
+    return second / first if first else 1.0
+
+
+def _lengths(comparison: Comparison) -> tuple[int, int]:
+    """Of what is compared of both runs."""
+    first, second = comparison.phase.first, comparison.phase.second
+    return (first.end - first.start, second.end - second.start) if first and second else _runs(comparison)
+
+
+def _runs(comparison: Comparison) -> tuple[int, int]:
+    reviews = comparison.first.review, comparison.second.review
+    first, second = ((one.end or 0) - (one.start or 0) for one in reviews)
+    return first, second

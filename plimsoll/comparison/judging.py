@@ -15,14 +15,11 @@ from typing import Literal
 
 import numpy as np
 
-from plimsoll.analysis.bootstrap import Difference, Estimate, Interval
-from plimsoll.analysis.independent_blocks import LEAST
-from plimsoll.analysis.prediction import predicted, runs_to_decide
-from plimsoll.analysis.quantiles import Quantile, difference
+from plimsoll.analysis.bootstrap import Difference, Estimate, Interval, Quantile, difference, predicted, runs_to_decide
+from plimsoll.analysis.dependence import LEAST
 from plimsoll.analysis.significance import RankTest, holm, rank_test, shift
 from plimsoll.comparison.levels import Level
-from plimsoll.comparison.load_effect import SAME, Band
-from plimsoll.comparison.run_to_run import weight
+from plimsoll.comparison.run_to_run import SAME, Band, weight
 from plimsoll.comparison.treatments import Treatment
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject

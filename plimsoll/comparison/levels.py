@@ -6,9 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.analysis.bootstrap import Estimate, estimate
-from plimsoll.analysis.independent_blocks import equal_means, independent_means
-from plimsoll.analysis.quantiles import Quantile, quantile
+from plimsoll.analysis.bootstrap import Estimate, Quantile, estimate, quantile
+from plimsoll.analysis.dependence import equal_means, independent_means
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples

@@ -7,13 +7,16 @@ import numpy as np
 
 from plimsoll.comparison.judging import Compared, Outcome, judged
 from plimsoll.comparison.levels import Level
-from plimsoll.comparison.load_effect import UNKNOWN_BUSY, LoadEffect
 from plimsoll.comparison.phases import CommonPhase
-from plimsoll.comparison.shared_work import shared_work
+from plimsoll.comparison.run_to_run import UNKNOWN_BUSY, LoadEffect
 from plimsoll.comparison.treatments import Treatment, Treatments
+from plimsoll.model.run import Phase
 from plimsoll.review.phases.load import Load, loads, moved
 from plimsoll.review.review import Review
 
+_PROCESSORS = ("cpu.busy",)
+_DISKS = ("disk.transfers", "disk.reads", "disk.writes")
+_LEAST = 1.02  # our choice: runs of one build differ by as much
 _BUSY, _IDLE = ("cpu.busy", "disk.busy"), "disk.idle"
 _PILED, _MANY = 1.5, 10.0  # times as many connections, and so many more: no chance; our choice
 _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
@@ -135,3 +138,30 @@ def _may_differ(one: Compared) -> bool:
 
 def _differs(one: Compared) -> bool:
     return one.outcome == Outcome.CHANGE
+
+
+def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[float]:
+    """Between which factors the load may lie, 1 and another one; empty if it need not have changed."""
+    found = [ratio for names in (_PROCESSORS, _DISKS) if (ratio := _ratio(reviews, phase, names))]
+    if len(found) < 2:
+        return []
+    by = np.log(found)
+    if by[0] * by[1] <= 0 or np.abs(by).min() < np.log(_LEAST):
+        return []
+    size = min(float(np.abs(by).max()), 2 * float(np.abs(by).min()))
+    return [1.0, float(np.exp(np.sign(by[0]) * size))]
+
+
+def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str, ...]) -> float | None:
+    """How many times as much the second did, by the first of these signals that both have."""
+    first, second = reviews
+    for name in names:
+        before, after = _total(first, name, phase.first), _total(second, name, phase.second)
+        if before and after:
+            return after / before
+    return None
+
+
+def _total(review: Review, name: str, phase: Phase | None) -> float:
+    levels = (Level.of(samples, phase) for samples in review.signals.of(name).values())
+    return sum(one.mean.mean for one in levels if one is not None)

@@ -1,4 +1,4 @@
-"""What means hide: times in which hardly any work was done, peaks that are higher, and noise that is larger.
+"""Changes of distributions that means hide: stalls, failed requests in bursts, higher peaks, larger noise.
 
 Of signals whose kind says so (`shape` in run_to_run.yaml). Each is held against what the baseline did, and what runs of
 one build and the load explain of it. Noise is how far samples are from their neighbours: a ramp, a slow drift and rare
@@ -11,15 +11,19 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from plimsoll.analysis.bootstrap import Difference, estimate
-from plimsoll.analysis.filters import median_filter
-from plimsoll.analysis.median import median
+from plimsoll.analysis.bootstrap import Difference, estimate, independent
+from plimsoll.analysis.filters import median, median_filter
 from plimsoll.analysis.significance import holm
-from plimsoll.comparison.judging import FALSE_ALARMS, Compared
+from plimsoll.comparison.judging import FALSE_ALARMS, Compared, Outcome
 from plimsoll.comparison.levels import Level
 from plimsoll.model.log import Times, Values
+from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 
+MANY = 20.0  # % of the requests; our choice
+_BURST_LASTS = 60 * SECOND  # our choice
+_TIMES = 10  # how much longer it is than the longest burst of the baseline, as bursts vary in length; our choice
+_CHANCE = 0.001  # of a false alarm, of a signal of which there is one in a run
 Shape = Literal["stalls", "failures", "peaks", "noise"]
 _STALLED = 0.2  # of the median: a load below it is a stall, if it lasts
 _LASTS = 20 * SECOND
@@ -158,3 +162,41 @@ def _deviations(values: Values) -> Values:
 
 def _chance(difference: Difference) -> float:
     return difference.chance if difference.value > 0 else 1.0
+
+
+def failures(found: list[Compared]) -> list[Reshaped]:
+    """For each share of failed requests, the longest burst (s) of the second run, if the baselines make it improbable.
+
+    A share whose mean is a regression is left out: it is reported as that.
+    """
+    hidden = [one for one in found if one.treatment.shape == "failures" and one.outcome != Outcome.REGRESSION]
+    return [made for one in hidden if (made := _failures(one))]
+
+
+def is_gathered(one: Compared) -> bool:
+    """Whether a share of failed requests is worse, and would be significantly so if its samples were independent."""
+    if one.treatment.shape != "failures" or not one.is_worse:
+        return False
+    second = independent(one.second.values)
+    return all(Difference.of(independent(level.values), second).chance < _CHANCE for level in one.baselines)
+
+
+def _failures(one: Compared) -> Reshaped | None:
+    rows, after = _longest(one.second.samples)
+    most, before = max(_longest(level.samples) for level in one.baselines)
+    alike = most > 1 and _TIMES * before > after
+    if after < _BURST_LASTS or alike or one.difference.value <= 0:
+        return None
+    usual = np.concatenate([level.values for level in one.baselines])
+    share = (np.count_nonzero(usual >= MANY) + 1) / (len(usual) + 1)
+    by_chance = len(one.second.values) * share**rows  # expected number of bursts as long, of independent samples
+    return Reshaped("failures", one, before / SECOND, after / SECOND) if by_chance < _CHANCE else None
+
+
+def _longest(samples: Samples) -> tuple[int, float]:
+    """The longest burst: how many samples in a row with many failures, and their duration (ns)."""
+    if len(samples.times) < 2:
+        return 0, 0.0
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], samples.values >= MANY, [False])).astype(np.int8)))
+    rows = max((end - start for start, end in zip(edges[::2], edges[1::2], strict=True)), default=0)
+    return int(rows), float(rows * median(np.diff(samples.times)))

@@ -5,11 +5,9 @@ from enum import StrEnum
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.crossings import crossings
-from plimsoll.comparison.doubts import doubts, hidden, news, suspects
+from plimsoll.comparison.doubts import doubts, hidden, news, short, suspects
 from plimsoll.comparison.judging import MOST_RUNS, Compared, Outcome
-from plimsoll.comparison.lengths import short
-from plimsoll.comparison.reshaped_words import told
-from plimsoll.comparison.sentences import by_signal, interval, levels, moved, place, title
+from plimsoll.comparison.sentences import by_signal, interval, levels, moved, place, title, told
 from plimsoll.comparison.shapes import Reshaped
 from plimsoll.comparison.treatments import resources
 from plimsoll.insights.insights import insights

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.analysis.bootstrap import Difference, estimate
+from plimsoll.analysis.bootstrap import Difference, estimate, quantile
 from plimsoll.analysis.dependence import autocovariances, block_length
-from plimsoll.analysis.quantiles import quantile
 from tests.data.bootstrap_series import SERIES
 from tests.simulated import ar1
 

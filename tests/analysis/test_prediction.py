@@ -1,6 +1,6 @@
 """Against how many earlier runs a difference would be certain."""
 
-from plimsoll.analysis.prediction import runs_to_decide
+from plimsoll.analysis.bootstrap import runs_to_decide
 
 CHANCE = 0.0004
 

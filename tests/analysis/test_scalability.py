@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from plimsoll.analysis.capacity.queueing import isotonic
-from plimsoll.analysis.knees import latency_knee, throughput_knee
-from plimsoll.analysis.scalability import Law, Refused, scalability
+from plimsoll.analysis.scalability import Law, Refused, latency_knee, scalability, throughput_knee
 
 LOADS = np.array([1, 2, 4, 8, 16, 32, 64, 128.0])
 SEEDS = 100

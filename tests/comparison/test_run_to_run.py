@@ -7,7 +7,7 @@ import pytest
 
 from plimsoll.comparison.doubts import suspects
 from plimsoll.comparison.judging import Outcome
-from plimsoll.comparison.load_effect import LoadEffect
+from plimsoll.comparison.run_to_run import LoadEffect
 from plimsoll.comparison.story import Answer, answer, critical, story
 from plimsoll.comparison.treatments import Treatments
 from plimsoll.rules.load import load_signals

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plimsoll.analysis.knees import latency_knee
+from plimsoll.analysis.scalability import latency_knee
 from plimsoll.insights.load_steps.find import load_steps
 from tests.insights.queueing import queue, stairs
 from tests.simulated import a_log, reviewed

@@ -4,14 +4,21 @@ Dynamic programming over all partitions (optimal partitioning: Jackson et al., I
 with two kinds of piece instead of one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.analysis.dependence import effective_samples
+from plimsoll.analysis.filters import median, median_filter
 from plimsoll.model.log import Values
 
-_SHORTEST_SLOPE = 3
+_FLOOR = 0.005  # of the range, for the deviation of noise: stairs of lower steps are a ramp
+_POWERS = (0.0, 0.5, 1.0)  # of the level, that noise may grow with
+_CORRELATIONS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
+_PARAMETERS = 3  # of a flat piece: its level, and its place, which counts twice as it is searched for
+_PENALTY, _SLOPE_PENALTY = 3.0, 3.0  # times the logarithm of the effective number of values
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,41 @@ class Piece:
         if self.is_flat:
             return np.full(self.length, self.begins)
         return np.linspace(self.begins, self.ends, self.length)
+
+
+@dataclass(frozen=True)
+class Described:
+    """A series in pieces, with the variance of its noise at each value.
+
+    The variance is the long-run one, which means of many values have: with what autocorrelation adds to it.
+    `lowest_information` is the information criterion of the pieces.
+    """
+
+    values: Values
+    pieces: list[Piece]
+    flat_pieces: list[Piece]
+    variance: Values
+    lowest_information: float
+    _shape: Values
+
+    def error(self, *parts: Piece) -> float:
+        """The standard error of the difference, or sum, of the levels of some pieces."""
+        return float(np.sqrt(sum(float(self.variance[one.first : one.last].mean()) / one.length for one in parts)))
+
+    def information(self, line: Values, parameters: int) -> float:
+        """The Bayesian information criterion of a line with autoregressive noise around it."""
+        return _information(self.values, line, self._shape, parameters)
+
+    @property
+    def information_of_walk(self) -> float:
+        """The same of an autoregressive process of second order, which means of a random walk are."""
+        values = self.values
+        terms = np.column_stack([np.ones(len(values) - 2), values[1:-1], values[:-2]]) / self._shape[2:, None]
+        fit = np.linalg.lstsq(terms, values[2:] / self._shape[2:], rcond=None)[0]
+        return _criterion(values[2:] / self._shape[2:] - terms @ fit, values, 4)
+
+
+_SHORTEST_SLOPE = 3
 
 
 class Partitions:
@@ -118,3 +160,93 @@ def _piece(values: Values, weights: Values, first: int, *, has_slope: bool) -> P
         return Piece(first, first + count, level, level)
     slope, begins = np.polyfit(np.arange(count), values, 1, w=np.sqrt(weights))
     return Piece(first, first + count, float(begins), float(begins + slope * (count - 1)))
+
+
+def described(values: Values) -> Described:
+    """The pieces and the noise around them, for that autocorrelation under which they are most likely.
+
+    `flat_pieces` are the best pieces without a slope.
+    """
+    level = median_filter(values, 9, "edge")
+    change = np.diff(values)
+    shape = _shape(change - median(change), level)
+    scaled = change / shape[1:]
+    spread = 1.4826 * median(np.abs(scaled - median(scaled)))
+    least = _least(values)
+    partitions = Partitions(values, 1 / shape**2)
+    best: list[Piece] = []
+    lowest = np.inf
+    for assumed in _CORRELATIONS:
+        long_run = max(spread**2 / 2, least**2) * (1 + assumed) / (1 - assumed) ** 2
+        found = partitions.best(*_penalties(len(values), assumed, long_run))
+        information = _information(values, _line(found), shape, _parameters(found))
+        if information < lowest:
+            best, lowest = found, information
+    deviation, correlation = _noise(values, best, shape)
+    long_run = max(deviation, least) ** 2 / effective_samples(1, correlation)
+    penalty, _ = _penalties(len(values), correlation, long_run)
+    return Described(values, best, partitions.best(penalty, np.inf), long_run * shape**2, lowest, shape)
+
+
+def _penalties(count: int, correlation: float, long_run: float) -> tuple[float, float]:
+    """What a piece costs, and what a slope costs beyond that."""
+    effective = max(effective_samples(count, correlation), 10.0)
+    cost = float(np.log(effective)) * long_run
+    return _PENALTY * cost, _SLOPE_PENALTY * cost
+
+
+def _line(found: Sequence[Piece]) -> Values:
+    return np.concatenate([one.line() for one in found])
+
+
+def _parameters(found: Sequence[Piece]) -> int:
+    count = sum(_PARAMETERS if one.is_flat else _PARAMETERS + 1 for one in found)
+    for before, one, after in zip(found, found[1:], found[2:], strict=False):
+        if before.is_flat and after.is_flat and not one.is_flat:
+            count -= _PARAMETERS  # a ramp between two levels begins and ends with them
+    return count
+
+
+def _information(values: Values, line: Values, shape: Values, parameters: int) -> float:
+    rest = (values - line) / shape
+    square = float((rest**2).mean())
+    correlation = float(np.clip((rest[1:] * rest[:-1]).mean() / square, 0, 1)) if square else 0.0
+    error = rest.copy()
+    error[1:] -= correlation * rest[:-1]
+    return _criterion(error, values, parameters)
+
+
+def _criterion(error: Values, values: Values, parameters: int) -> float:
+    count, variance = len(values), float((error**2).mean()) + _least(values) ** 2
+    variance = max(variance, float(np.finfo(float).tiny))  # where a part of zeros is described without an error
+    return count * float(np.log(variance)) + parameters * float(np.log(count))
+
+
+def _noise(values: Values, found: Sequence[Piece], shape: Values) -> tuple[float, float]:
+    """The deviation and autocorrelation of the noise around pieces, for a shape of 1."""
+    scaled = (values - _line(found)) / shape
+    inside = np.ones(len(values), dtype=bool)
+    inside[[one.first for one in found]] = False
+    parameters = sum(1 if one.is_flat else 2 for one in found)
+    square = float((scaled**2).sum()) / max(len(values) - parameters, 3)
+    product = float((scaled[1:] * scaled[:-1])[inside[1:]].sum()) / max(int(inside.sum()), 1)
+    correlation = product / square if square else 0.0
+    correlation += (1 + 4 * max(correlation, 0)) * len(found) / len(values)  # Kendall's bias of short pieces
+    return float(np.sqrt(square)), float(np.clip(correlation, 0, 0.95))
+
+
+def _least(values: Values) -> float:
+    return _FLOOR * float(np.ptp(values))
+
+
+def _shape(change: Values, level: Values) -> Values:
+    """How the noise grows with the level, by the likelihood of the changes (Laplace's distribution)."""
+    top = float(np.max(np.abs(level))) or 1.0
+    of = np.maximum(np.abs(level) / top, 0.02)
+    at, size = (of[1:] + of[:-1]) / 2, np.abs(change)
+
+    def cost(power: float) -> float:
+        mean = max(float((size / at**power).mean()), 1e-12 * top)
+        return len(size) * float(np.log(mean)) + power * float(np.log(at).sum())
+
+    return of ** min(_POWERS, key=cost)

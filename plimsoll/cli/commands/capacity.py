@@ -37,8 +37,7 @@ from plimsoll.insights.capacity.document import blocks, page
 from plimsoll.insights.capacity.find import capacity as find_capacity
 from plimsoll.insights.capacity.forecast import Growth, asked, forecast
 from plimsoll.insights.capacity.json import asked_json, document, growth_json
-from plimsoll.insights.capacity.profiles import words as profile_words
-from plimsoll.insights.capacity.profiles.documented import documented
+from plimsoll.insights.capacity.profiles.documented import documented, profile_blocks, profile_json
 from plimsoll.insights.capacity.profiles.profile import load_profile
 from plimsoll.insights.capacity.words import asked_sentences, growth_sentence
 from plimsoll.model.errors import Unusable
@@ -189,8 +188,8 @@ def _write_profile(profile: str | None, users: float | None, peak_factor: float,
     users = users or loaded.users
     result = documented(loaded, variant, users * peak_factor if users else None)
     outputs.write(
-        json=lambda: json_module.dumps(profile_words.document(result), ensure_ascii=False, indent=2),
-        lines=lambda: render_lines(profile_words.blocks(result), width()),
+        json=lambda: json_module.dumps(profile_json(result), ensure_ascii=False, indent=2),
+        lines=lambda: render_lines(profile_blocks(result), width()),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from plimsoll.analysis.median import median
+from plimsoll.analysis.filters import median
 from plimsoll.analysis.rank_correlation import ranks
 from plimsoll.analysis.response import Response, highest, response, rises_to_its_end, top, varies
 from plimsoll.insights.bottleneck.measured import Mask, Measured

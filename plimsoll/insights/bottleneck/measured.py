@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.equal_parts import EqualParts
-from plimsoll.analysis.median import median
+from plimsoll.analysis.filters import median
 from plimsoll.insights.response_times import response_times
 from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Values

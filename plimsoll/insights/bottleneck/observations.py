@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from plimsoll.analysis.knees import latency_knee
 from plimsoll.analysis.response import middle
+from plimsoll.analysis.scalability import latency_knee
 from plimsoll.insights.bottleneck.evidence import Evidence
 from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.measured import median_in

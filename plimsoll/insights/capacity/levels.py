@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.capacity.queueing import isotonic
-from plimsoll.analysis.median import median
+from plimsoll.analysis.filters import median
 from plimsoll.insights.capacity.observed import Observed
 from plimsoll.model.log import Values
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.median import median
+from plimsoll.analysis.filters import median
 from plimsoll.insights.bottleneck.measured import Bound, Measured, document_of
 from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.capacity.queueing import isotonic, rising, stretch, stretch_of_users
-from plimsoll.analysis.median import median
+from plimsoll.analysis.filters import median
 from plimsoll.insights.capacity.levels import Level, means
 from plimsoll.insights.capacity.observed import MEAN, Observed, Response
 from plimsoll.insights.capacity.saturation import Saturation

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.median import median
+from plimsoll.analysis.filters import median
 from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.capacity.levels import Level, means
 from plimsoll.insights.capacity.observed import Observed

@@ -11,8 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from plimsoll.analysis.knees import Knee, LatencyKnee, latency_knee, throughput_knee
-from plimsoll.analysis.scalability import Law, Refused, scalability
+from plimsoll.analysis.scalability import Knee, LatencyKnee, Law, Refused, latency_knee, scalability, throughput_knee
 from plimsoll.hosts.settings import is_load_step
 from plimsoll.insights.load_steps.step_means import LoadStep, Means, mean
 from plimsoll.insights.response_times import response_times

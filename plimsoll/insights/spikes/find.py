@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.median import median
+from plimsoll.analysis.filters import median
 from plimsoll.analysis.regular_spikes import RegularSpikes, regular_spikes
 from plimsoll.insights.leading_signals import leading, plain
 from plimsoll.insights.smallest_change import smallest_change

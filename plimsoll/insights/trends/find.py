@@ -11,8 +11,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from plimsoll.analysis.trend import Trend, trend
-from plimsoll.analysis.trend_beside import trend_beside
+from plimsoll.analysis.trend import Trend, trend, trend_beside
 from plimsoll.insights.smallest_change import smallest_change
 from plimsoll.insights.trends.restarts import Restarts
 from plimsoll.model.log import Values

@@ -6,9 +6,8 @@ from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.crossings import crossings
 from plimsoll.comparison.doubts import counter_text, doubts, not_compared, proposed
 from plimsoll.comparison.judging import DIFFERENT, Compared, Outcome
-from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.run_table import columns, run_table
-from plimsoll.comparison.sentences import by_signal, change_text, moved, place, title
+from plimsoll.comparison.sentences import by_signal, change_text, moved, place, title, told
 from plimsoll.comparison.story import ANSWERS, Answer, account, answer, critical, story, unchanged
 from plimsoll.model.document import (
     Block,
