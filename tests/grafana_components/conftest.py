@@ -1,74 +1,81 @@
-"""Dashboards drawn in Chromium from a real InfluxDB with live hosts and recorded runs."""
+"""Dashboards drawn in Chromium from a real InfluxDB and VictoriaMetrics with live hosts and recorded runs."""
 
 import json
 import os
-from functools import cache
+import time
 from pathlib import Path
 
+import fleet
 import pytest
 import urllib3
 
 from plimsoll.export.prometheus.dashboards import files
+from plimsoll.model.run import Recording, Run, StoredRun
+from plimsoll.model.times import SECOND
+from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.store import InfluxStore
 from plimsoll.store.line_protocol import encode, request_bodies
 from tests.conftest import VictoriaMetrics, lacking
 from tests.export.grafana.committed import TEXTS
-from tests.grafana_components import filled as filling
-from tests.grafana_components import live, packages
+from tests.grafana_components import packages
 from tests.grafana_components.drawing import drawing
 from tests.grafana_components.site import serving
 
 PICTURES = os.environ.get("PLIMSOLL_PICTURES")
+END_S = time.time_ns() // SECOND // 10 * 10
+START_S = END_S - 1_800
+HOSTS = [fleet.Host("WIN00", "windows"), fleet.Host("lnx00", "telegraf"), fleet.Host("lnx01", "sysstat")]
 
 
 @pytest.fixture(scope="module")
-def filled(influxdb):
-    """An InfluxDB with live hosts and recorded runs."""
-    return filling.fill(influxdb.fresh(), filling.DRAWN)
+def logs():
+    """Half an hour of three hosts, one of which has a directory and a database as well."""
+    times = fleet.times(START_S * SECOND, END_S * SECOND)
+    return [fleet.log(host, times, every=True) for host in (*HOSTS, fleet.Host("lnx00", None))]
 
 
 @pytest.fixture(scope="module")
-def prometheus(filled, tmp_path_factory):
-    """The address of a VictoriaMetrics with the live hosts."""
+def bucket(influxdb, logs):
+    """A bucket with the hosts, and two runs of them."""
+    made = influxdb.fresh()
+    store = InfluxStore(Server(Address(made.url, made.org, made.bucket, made.token)))
+    assert sum(written.refused for written in store.write(logs)) == 0
+    half = len(logs[0].times) // 2
+    for name, rows in (("before", (0, half)), ("after", (half, 2 * half))):
+        store.save(StoredRun(Run(name, {"memory": "8GB"}), tuple(Recording.of(log.rows(*rows), "ab") for log in logs)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def prometheus(logs, tmp_path_factory):
+    """The address of a VictoriaMetrics with the hosts."""
     with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as server:
-        start, end = (at * 1_000_000 for at in filled.ranges[filling.LIVE])
-        for body in request_bodies(text for log in live.logs(start, end) for text in encode(log)):
+        for body in request_bodies(text for log in logs for text in encode(log)):
             assert urllib3.request("POST", f"{server.url}/write", body=body).status == 204
         server.show()
         yield server.url
 
 
 @pytest.fixture(scope="module")
-def browser(chromium, filled, prometheus, tmp_path_factory):
-    """Draws dashboards in Chromium."""
+def report(chromium, bucket, prometheus, tmp_path_factory):
+    """Draws a dashboard by the name of its file (in `prometheus/` those that ask a Prometheus); returns its report.
+
+    With PLIMSOLL_PICTURES, pictures and reports are saved in that folder.
+    """
     if lacks := packages.missing():
         lacking(*lacks.split(" is not here; "))
     built = tmp_path_factory.mktemp("page")
     packages.bundle(built)
-    with serving(built, filled.bucket, prometheus) as address, drawing(chromium, address) as page:
-        yield page
+    texts = {**TEXTS, **{f"prometheus/{name}": text for name, text in files.export().files.items()}}
+    with serving(built, bucket, prometheus) as address, drawing(chromium, address) as page:
 
+        def draw(name):
+            given = {"run": ["after"], "baseline": ["before"]} if name == "runs" else {}
+            span = START_S * 1_000, END_S * 1_000
+            drawn = page.draw(json.loads(texts[f"{name}.json"]), *span, given=given, opened=True)
+            if PICTURES:
+                page.save_picture(Path(PICTURES, f"{name}.png"))
+                Path(PICTURES, f"{name}.json").write_text(json.dumps(drawn, indent=1, ensure_ascii=False), "utf-8")
+            return drawn
 
-@pytest.fixture(scope="module")
-def dashboards():
-    """The dashboards by the names of their files; in `prometheus/` those that ask a Prometheus."""
-    made = {**TEXTS, **{f"prometheus/{name}": text for name, text in files.export().files.items()}}
-    return {name.removesuffix(".json"): json.loads(text) for name, text in made.items()}
-
-
-@pytest.fixture(scope="module")
-def drawn(browser, filled, dashboards):
-    """Draws a dashboard for a range once. Returns its report, which is saved with a picture where PLIMSOLL_PICTURES is."""
-
-    @cache
-    def draw(name, span):
-        given = {"run": [span]} if name == "runs" and span in filling.DRAWN else {}
-        report = browser.draw(dashboards[name], *filled.ranges[span], given=given, opened=True)
-        if PICTURES:
-            folder = Path(PICTURES) / name
-            browser.picture(folder / f"{span.replace('/', '-')}.png")
-            (folder / f"{span.replace('/', '-')}.json").write_text(
-                json.dumps(report, indent=1, ensure_ascii=False), "utf-8"
-            )
-        return report
-
-    return draw
+        yield draw

@@ -5,6 +5,7 @@ import subprocess
 from collections import Counter
 from urllib.parse import urlencode
 
+import fleet
 import numpy as np
 import pytest
 import urllib3
@@ -19,7 +20,6 @@ from plimsoll.rules.load import load_signals
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.store.line_protocol import encode, request_bodies
 from tests.conftest import built
-from tests.grafana_components import live
 
 LENGTH_S, STEP_S = 600, 10
 REDUCED = {"mean": np.mean, "max": np.max}
@@ -31,8 +31,8 @@ HOSTS = ("WIN00", "lnx00")
 @pytest.fixture(scope="module")
 def logs():
     """What two hosts recorded in ten minutes."""
-    found = live.logs(BEGIN_S * SECOND, (BEGIN_S + LENGTH_S) * SECOND)
-    return [one for one in found if one.series[0].host in HOSTS]
+    times = fleet.times(BEGIN_S * SECOND, (BEGIN_S + LENGTH_S) * SECOND)
+    return [fleet.log(host, times) for host in fleet.hosts(2) if host.name in HOSTS]
 
 
 @pytest.fixture(scope="module")
