@@ -9,7 +9,7 @@ from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.fields import Pairs, combined_rates, combined_samples, transformed
+from plimsoll.rules.fields import combined_rates, combined_samples, transformed
 from plimsoll.rules.origins import (
     DerivedOrigin,
     FactOrigin,
@@ -19,8 +19,8 @@ from plimsoll.rules.origins import (
     TotalOrigin,
     WeightedOrigin,
 )
+from plimsoll.rules.request_means import FlatPairs, requests_per_second
 from plimsoll.rules.signal_values import combined, total
-from plimsoll.rules.weighted import of_requests
 
 
 def signal_samples(
@@ -74,12 +74,11 @@ def _of_requests(each: Samples | None, rate: Samples | None) -> Samples | None:
     """Times per request: NaN in intervals without requests."""
     if each is None:
         return None
-    present = each.present
-    rates = Pairs(rate.present.times, rate.present.times, rate.present.values) if rate else None
-    busy, _ = of_requests(Pairs(present.times, present.times, present.values), rates)
+    flat = FlatPairs.of_samples([each], rate=False)
+    rates = FlatPairs.of_samples([rate], rate=False) if rate else None
+    busy = flat.where(requests_per_second(flat, rates, 1) > 0).pairs
     values = np.full(len(each.times), np.nan)
-    at = np.searchsorted(each.times, busy.later)
-    values[at] = each.values[at]
+    values[np.searchsorted(each.times, busy.later)] = busy.values
     return Samples(each.times, values)
 
 

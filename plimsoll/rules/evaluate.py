@@ -19,6 +19,7 @@ from plimsoll.model.series import Series
 from plimsoll.rules.constants import Constants
 from plimsoll.rules.origins import Origin, Origins, WeightedOrigin, facts_of, origin_for, series_of
 from plimsoll.rules.possible import possible
+from plimsoll.rules.request_means import is_idle
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
@@ -26,7 +27,6 @@ from plimsoll.rules.signal_values import Facts, Layout, SignalValues
 from plimsoll.rules.states import State, Truth, Truths, run_rows
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.tracks import Conditions, Limits, Matrix, Track, spans_of, together_of, truths_of
-from plimsoll.rules.weighted import is_idle
 from plimsoll.rules.window import Together
 
 _MOST_CELLS = 2_000_000  # evaluations times subjects that are judged at once; more need memory and are no faster

@@ -12,9 +12,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import Stretch, within
 from plimsoll.model.series import Series
-from plimsoll.rules.fields import Pairs, combined, combined_rates, combined_samples, rates, total, transformed
-from plimsoll.rules.flat_pairs import FlatPairs, FlatWindows, combined_flat, requests
-from plimsoll.rules.kept_values import KeptValues
+from plimsoll.rules.fields import Pairs, combined, combined_rates, combined_samples, total, transformed
 from plimsoll.rules.origins import (
     DerivedOrigin,
     FactOrigin,
@@ -26,14 +24,16 @@ from plimsoll.rules.origins import (
     WeightedOrigin,
     series_of,
 )
+from plimsoll.rules.request_means import FlatPairs, combine_fields, reduce_pairs, requests_per_second
 from plimsoll.rules.schema.field_types import Fact, Operation, Reduce
 from plimsoll.rules.schema.pack import Condition
 from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.weighted import reduce_requests
-from plimsoll.rules.window import Apart, Bounds, Together, reduce, reduce_pairs, reduce_rows
+from plimsoll.rules.window import Apart, Bounds, Together, reduce_rows
 
 _MOST_SAMPLES = 4_000_000  # that are computed at once; more need memory and are no faster
+_MOST_CACHED = 4_000_000  # values of conditions, for other rules with the same condition
+_LARGEST = 2**62  # of a number in an array, with room for sums
 
 Recorded: TypeAlias = RecordedOrigin | WeightedOrigin
 Facts = Callable[[Subject, Fact], float]
@@ -78,6 +78,34 @@ class Layout(NamedTuple):
     in_parts: list[tuple[int, Origin, Windows]]
 
 
+class _ConditionCache:
+    """The values of the last conditions, by what they are of: evaluations, origins, and how these are reduced.
+
+    Times and origins are known by their identity, and are kept so that no others get it.
+    """
+
+    def __init__(self) -> None:
+        self._cache: dict[object, tuple[Times, Sequence[Origin], Values]] = {}
+        self._size = 0
+        self._end = 0
+
+    def get(self, at: Times, origins: Sequence[Origin], how: Reduce, over: int) -> Values | None:
+        """The values, if they are kept."""
+        found = self._cache.get((id(at), how, over, *map(id, origins)))
+        return found[2] if found else None
+
+    def keep(self, at: Times, origins: Sequence[Origin], how: Reduce, over: int, values: Values) -> None:
+        """Keep values, which nobody may change from now on."""
+        values.setflags(write=False)
+        # Live, time moves on, and what lies before it is not asked for again.
+        if self._size + values.size > _MOST_CACHED or at[0] > self._end:
+            self._cache.clear()
+            self._size = 0
+        self._cache[id(at), how, over, *map(id, origins)] = at, origins, values
+        self._size += values.size
+        self._end = max(self._end, int(at[-1]))
+
+
 @dataclass(frozen=True)
 class SignalValues:
     """Computes the values of origins from samples and host facts. `together` gives several series at once, if set."""
@@ -90,7 +118,7 @@ class SignalValues:
         init=False, default_factory=dict[int, tuple[Origin, int, list[Stretch]]]
     )
     _bounds: dict[tuple[int, int], Bounds] = field(init=False, default_factory=dict[tuple[int, int], Bounds])
-    _kept: KeptValues = field(init=False, default_factory=KeptValues)
+    _cache: _ConditionCache = field(init=False, default_factory=_ConditionCache)
 
     def windows(self, condition: Condition, origin: Origin) -> Windows:
         """The window, at least twice the sampling interval: for the log, and for parts with another interval."""
@@ -136,10 +164,10 @@ class SignalValues:
         if not len(at):
             return np.empty((len(layout.origins), 0))
         asked = at, layout.origins, layout.how, layout.over
-        values = self._kept.get(*asked)
+        values = self._cache.get(*asked)
         if values is None:
             values = self._computed(layout, at)
-            self._kept.keep(*asked, values)
+            self._cache.keep(*asked, values)
         return values
 
     def _computed(self, layout: Layout, at: Times) -> Values:
@@ -225,71 +253,57 @@ class SignalValues:
         return found
 
     def _recorded(self, origins: Sequence[Recorded], at: Times, window: int, how: Reduce) -> Values:
-        """One row for each of several origins of one form, at once where that can be."""
-        found = self._at_once(origins, FlatWindows(len(origins), at, window), how) if len(origins) > 1 else None
-        return np.stack([self._value(one, at, window, how) for one in origins]) if found is None else found
+        """One row for each of several origins of one form, all at once unless these are too many samples."""
+        recorded = [self.samples(series) for origin in origins for series in series_of(origin)]
+        if len(origins) > 1 and not _fit_together(recorded, len(origins)):
+            return np.concatenate([self._recorded([origin], at, window, how) for origin in origins])
+        times = self._flat([origin.value if isinstance(origin, WeightedOrigin) else origin for origin in origins])
+        weighted = [origin.rate for origin in origins if isinstance(origin, WeightedOrigin)]
+        if not weighted:
+            return reduce_pairs(times, len(origins), at, window, how)
+        rates = [rate for rate in weighted if rate]
+        per_second = requests_per_second(times, self._flat(rates) if rates else None, len(origins))
+        busy = per_second > 0
+        return reduce_pairs(times.where(busy), len(origins), at, window, how, per_second[busy])
 
-    def _at_once(self, origins: Sequence[Recorded], windows: FlatWindows, how: Reduce) -> Values | None:
-        if sum(len(self.samples(one).times) for origin in origins for one in series_of(origin)) > _MOST_SAMPLES:
-            return None
-        each = self._flat([one.value if isinstance(one, WeightedOrigin) else one for one in origins])
-        weighted = [one.rate for one in origins if isinstance(one, WeightedOrigin)]
-        if each is None or not weighted:
-            return windows.reduced(each, how) if each else None
-        rates = [one for one in weighted if one]
-        rate = self._flat(rates) if rates else None
-        per_second = None if rates and rate is None else requests(each, rate, windows.rows)
-        if per_second is None:
-            return None
-        busy = each.chosen(per_second > 0)
-        return windows.reduced(busy, how, per_second[per_second > 0])
-
-    def _flat(self, origins: Sequence[RecordedOrigin]) -> FlatPairs | None:
-        """The pairs of several origins of one form; None if fields of one were not sampled at the same times."""
+    def _flat(self, origins: Sequence[RecordedOrigin]) -> FlatPairs:
+        """The pairs of several origins of one form."""
         match origins[0]:
             case SeriesOrigin(_, rate, transform):
-                return FlatPairs.of(
-                    [self.samples(series) for one in origins for series in series_of(one)], transform, rate=rate
-                )
+                recorded = [self.samples(series) for origin in origins for series in series_of(origin)]
+                return FlatPairs.of_samples(recorded, transform, rate=rate)
             case FieldsOrigin(operation, _, rate, transform):
-                fields = zip(*(series_of(one) for one in origins), strict=True)
-                parts = [FlatPairs.of([self.samples(one) for one in alike], rate=rate) for alike in fields]
-                return combined_flat(operation, parts, transform)
+                rows = [[self.samples(series) for series in series_of(origin)] for origin in origins]
+                fields = [FlatPairs.of_samples(column, rate=rate) for column in zip(*rows, strict=True)]
+                together = combine_fields(operation, fields, transform)
+                # Fields that were not sampled at the same times.
+                return together or FlatPairs.of_rows([_combined(operation, row, rate, transform) for row in rows])
 
     def _value(self, origin: Origin, at: Times, window: int, how: Reduce) -> Values:
         match origin:
-            case FieldsOrigin(operation, fields, rate, transform):
-                parts = [self.samples(series) for series in fields]
-                if rate:
-                    pairs = combined_rates(operation, parts)
-                    pairs = Pairs(pairs.earlier, pairs.later, transformed(pairs.values, transform))
-                    return reduce_pairs(pairs, at, window, how)
-                samples = combined_samples(operation, parts)
-                return reduce(Samples(samples.times, transformed(samples.values, transform)), at, window, how)
-            case WeightedOrigin(value, rate):
-                return reduce_requests(self._pairs(value), self._pairs(rate) if rate else None, at, window, how)
             case TotalOrigin(parts, across):
                 return total([*self._values(self._alike(parts), at, window, how)], across)
             case FactOrigin(subject, fact):
                 return np.full(len(at), float(self.fact(subject, fact)))
-            case SeriesOrigin() | DerivedOrigin():
+            case _:
                 return self._values(self._alike([origin]), at, window, how)[0]
 
-    def _pairs(self, origin: RecordedOrigin) -> Pairs:
-        """The recorded values, each with the times of the samples that it needs."""
-        match origin:
-            case SeriesOrigin(series, rate, transform):
-                samples = self.samples(series).present
-                if rate:
-                    return rates(Samples(samples.times, transformed(samples.values, transform)))
-                pairs = Pairs(samples.times, samples.times, samples.values)
-            case FieldsOrigin(operation, fields, rate, transform):
-                parts = [self.samples(one) for one in fields]
-                samples = None if rate else combined_samples(operation, parts)
-                pairs = (
-                    Pairs(samples.times, samples.times, samples.values) if samples else combined_rates(operation, parts)
-                )
+
+def _fit_together(recorded: Sequence[Samples], rows: int) -> bool:
+    """Whether samples are few enough to be computed at once, and not too far apart for the places of all rows."""
+    if sum(len(samples.times) for samples in recorded) > _MOST_SAMPLES:
+        return False
+    filled = [samples.times for samples in recorded if len(samples.times)]
+    span = max(int(times[-1]) for times in filled) - min(int(times[0]) for times in filled) if filled else 0
+    return (span + 3) * rows < _LARGEST
+
+
+def _combined(operation: Operation, fields: Sequence[Samples], rate: bool, transform: Transform) -> Pairs:
+    if rate:
+        pairs = combined_rates(operation, fields)
         return Pairs(pairs.earlier, pairs.later, transformed(pairs.values, transform))
+    samples = combined_samples(operation, fields)
+    return Pairs(samples.times, samples.times, transformed(samples.values, transform))
 
 
 def _changed(transform: Transform, values: Values) -> Values:

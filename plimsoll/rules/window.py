@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
-from plimsoll.rules.fields import Pairs
 from plimsoll.rules.schema.field_types import Reduce
 
 _MOST_HELD = 1_000_000  # bounds, of arrays of times; and samples, of windows of one length
@@ -34,14 +33,6 @@ class Bounds:
             first = np.searchsorted(times, self.at - self.window, side="left")
             found = self._found[id(times)] = times, first, np.searchsorted(times, self.at, side="right")
         return found[1], found[2]
-
-
-def reduce(samples: Samples, at: Times, window: int, how: Reduce) -> Values:
-    """One value per evaluation e, from the samples with `e - window <= time <= e`; NaN for no data.
-
-    `samples` hold finite values only.
-    """
-    return reduce_spans(samples.times, samples.values, *Bounds(at, window)(samples.times), window, how)
 
 
 class Cut(NamedTuple):
@@ -91,7 +82,10 @@ class Apart:
 def reduce_rows(
     recorded: Together, bounds: Bounds, how: Reduce, change: Callable[[Values], Values], *, rate: bool = False
 ) -> Values:
-    """The same for several series at once, a row each, after a change of the values; `rate` of growing counts."""
+    """Return one value per series and evaluation e, from the samples with `e - window <= time <= e`; NaN for no data.
+
+    The values are changed first, and `rate` is that of growing counts.
+    """
     cut = recorded.cut(bounds)
     values, first, last, ends = change(cut.values), cut.first.ravel(), cut.last.ravel(), cut.ends
     times = cut.times() if rate or how == "increase" else _NO_TIMES
@@ -110,20 +104,6 @@ def reduce_rows(
         last = np.maximum(first, last)
         values, times = rise[kept] / (np.diff(times)[kept] / SECOND), times[1:][kept]
     return reduce_spans(times, values, first, last, bounds.window, how).reshape(cut.first.shape)
-
-
-def reduce_pairs(pairs: Pairs, at: Times, window: int, how: Reduce) -> Values:
-    """The same for values of pairs; a pair counts if both its samples are inside the window.
-
-    Pairs are not weighted by their length, as with InfluxQL's non_negative_derivative in a subquery.
-    """
-    return reduce_spans(pairs.later, pairs.values, *bounds_of_pairs(pairs, at, window), window, how)
-
-
-def bounds_of_pairs(pairs: Pairs, at: Times, window: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first pair inside the window of each evaluation, and the one after the last."""
-    first = np.searchsorted(pairs.earlier, at - window, side="left")
-    return first, np.maximum(first, np.searchsorted(pairs.later, at, side="right"))
 
 
 def reduce_spans(

@@ -11,9 +11,9 @@ from plimsoll.export.prometheus.selectors import MILLISECOND, duration, number, 
 from plimsoll.export.rule_sources import BoundCondition, Inexpressible
 from plimsoll.export.selections import Selection
 from plimsoll.rules.fields import OPERATORS
+from plimsoll.rules.request_means import OCCUPIED
 from plimsoll.rules.schema.field_types import Operation, Reduce
 from plimsoll.rules.schema.signal import Fields, Transform
-from plimsoll.rules.weighted import OCCUPIED
 
 _MANY = 60  # samples
 FUNCTIONS: dict[Reduce, str] = {

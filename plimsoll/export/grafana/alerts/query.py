@@ -14,8 +14,8 @@ from plimsoll.export.grafana.look import DATASOURCE_UID
 from plimsoll.export.rule_sources import BoundCondition, Inexpressible
 from plimsoll.export.selections import Selection
 from plimsoll.model.times import SECOND
+from plimsoll.rules.request_means import OCCUPIED
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.rules.weighted import OCCUPIED
 from plimsoll.store.influx.quoting import number
 
 Json: TypeAlias = dict[str, Any]
