@@ -9,7 +9,7 @@ from plimsoll.hosts.facts import Drives, Facts
 from plimsoll.hosts.overrides import Overrides
 from plimsoll.model.host_key import host_key
 from plimsoll.model.series import Series
-from plimsoll.rules.host_filter import fitted
+from plimsoll.rules.host_filter import fitted, is_for_such, says_nothing
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.origins import Origin, Origins
 from plimsoll.rules.schema.field_types import Severity
@@ -17,7 +17,6 @@ from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.stand_ins import JudgedSubjects
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
-from plimsoll.rules.superseded import is_for_such, says_nothing
 
 # An alert by rule, host and instance, case-folded.
 Key: TypeAlias = tuple[str, str, str | None]

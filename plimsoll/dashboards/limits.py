@@ -12,12 +12,12 @@ from functools import cache
 from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.hosts.site import Judged, Site
+from plimsoll.rules.host_filter import as_notes, is_note
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.field_types import Fact, Severity
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.severity import gravity
-from plimsoll.rules.superseded import as_notes, is_note
 from plimsoll.rules.wording import limit_text
 
 

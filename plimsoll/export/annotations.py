@@ -5,9 +5,9 @@ from plimsoll.export.selections import OBJECT
 from plimsoll.hosts.site import Target
 from plimsoll.model.remark import counted
 from plimsoll.model.times import duration_text
+from plimsoll.rules.host_filter import is_note
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.superseded import is_note
 from plimsoll.rules.wording import limit_text
 
 # For units with large values: the template function that writes a value with an SI or binary prefix, and the unit.

@@ -17,7 +17,7 @@ from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, Doubt
 from plimsoll.review.findings import JUDGED, Applied, Finding, Outcome
 from plimsoll.review.needed import hosts_with_guests, needed
 from plimsoll.review.recording.host_spans import Absence, lost
-from plimsoll.rules.instances.same_instance import holds, is_physical, is_volume, letters
+from plimsoll.rules.instances import Instances, is_physical, is_volume, letters
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.subjects import is_total
 
@@ -267,7 +267,11 @@ def _is_covered(name: str, known: Sequence[str]) -> bool:
     """Whether a disk is one that is known, or all its volumes are."""
     names = [one.casefold() for one in known]
     volumes = letters(name)
-    return name.casefold() in names or holds(name, names) is not None or (bool(volumes) and set(volumes) <= set(names))
+    return (
+        name.casefold() in names
+        or Instances(names).holding(name) is not None
+        or (bool(volumes) and set(volumes) <= set(names))
+    )
 
 
 def _lack(what: str, resource: str, recorded: Sequence[Finding]) -> Lack:

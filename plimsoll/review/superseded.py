@@ -7,9 +7,9 @@ from functools import partial
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.review.findings import JUDGED, Finding, Outcome
+from plimsoll.rules.host_filter import is_for_such, says_nothing
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.superseded import is_for_such, says_nothing
 
 _BECOMES_NOTE = (*JUDGED, Outcome.TOO_SHORT)
 _BECOMES_NOT_APPLICABLE = (Outcome.NO_DATA, Outcome.NOT_JUDGED, Outcome.NOT_RECORDED)

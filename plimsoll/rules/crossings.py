@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
 from plimsoll.rules.grid import EVERY
-from plimsoll.rules.runs import NOT_JUDGED
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.states import State, Truth
-from plimsoll.rules.tracks import Track, spans_of
+from plimsoll.rules.tracks import NOT_JUDGED, Track, spans_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
-from plimsoll.rules.constants import Constants
 from plimsoll.rules.origins import Origin, Origins, WeightedOrigin, facts_of, origin_for, series_of
 from plimsoll.rules.possible import possible
 from plimsoll.rules.request_means import is_idle
@@ -28,6 +27,22 @@ from plimsoll.rules.states import State, Truth, Truths, run_rows
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.tracks import Conditions, Limits, Matrix, Track, spans_of, together_of, truths_of
 from plimsoll.rules.window import Together
+
+
+class Constants:
+    """The last values of some rows, whose evaluations come in the order of time."""
+
+    def __init__(self, rows: int) -> None:
+        self._last = np.full((rows, 1), np.nan)
+
+    def filled(self, values: Values) -> Values:
+        """The values; instead of NaN the last one before it, or else the next one."""
+        if not values.shape[1]:
+            return values
+        filled = _forward(np.concatenate((self._last, values), axis=1))[:, 1:]
+        self._last = filled[:, -1:].copy()
+        return _forward(filled[:, ::-1])[:, ::-1]
+
 
 _MOST_CELLS = 2_000_000  # evaluations times subjects that are judged at once; more need memory and are no faster
 
@@ -301,3 +316,9 @@ class Judge:
         if np.all(can_be):
             return values, np.broadcast_to(np.nan, values.shape)
         return np.where(can_be, values, np.nan), np.where(can_be, np.nan, values)
+
+
+def _forward(values: Values) -> Values:
+    """The values; instead of NaN the last one before it, if there is one."""
+    columns = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
+    return np.take_along_axis(values, np.maximum.accumulate(columns, axis=1), axis=1)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from plimsoll.model.series import Series
-from plimsoll.rules.instances.same_instance import Instances
+from plimsoll.rules.instances import Instances
 from plimsoll.rules.schema.field_types import Across, Fact, Operation
 from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.subjects import Subject

@@ -1,12 +1,14 @@
 """Finds each signal among recorded series: for every host and instance, the series it is computed from."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from plimsoll.model.names import measurement
-from plimsoll.model.perfmon import telegraf_name
+from plimsoll.model.perfmon import TOTAL, telegraf_name
 from plimsoll.model.series import Series
+from plimsoll.rules.instances import Instances
 from plimsoll.rules.origins import (
     DerivedOrigin,
     FactOrigin,
@@ -22,8 +24,61 @@ from plimsoll.rules.origins import (
 )
 from plimsoll.rules.schema.field_types import AnyFact
 from plimsoll.rules.schema.signal import Fields, RequestRate, Signal, Source
-from plimsoll.rules.source_choice import Candidate, Choice, Chosen
 from plimsoll.rules.subjects import Subject, host_tags, hosts_of, subject_of
+
+_Key: TypeAlias = tuple[str, str | None]
+
+
+Chosen: TypeAlias = Mapping[_Key, tuple[Subject, RecordedOrigin | TotalOrigin]]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What a source gives for a subject; `filled`: all its series have samples."""
+
+    subject: Subject
+    origin: RecordedOrigin | TotalOrigin
+    filled: bool
+
+
+class Choice:
+    """The best candidate for each subject; sources are added in the order of the signal."""
+
+    def __init__(self, signal: Signal) -> None:
+        self._each = signal.instances == "each"
+        self._found: dict[_Key, Candidate] = {}
+        self._on_host: dict[str, Instances] = {}
+        self._filled: Counter[str] = Counter()  # how many of each host's candidates have samples
+
+    def add(self, source: Source, one: Candidate) -> None:
+        """Take a candidate where no earlier source gives the instance, or gives it without samples."""
+        host = one.subject.key[0]
+        if source.fallback and self._each and not source.each:
+            if self._filled[host]:
+                return
+            one = replace(one, subject=Subject(one.subject.host, TOTAL))
+        key = one.subject.key
+        known = key if key in self._found else self._twin(one.subject)
+        if known is not None:
+            if self._found[known].filled or not one.filled:
+                return
+            del self._found[known]
+            self._on_host[host].remove(known[1] or "")
+        self._found[key] = one
+        self._filled[host] += one.filled
+        self._on_host.setdefault(host, Instances()).add(key[1] or "")
+
+    def made(self) -> Chosen:
+        """What was chosen, by the key of the subject."""
+        return {key: (one.subject, one.origin) for key, one in self._found.items()}
+
+    def _twin(self, subject: Subject) -> _Key | None:
+        """The subject found already that is the same under another name."""
+        host, instance = subject.key
+        there = self._on_host.get(host)
+        name = there.holding(instance) if there and instance is not None else None
+        return None if name is None else (host, name)
+
 
 _Found: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
 

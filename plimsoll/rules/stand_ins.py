@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from plimsoll.rules.instances.same_instance import Instances
+from plimsoll.rules.instances import Instances
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.subjects import Subject, is_total
 

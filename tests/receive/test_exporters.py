@@ -21,7 +21,7 @@ from plimsoll.receive.exporters.text_format import samples
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.exporters.formulas import Formula
-from plimsoll.rules.exporters.load import exporters
+from plimsoll.rules.exporters.schema import exporters
 from plimsoll.rules.load import load
 from plimsoll.rules.signal_finder import Finder
 

@@ -8,7 +8,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import Judge
 from plimsoll.rules.grid import grid
-from plimsoll.rules.instances.processor_numbers import same_processor
+from plimsoll.rules.instances import Instances
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.origins import origin_for
 from plimsoll.rules.schema.signal import Signal
@@ -74,10 +74,10 @@ def test_a_queue_is_joined_to_its_processor_however_that_is_written(processor, o
 
 
 def test_a_processor_is_not_guessed_where_the_node_before_it_was_not_recorded():
-    assert same_processor("5", ["1,1", "1,0"]) is None
-    assert same_processor("1", ["0,_Total", "_Total", "cpu1"]) is None
-    assert same_processor("1,0", ["0", "4"]) is None
-    assert same_processor("0,4", ["0", "4"]) == "4"
+    assert Instances(["1,1", "1,0"]).same("5") is None
+    assert Instances(["0,_Total", "_Total", "cpu1"]).same("1") is None
+    assert Instances(["0", "4"]).same("1,0") is None
+    assert Instances(["0", "4"]).same("0,4") == "4"
 
 
 def test_other_instances_are_joined_by_their_names_alone():

@@ -9,7 +9,7 @@ import yaml
 
 from plimsoll.export.prometheus.names import metrics
 from plimsoll.export.selections import selections
-from plimsoll.rules.exporters.telegraf_names import metric_names
+from plimsoll.rules.exporters.schema import metric_names
 from plimsoll.rules.schema.signal import Signal
 
 _KNOWN = ("alert", "expr", "for", "keep_firing_for", "labels", "annotations")

@@ -15,9 +15,7 @@ from plimsoll.export.selections import OBJECT, POLLED
 from plimsoll.model.perfmon import SQL_NAMED
 from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.formulas import Formula
-from plimsoll.rules.exporters.load import exporters
-from plimsoll.rules.exporters.schema import DEFAULT_SERVER, Exporter, Group, Metric
-from plimsoll.rules.exporters.telegraf_names import plain_name
+from plimsoll.rules.exporters.schema import DEFAULT_SERVER, Exporter, Group, Metric, exporters, plain_name
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.influx.quoting import literal
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from plimsoll.export.selections import OBJECT, POLLED, Selection
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL
 from plimsoll.model.times import SECOND
-from plimsoll.rules.exporters.telegraf_names import metric_names
+from plimsoll.rules.exporters.schema import metric_names
 from plimsoll.store.influx.quoting import literal
 
 PLAIN_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")

@@ -13,7 +13,7 @@ from plimsoll.export.prometheus.selectors import duration, text
 from plimsoll.export.selections import OBJECT, POLLED, Selection
 from plimsoll.model.times import SECOND
 from plimsoll.rules.cases import operands, run_case
-from plimsoll.rules.exporters.telegraf_names import plain_name
+from plimsoll.rules.exporters.schema import plain_name
 from plimsoll.rules.schema.pack import Case, Rule
 from plimsoll.rules.schema.signal import Fields, Signal
 

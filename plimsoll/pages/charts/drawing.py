@@ -15,10 +15,10 @@ from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.pages.charts.chart_spec import Spec, raw_signal
 from plimsoll.pages.charts.hosts_in_range import Scenes, SignalSource
 from plimsoll.pages.charts.signal_values import draw_signals
+from plimsoll.rules.host_filter import is_note
 from plimsoll.rules.origins import series_of
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.superseded import is_note
 from plimsoll.store.m4 import Drawn
 
 _MOST_RANKED = 2_000_000  # samples that are read to find the worst lines

@@ -7,9 +7,7 @@ from typing import NamedTuple
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import telegraf_name
 from plimsoll.model.series import Series
-from plimsoll.rules.exporters.load import exporters
-from plimsoll.rules.exporters.schema import Group
-from plimsoll.rules.exporters.telegraf_names import metric_names
+from plimsoll.rules.exporters.schema import Group, exporters, metric_names
 from plimsoll.rules.schema.signal import Signal
 
 # Labels that Prometheus adds, and those of the host.

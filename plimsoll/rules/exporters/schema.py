@@ -1,7 +1,8 @@
 """The contents of rules/exporters/*.yaml. Field names here are the names in the files."""
 
 import re
-from functools import cached_property
+from collections.abc import Mapping
+from functools import cache, cached_property
 from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -9,6 +10,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from plimsoll.model import names
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.series import Series
+from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.exporters.formulas import Formula
 from plimsoll.rules.schema.field_types import Sentence, Strict
 
@@ -156,3 +159,21 @@ class Exporter(Strict):
 
     title: Sentence = Field(description="What it is called.")
     groups: tuple[Group, ...] = Field(min_length=1)
+
+
+def metric_names(measurement: str, field: str) -> tuple[str, ...]:
+    """The names that the metric of a field may have: as VictoriaMetrics writes it, and as prometheus_client does."""
+    name = f"{measurement}_{field}"
+    return tuple(dict.fromkeys((name, plain_name(name))))
+
+
+def plain_name(name: str) -> str:
+    """The name with `_` for each character that Prometheus did not allow before version 3."""
+    return re.sub(r"[^a-zA-Z0-9_:]", "_", name)
+
+
+@cache
+def exporters() -> Mapping[str, Exporter]:
+    """The exporters by name. Raises Mistakes if a file in rules/exporters has any."""
+    folder = shipped_files("rules") / "exporters"
+    return {path.stem: validate(read(path.name, path.read_bytes()), Exporter) for path in sorted(folder.glob("*.yaml"))}

@@ -4,20 +4,23 @@ Fields are added within a version, never changed or removed.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-from plimsoll.model.times import SECOND
-from plimsoll.rules.schema.pack import Condition, Pack, Rule
+from plimsoll.model.json_part import JsonPart, Seconds, attribute, with_fields
+from plimsoll.rules.schema.pack import Condition, Pack
 from plimsoll.rules.schema.signal import Signal
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
+def _texts(limits: Any) -> Any:
+    return {fact: str(limit) for fact, limit in limits.items()}
 
 
-class CitationPart(_Part):
+_Text = Annotated[str, BeforeValidator(str)]
+
+
+class CitationPart(JsonPart):
     """Where a limit comes from."""
 
     document: str
@@ -25,31 +28,35 @@ class CitationPart(_Part):
     quote: str | None
 
 
-class ConditionPart(_Part):
+class ConditionPart(JsonPart):
     """A signal compared with a limit."""
 
     signal: str
     title: str = Field(description="The signal's title.")
     unit: str
-    healthy: str = Field(description='Operator and limit, such as "< 80"; crossed where it does not hold.')
-    limit: float
+    healthy: _Text = Field(description='Operator and limit, such as "< 80"; crossed where it does not hold.')
+    limit: float = attribute("healthy.limit")
     reduce: str = Field(description="How the samples of the window become one value.")
-    over_s: float = Field(description="The window.")
+    over_s: Seconds = attribute("over", "The window.")
     scale: str | None = Field(description="The host fact that the limit is multiplied by.")
 
 
-class RulePart(_Part):
+class RulePart(JsonPart):
     """One rule."""
 
     pack: str
-    rule: str
+    rule: str = attribute("id")
     severity: str
     summary: str
     condition: ConditionPart
-    for_s: float = Field(description="How long it must be crossed before it fires.")
+    for_s: Seconds = attribute("for_", "How long it must be crossed before it fires.")
     often: float = Field(description="The share of the judged time from which a run that never fired is often crossed.")
-    recover: str | None = Field(description="The limit that ends an alert, if it is not that of the condition.")
-    where: dict[str, str] = Field(description='The host facts it requires, such as {"memory_mb": "<= 4096"}.')
+    recover: Annotated[str | None, BeforeValidator(lambda limit: limit and str(limit))] = Field(
+        description="The limit that ends an alert, if it is not that of the condition."
+    )
+    where: Annotated[dict[str, str], BeforeValidator(_texts)] = Field(
+        description='The host facts it requires, such as {"memory_mb": "<= 4096"}.'
+    )
     where_unknown: str | None = Field(
         description="What happens if such a fact is not known: info (judged at that severity), judge, or skip (does "
         "not apply); null: it is not judged."
@@ -65,7 +72,7 @@ class RulePart(_Part):
     thresholds: list[str] = Field(description="Rows of tests/data/thresholds.csv that it implements.")
 
 
-class RulesDocument(_Part):
+class RulesDocument(JsonPart):
     """Every rule, in the order of the packs."""
 
     schema_: Literal["plimsoll.rules/1"] = Field(default="plimsoll.rules/1", serialization_alias="schema")
@@ -73,41 +80,21 @@ class RulesDocument(_Part):
 
 
 def document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocument:
-    """The document for some packs."""
-    return RulesDocument(rules=[_rule(pack, rule, signals) for pack in packs for rule in pack.rules])
+    """Return the document for some packs."""
 
+    def describe(condition: Condition) -> Any:
+        signal = signals[condition.signal]
+        return with_fields(condition, title=signal.title, unit=signal.unit)
 
-def _rule(pack: Pack, rule: Rule, signals: Mapping[str, Signal]) -> RulePart:
-    return RulePart(
-        pack=pack.pack,
-        rule=rule.id,
-        severity=rule.severity,
-        summary=rule.summary,
-        condition=_condition(rule, signals),
-        for_s=rule.for_ / SECOND,
-        often=rule.often,
-        recover=str(rule.recover) if rule.recover else None,
-        where={fact: str(limit) for fact, limit in rule.where.items()},
-        where_unknown=rule.where_unknown,
-        where_outside=rule.where_outside,
-        phase=rule.phase,
-        and_=[_condition(one, signals) for one in rule.and_],
-        when_phase_unknown=[_condition(one, signals) for one in rule.when_phase_unknown],
-        look_at=list(rule.look_at),
-        sources=[CitationPart(document=one.document, place=one.place, quote=one.quote) for one in rule.sources],
-        thresholds=list(rule.thresholds),
-    )
-
-
-def _condition(condition: Condition, signals: Mapping[str, Signal]) -> ConditionPart:
-    signal = signals[condition.signal]
-    return ConditionPart(
-        signal=condition.signal,
-        title=signal.title,
-        unit=signal.unit,
-        healthy=str(condition.healthy),
-        limit=condition.healthy.limit,
-        reduce=condition.reduce,
-        over_s=condition.over / SECOND,
-        scale=condition.scale,
-    )
+    rules = [
+        with_fields(
+            rule,
+            pack=pack.pack,
+            condition=describe(rule),
+            and_=[*map(describe, rule.and_)],
+            when_phase_unknown=[*map(describe, rule.when_phase_unknown)],
+        )
+        for pack in packs
+        for rule in pack.rules
+    ]
+    return RulesDocument.model_validate({"rules": rules})

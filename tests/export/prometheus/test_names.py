@@ -15,8 +15,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters.scrape import Target, read
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.rules.exporters.load import exporters
-from plimsoll.rules.exporters.telegraf_names import plain_name
+from plimsoll.rules.exporters.schema import exporters, plain_name
 from plimsoll.rules.load import load
 from tests.conftest import built
 

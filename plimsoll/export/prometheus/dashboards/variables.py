@@ -11,7 +11,7 @@ from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
 from plimsoll.export.prometheus.dashboards.queries import HOST, INSTANCE
 from plimsoll.export.prometheus.selectors import text
 from plimsoll.export.selections import Selection
-from plimsoll.rules.exporters.telegraf_names import plain_name
+from plimsoll.rules.exporters.schema import plain_name
 from plimsoll.store.influx.quoting import literal
 
 _TYPE = "prometheus"

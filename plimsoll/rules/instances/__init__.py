@@ -1,1 +1,0 @@
-"""Instances that different objects of Windows name differently."""
