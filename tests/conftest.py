@@ -25,8 +25,7 @@ from hypothesis import settings as hypothesis_settings
 from plimsoll.__main__ import COLLECTING
 from plimsoll.cli import cli
 from plimsoll.serve import passwords
-from plimsoll.store.influx import store as influx
-from plimsoll.store.influx import tokens
+from plimsoll.store.influx import runs, tokens
 from tests.grafana_components import drawing
 from tests.servers import programs
 from tests.shared_influxdb import shared_influxdb
@@ -116,7 +115,7 @@ def passwords_are_hashed_at_little_cost():
 @pytest.fixture(scope="session", autouse=True)
 def loads_do_not_wait():
     """A load into InfluxDB counts at once what it wrote. Commands in other processes wait."""
-    influx.SETTLE_S = 0.0
+    runs.SETTLE_S = 0.0
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from plimsoll.alerting.host_inventory import ALL_SILENT, HOST_SILENT
 from plimsoll.alerting.self_monitoring import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN
 from plimsoll.alerting.silences import Silence
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.rules.load import load
 

@@ -21,7 +21,7 @@ from plimsoll.alerting.alert_rows import NewAlert, begin, count, count_firing, e
 from plimsoll.alerting.alerts_file import DAMAGED, NAME, AlertsFile, DamagedFile
 from plimsoll.alerting.state_changes import AlertInterval, StateChange
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, iso
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import State, Status

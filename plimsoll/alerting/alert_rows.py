@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 from plimsoll.alerting.alert import Details, Ended, Key, Kind, key_text
 from plimsoll.alerting.silences import is_silenced
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Severity
 

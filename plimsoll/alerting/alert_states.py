@@ -9,9 +9,8 @@ from plimsoll.alerting.latest_evaluation import CROSSED, HostRows, LatestEvaluat
 from plimsoll.alerting.rule_batch import RuleBatch
 from plimsoll.alerting.rule_targets import Key, RuleTarget
 from plimsoll.alerting.state_changes import StateChange
-from plimsoll.model.host_key import HostKey
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series
+from plimsoll.model.series import HostKey, Series
 from plimsoll.model.value_text import quantity
 from plimsoll.rules.origins import series_of
 from plimsoll.rules.schema.field_types import Resource

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
+from plimsoll.model.series import host_key
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import State
 

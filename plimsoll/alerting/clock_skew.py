@@ -10,10 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
-from plimsoll.model.series import Series
+from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.rules.subjects import host_of
 

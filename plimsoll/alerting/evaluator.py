@@ -14,9 +14,8 @@ from plimsoll.alerting.series_index import MOST_HOSTS, Check, SeriesIndex, check
 from plimsoll.alerting.state_changes import EvaluationStep, StateChange
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Times, Values
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import Judge
 from plimsoll.rules.grid import EVERY

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from plimsoll.alerting import alert_queries
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alerts_file import AlertsFile, is_like
-from plimsoll.model.host_key import HostKey
+from plimsoll.model.series import HostKey
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 

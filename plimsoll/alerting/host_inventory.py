@@ -14,9 +14,9 @@ from plimsoll.alerting.alert import Details, Kind
 from plimsoll.alerting.alert_rows import NewAlert, begin, count_firing, end
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted
+from plimsoll.model.series import HostKey, host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.rules.schema.field_types import Resource
 

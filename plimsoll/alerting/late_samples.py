@@ -19,9 +19,8 @@ from plimsoll.alerting.rule_targets import Key, Site
 from plimsoll.alerting.series_index import Check, within
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import GivenFacts
-from plimsoll.model.host_key import host_key
 from plimsoll.model.points import Points
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.states import State, Status
 from plimsoll.store.protocol import SampleReader

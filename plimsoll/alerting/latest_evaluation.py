@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.alerting.rule_targets import Key, RuleTarget
-from plimsoll.model.host_key import HostKey
 from plimsoll.model.log import Times, Values
+from plimsoll.model.series import HostKey
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State, States

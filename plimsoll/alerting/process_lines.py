@@ -8,7 +8,7 @@ import psutil
 
 from plimsoll.collect.processes import MINUTE, ProcessUse, ProcessWatch, TopProcesses
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.review.processes import IDLE
 from plimsoll.review.signal_samples import signal_samples
 from plimsoll.rules.origins import series_of

@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from plimsoll.hosts.facts import Drives, Facts
 from plimsoll.hosts.overrides import Overrides
-from plimsoll.model.host_key import host_key
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.rules.host_filter import fitted, is_for_such, says_nothing
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.origins import Origin, Origins

@@ -4,8 +4,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from plimsoll.model.host_key import host_key
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.subjects import host_of
 from plimsoll.store.protocol import SampleReader

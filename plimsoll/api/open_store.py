@@ -76,7 +76,7 @@ def open_store(
 def influx_store(address: Address, notify: Notify) -> Store:
     """The InfluxDB at an address. `notify` is as in `open_store`."""
     # Its client is slow to import, and most have no InfluxDB.
-    from plimsoll.store.influx.store import open_influx  # noqa: PLC0415
+    from plimsoll.store.influx.runs import open_influx  # noqa: PLC0415
 
     if address.token_file:
         notify(f"store: {address.url}, with the token in {address.token_file}")
@@ -87,7 +87,7 @@ def victoria_store(
     address: VictoriaAddress, beside: Store, measurements: Callable[[], Collection[str]] | None = None
 ) -> Store:
     """The VictoriaMetrics at an address, with the store that has runs. `measurements` are those of the signals."""
-    from plimsoll.store.victoriametrics.store import open_victoria  # noqa: PLC0415
+    from plimsoll.store.victoriametrics.samples import open_victoria  # noqa: PLC0415
 
     return open_victoria(address, beside, measurements or _shipped)
 

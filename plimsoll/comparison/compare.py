@@ -16,7 +16,7 @@ from plimsoll.comparison.shapes import Reshaped, failures, reshaped
 from plimsoll.comparison.thresholds import Thresholds, thresholds
 from plimsoll.comparison.treatments import Treatments
 from plimsoll.insights.insights import Insights
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.review.review import Review
 from plimsoll.review.statistics import Weights
 from plimsoll.rules.schema.signal import Signal

@@ -12,7 +12,6 @@ from plimsoll.comparison.sentences import moved, place, title, told
 from plimsoll.comparison.shapes import Reshaped, is_gathered
 from plimsoll.insights.insight import News, SubjectKey
 from plimsoll.insights.insights import insights
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
+from plimsoll.model.series import host_key
 from plimsoll.review.review import Review
 
 

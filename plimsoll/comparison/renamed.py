@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.comparison.hosts import Hosts, Key
-from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import HostKey, host_key
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from plimsoll.analysis.filters import median
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.treatments import scaled_labels
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.phases.load import loads, together

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plimsoll.model.errors import suggest
-from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import Document, Mistakes, Place, read, validate
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.field_types import Identifier, SignalName, Strict

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from plimsoll.hosts.facts import GivenFacts, RecordedFacts
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.names import measurement
+from plimsoll.model.series import host_key
 from plimsoll.rules.subjects import host_of
 
 _MEMORY = measurement("Memory")

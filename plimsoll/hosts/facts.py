@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.rules.schema.field_types import AnyFact, Fact
 from plimsoll.rules.subjects import Subject
 

@@ -14,7 +14,7 @@ from plimsoll.hosts.settings import FILE_NAME as GENERAL
 from plimsoll.hosts.settings import Settings, parse, text_of
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable, printable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.units import unit_of, written

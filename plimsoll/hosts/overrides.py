@@ -11,8 +11,8 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from plimsoll.model.errors import suggest
-from plimsoll.model.host_key import host_key
 from plimsoll.model.parameters import Parameter
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.rules.schema.field_types import Duration, Fact, Limit, Share, Strict

@@ -7,11 +7,10 @@ from typing import TypeAlias
 import numpy as np
 
 from plimsoll.hosts.facts import RecordedFacts
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Values
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import telegraf_name
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.subjects import host_of, is_total
 

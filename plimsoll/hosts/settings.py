@@ -18,8 +18,8 @@ from plimsoll.hosts.objective import ObjectiveSettings
 from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, first_of, printable, suggest
-from plimsoll.model.host_key import host_key
 from plimsoll.model.run import Phase, Planned, Run
+from plimsoll.model.series import host_key
 from plimsoll.model.strict_toml import decoded, parsed
 from plimsoll.model.time_arguments import lies_outside
 from plimsoll.model.times import Zone, instant

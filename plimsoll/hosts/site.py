@@ -7,7 +7,7 @@ from pathlib import Path
 
 from plimsoll.hosts.facts import DEFAULTS, Drives, Facts
 from plimsoll.hosts.settings import Settings
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.rules.host_filter import fitted, hosts_text
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import AnyFact, Fact

@@ -12,11 +12,10 @@ from plimsoll.ingest.shared.clock import QUARTER
 from plimsoll.ingest.shared.same_time import are_many, differ
 from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remark, counted
-from plimsoll.model.series import UNNAMED
+from plimsoll.model.series import UNNAMED, host_key
 from plimsoll.model.times import SECOND, duration_text
 
 # Our choices. Two recorders of one machine read different values from moment to moment, but over some minutes the same

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import host_key
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject

@@ -4,8 +4,10 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NewType
 
-from plimsoll.model.host_key import host_key
+HostKey = NewType("HostKey", str)
+
 
 # The host if a log does not name the computer.
 UNNAMED = "unknown"
@@ -61,3 +63,8 @@ def hosts_of(series: Iterable[Series]) -> tuple[str, ...]:
     for one in series:
         first.setdefault(host_key(one.host), one.host)
     return tuple(first.values())
+
+
+def host_key(name: str) -> HostKey:
+    """What a host is looked up by, from a name of it."""
+    return HostKey(name.casefold())

@@ -6,8 +6,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
-from plimsoll.model import user_folders
-from plimsoll.model.kept import kept, state_of
+from plimsoll.model.kept import cache_folder, kept, state_of
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+_CHECKOUT = _PACKAGE.parent
+
 
 _PROGRAM = Path(__file__).parents[1]
 T = TypeVar("T")
@@ -30,9 +35,18 @@ def shipped_table(package: str, name: str, of: type[T]) -> T:
         return TypeAdapter(of).validate_python(yaml.load(content, yaml.CSafeLoader))
 
     table = f"{package}.{Path(name).stem}".removeprefix("plimsoll.")
-    return kept(user_folders.cache() / "parsed", table, content + sys.version.encode() + _state_of(room), read)
+    return kept(cache_folder() / "parsed", table, content + sys.version.encode() + _state_of(room), read)
 
 
 @cache
 def _state_of(room: str) -> bytes:
     return state_of([_PROGRAM / room])
+
+
+def shipped_files(folder: str) -> Path:
+    """`rules`, `dashboards` or `telegraf`: at the top of a checkout, so that an edit takes effect at once.
+
+    A wheel has them in `plimsoll/data`; a folder of that name beside the installed package is somebody else's.
+    """
+    packed = _PACKAGE / "data" / folder
+    return packed if packed.is_dir() else _CHECKOUT / folder

@@ -16,7 +16,7 @@ from plimsoll.alerting.alerts_file import is_like
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.silences import Silence
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.settings import QuietHours
 from plimsoll.rules.schema.field_types import Severity

@@ -18,8 +18,8 @@ from plimsoll.alerting.wording import (
     still_sentence,
 )
 from plimsoll.model.errors import printable
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
+from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.notify.events import Event, event
 from plimsoll.notify.grouping import ENDED, MOST_AN_HOUR, PACE, Group, Item

@@ -13,7 +13,7 @@ from plimsoll.alerting import silences
 from plimsoll.alerting.alert import COLUMNS, Alert, alert_of, key_of
 from plimsoll.alerting.alert_rows import count
 from plimsoll.alerting.alerts_file import AlertsFile
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.grouping import FORGOTTEN, HOST_EVERY, HOUR, Group, Notified, Policy, Situation
 

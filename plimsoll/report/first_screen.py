@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from plimsoll.insights.insight import LimitedValue
 from plimsoll.insights.insights import Insights, insights
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.value_text import quantity
 from plimsoll.report.wording import extreme, threshold
 from plimsoll.review.findings import CROSSED, Finding, Outcome

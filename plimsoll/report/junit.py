@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from plimsoll.model.errors import printable_lines
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, utc
 from plimsoll.report.wording import lasted, reason, threshold, used_by
 from plimsoll.review.doubts import doubts_text

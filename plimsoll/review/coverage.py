@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 
 Why = Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]

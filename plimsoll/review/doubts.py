@@ -6,9 +6,9 @@ from pathlib import PurePath
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.counter_names.unrecognised import Unrecognised
-from plimsoll.model.host_key import host_key
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted, listed
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 from plimsoll.review.recording.bad_counters import BadCounter

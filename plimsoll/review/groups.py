@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule

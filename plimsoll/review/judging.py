@@ -7,12 +7,11 @@ from functools import partial
 import numpy as np
 
 from plimsoll.hosts.facts import Facts, UnknownFact
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import other_intervals, sampling_interval
-from plimsoll.model.series import LOAD_DRIVER, Series
+from plimsoll.model.series import LOAD_DRIVER, Series, host_key
 from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question
 from plimsoll.review.notes import no_drive, notes_on
 from plimsoll.review.processes import with_processes

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from plimsoll.model.host_key import HostKey
+from plimsoll.model.series import HostKey
 from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.review.findings import Applied, Finding
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plimsoll.hosts.facts import Drives, Facts
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
+from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.sentences import often

@@ -5,7 +5,7 @@ from math import log
 
 import numpy as np
 
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.rules.severity import SEVERITIES
 

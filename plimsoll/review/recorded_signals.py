@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from plimsoll.hosts.facts import Facts
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
 from plimsoll.model.samples import Recorded, Samples
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.review.findings import Finding, Question
 from plimsoll.review.signal_samples import signal_samples
 from plimsoll.rules.origins import FieldsOrigin, Origins, SeriesOrigin, TotalOrigin, recorded_as, series_of

@@ -6,11 +6,10 @@ from functools import cached_property
 
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.counter_names.unrecognised import Unrecognised, unrecognised
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import Phase, Run
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import Zone
 from plimsoll.review import doubts
 from plimsoll.review.conditions import without_their_conditions

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
+from plimsoll.model.series import host_key
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 from plimsoll.rules.host_filter import is_for_such, says_nothing
 from plimsoll.rules.schema.field_types import Fact

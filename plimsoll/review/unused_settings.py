@@ -4,9 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from plimsoll.hosts.facts import GivenFacts
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import Kind, Remark
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.review.findings import Finding, Outcome, Question
 from plimsoll.rules.subjects import Subject
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from plimsoll.model.errors import printable
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.run import Planned
+from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.review.coverage import coverage
 from plimsoll.review.doubts import Doubt

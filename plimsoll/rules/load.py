@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pydantic
 
-from plimsoll.model import user_files, user_folders
+from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, suggest
-from plimsoll.model.kept import kept, state_of
-from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.kept import cache_folder, kept, state_of
+from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import Document, Mistakes, Place, read, validate
 from plimsoll.rules.schema.checks import UniqueNames, check_rule, check_signals
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -92,7 +92,7 @@ def _shipped() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
     texts = [_yaml_files("packs"), _yaml_files("signals")]
     program = state_of([_HERE, _HERE.parent / "model"])
     key = repr((texts, sys.version, pydantic.VERSION)).encode() + program
-    return kept(user_folders.cache() / "parsed", "catalogue", key, _parsed)
+    return kept(cache_folder() / "parsed", "catalogue", key, _parsed)
 
 
 def _parsed() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from plimsoll.model.counter_names.unknown_counters import UnknownCounter
+from plimsoll.model.counter_names.unrecognised import UnknownCounter
 
 # The unit of a counter by its name; the first that is found.
 _UNITS = (

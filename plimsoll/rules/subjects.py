@@ -4,9 +4,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.perfmon import TOTAL, CounterPath, generic_object
-from plimsoll.model.series import Series
+from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.rules.schema.field_types import EACH
 from plimsoll.rules.schema.signal import Signal, Source
 

@@ -6,9 +6,8 @@ from threading import Event
 from typing import Protocol
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.store.m4 import Drawn, m4
 from plimsoll.store.protocol import Buckets, FoundSeries, RunStore, SampleReader, SampleStore
 

@@ -23,8 +23,8 @@ from plimsoll.alerting.self_monitoring import (
     NOT_WRITTEN,
     Problem,
 )
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.notify.targets import Notifier
 from plimsoll.receive.writing import MOST_NAMES, WritingState

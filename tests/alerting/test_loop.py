@@ -27,7 +27,7 @@ from plimsoll.model.times import SECOND, Zone
 from plimsoll.rules.load import load
 from plimsoll.store.duck.store import open_embedded
 from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.store import influx_store
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 from plimsoll.store.victoriametrics.names import Measurements
 from plimsoll.store.victoriametrics.samples import VictoriaSamples

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.store.influx import tokens
 from tests.servers.influx import InfluxDB
 from tests.servers.programs import INFLUXDB, TELEGRAF

@@ -12,8 +12,8 @@ import urllib3
 from plimsoll.export.prometheus.dashboards import files
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.times import SECOND
+from plimsoll.store.influx.runs import InfluxStore
 from plimsoll.store.influx.server import Address, Server
-from plimsoll.store.influx.store import InfluxStore
 from plimsoll.store.line_protocol import encode, request_bodies
 from tests.conftest import VictoriaMetrics, lacking
 from tests.export.grafana.committed import TEXTS

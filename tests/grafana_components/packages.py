@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.user_folders import cache
+from plimsoll.model.kept import cache
 
 _HERE = Path(__file__).parent
 _FILES = ("package.json", "package-lock.json", ".npmrc")

@@ -16,8 +16,8 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.folders.runs import RunFolders, runs_only
 from plimsoll.store.influx import runs as influx
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import Address, Server
-from plimsoll.store.influx.store import influx_store
 from plimsoll.store.protocol import WriteResult
 
 TIMES = 1_700_000_000 * SECOND + np.arange(60, dtype=np.int64) * 10 * SECOND

@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 
 from plimsoll.ingest.runs import load as load_module
-from plimsoll.ingest.runs.load import load
-from plimsoll.ingest.runs.unload import unload
+from plimsoll.ingest.runs.load import load, unload
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.run import Recording, Run, StoredRun
@@ -19,9 +18,8 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store import lease
 from plimsoll.store.influx import runs as influx_runs
-from plimsoll.store.influx.runs import InfluxClaims
+from plimsoll.store.influx.runs import InfluxClaims, influx_store
 from plimsoll.store.influx.server import Address, Server
-from plimsoll.store.influx.store import influx_store
 from plimsoll.store.lease import LeaseEnded
 
 START = 1_700_000_000 * SECOND

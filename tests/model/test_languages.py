@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from plimsoll.model.perfmon import CounterPath
-from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.shipped_tables import shipped_files
 
 LANGUAGES = ("de", "es", "fr", "ja", "ru")
 # Windows itself localises these; SQL Server, NTDS and the messaging servers bring their own names.

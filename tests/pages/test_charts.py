@@ -13,7 +13,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.signal_values import reduced, with_gaps
 from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.store import influx_store
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.m4 import bucket_width, m4
 from tests.pages.alerting import HOUR, MINUTE, Told
 from tests.pages.browsing import NARROW, WIDE, opened

@@ -10,7 +10,7 @@ from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
 from plimsoll.alerting.self_monitoring import Problem
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health import words
 from plimsoll.pages.health.choice import Choice

@@ -16,8 +16,8 @@ from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.store.duck.store import open_embedded
 from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import Server
-from plimsoll.store.influx.store import influx_store
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
 from tests.stored_runs import store_run

@@ -20,8 +20,8 @@ from plimsoll.receive.line_protocol.parts import Clock, Lines
 from plimsoll.receive.line_protocol.series_names import Bounds, SeriesNames
 from plimsoll.receive.line_protocol.split import pieces
 from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import Server
-from plimsoll.store.influx.store import influx_store
 from tests.each import each
 
 NOW = 1_790_000_000 * SECOND + 123_456_789

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.rules.schema.json_schema import PACK, SIGNALS, shipped
 
 FOLDERS = {"packs": PACK, "signals": SIGNALS}

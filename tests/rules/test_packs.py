@@ -14,7 +14,7 @@ import yaml
 from pydantic import ValidationError
 
 from plimsoll.model.counter_names.name_clues import known_counters, needed_counters
-from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.rules.load import load
 from plimsoll.rules.schema.signal import Pressure
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from plimsoll.model.user_folders import cache
+from plimsoll.model.kept import cache
 from tests.servers.programs import PKG_CONFIG, PROGRAMS, Program
 
 

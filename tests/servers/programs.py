@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.model.user_folders import cache
+from plimsoll.model.kept import cache
 
 _MODULES = Path(__file__).parent
 _BUILT_FROM = (".go", ".mod", ".sum", ".txt")

@@ -8,14 +8,13 @@ from plimsoll.store.duck.compaction import Keeping
 from plimsoll.store.duck.samples import DuckSamples
 from plimsoll.store.folders.runs import RunFolders, runs_only
 from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.store import influx_store
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.remote import remote_store
 from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 from plimsoll.store.victoriametrics.names import Measurements
-from plimsoll.store.victoriametrics.samples import VictoriaSamples
+from plimsoll.store.victoriametrics.samples import VictoriaSamples, victoria_store
 from plimsoll.store.victoriametrics.server import Server
-from plimsoll.store.victoriametrics.store import victoria_store
 from tests.conftest import VictoriaMetrics
 from tests.serve.site import site
 from tests.sure_influx import SureServer

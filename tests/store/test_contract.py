@@ -18,7 +18,7 @@ from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.run import Phase, Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.store.influx.store import influx_store
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.protocol import Claim, SampleReader, State, Work
 from plimsoll.store.store import Store
 from tests.stored_runs import points_of

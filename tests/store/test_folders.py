@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 from plimsoll.ingest.runs import load as load_module
-from plimsoll.ingest.runs.load import load
+from plimsoll.ingest.runs.load import load, unload
 from plimsoll.ingest.runs.read_run import read_run
-from plimsoll.ingest.runs.unload import unload
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.run import Recording, Run, StoredRun

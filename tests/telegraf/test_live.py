@@ -14,8 +14,8 @@ from plimsoll.rules.grid import EVERY
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.origins import series_of
 from plimsoll.rules.signal_finder import Finder
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import Address, Server
-from plimsoll.store.influx.store import influx_store
 from tests.telegraf.conftest import until
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.user_folders import cache
+from plimsoll.model.kept import cache
 from tests.servers.programs import TELEGRAF_WINDOWS
 
 _WINE_PLACES = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/lib/wine"])

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.user_folders import cache
+from plimsoll.model.kept import cache
 from tests.telegraf import wine
 
 _VERSION = "3.11.3-1.5.9"

@@ -26,7 +26,7 @@ from plimsoll.cli.options import (
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.ingest.runs.load import Loaded, load
-from plimsoll.ingest.runs.run_names import refuse_name, run_label
+from plimsoll.ingest.runs.loadable import refuse_name, run_label
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.run import StoredRun

@@ -11,10 +11,10 @@ from plimsoll.api.inputs import read
 from plimsoll.cli.console import print_line
 from plimsoll.cli.options import typed_inputs
 from plimsoll.cli.outputs import write_text
-from plimsoll.model.counter_names.unknown_counters import UnknownCounter, unknown_counters
+from plimsoll.model.counter_names.unrecognised import UnknownCounter, unknown_counters
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.remark import counted
-from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.rules.load import YAML, load_packs
 from plimsoll.rules.pack_from_log import chosen, pack_text
 from plimsoll.rules.schema import json_schema

@@ -11,9 +11,8 @@ from plimsoll.cli.commands.run_history import RunArgument, judge, trend
 from plimsoll.cli.console import print_line, print_notice, print_table
 from plimsoll.cli.options import JsonOption, StoreOption, command_app, examples
 from plimsoll.cli.outputs import STDOUT, write_json
-from plimsoll.ingest.runs.load import find
+from plimsoll.ingest.runs.load import find, unload
 from plimsoll.ingest.runs.read_run import nothing_known
-from plimsoll.ingest.runs.unload import unload
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import duration_text, iso

@@ -27,8 +27,7 @@ from plimsoll.cli.options import (
     typed_inputs,
 )
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
-from plimsoll.model.counter_names.unknown_counters import unknown_counters
-from plimsoll.model.counter_names.unrecognised import unrecognised
+from plimsoll.model.counter_names.unrecognised import unknown_counters, unrecognised
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import CounterFacts, Log
 from plimsoll.model.parameters import Parameter

@@ -8,7 +8,7 @@ from functools import cache
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
-from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.schema.field_types import EACH, Strict
 from plimsoll.rules.schema.pack import Pack

@@ -5,15 +5,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.remark import Kind, Remark, counted, short
 from plimsoll.model.run import Recording, StoredRun
+from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.store.line_protocol import same_when_written
 from plimsoll.store.protocol import RunSummary
 from plimsoll.store.store import Store
+
+_LONGEST_NAME = 200
 
 
 class ZoneUnknown(Unusable):
@@ -115,3 +117,22 @@ def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
 
 def _of_host(recording: Recording, host: str) -> bool:
     return any(host_key(series.host) == host_key(host) for series in recording.series)
+
+
+def refuse_name(name: str, place: str) -> None:
+    """Unusable if a run cannot have this name; `place` is where it was typed."""
+    # InfluxDB takes no tag that ends in a backslash.
+    valid = name.strip() == name and name.isprintable() and not name.endswith("\\") and len(name) <= _LONGEST_NAME
+    if not name or not valid:
+        raise Unusable(
+            f'{place} "{short(name)}": give a name of 1 to {_LONGEST_NAME} characters that can be seen, without spaces '
+            "at its ends or a last \\"
+        )
+
+
+def run_label(text: str, place: str) -> tuple[str, str]:
+    """The name and value of a label written `name=value`. Unusable if it is not; `place` is where it was typed."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not text.isprintable():
+        raise Unusable(f'{place} "{text}": write it like logon_rate=36')
+    return name.strip(), value.strip()

@@ -16,7 +16,7 @@ from plimsoll.insights.bottleneck.near_for_a_time import NearForATime, near_for_
 from plimsoll.insights.bottleneck.network import network
 from plimsoll.insights.bottleneck.processor import processors
 from plimsoll.insights.bottleneck.resource_use import ResourceUse, State
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.phases.load import loads
 from plimsoll.review.review import Review

@@ -10,7 +10,7 @@ import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured, median_in
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 
 _LONGER = 1.25  # our choice: times the response time under low load
 _OF_CLIENTS = "client."  # signals of what drives the load, which sees all of a response

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from plimsoll.analysis.equal_parts import EqualParts
 from plimsoll.analysis.filters import median
 from plimsoll.insights.response_times import response_times
-from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Values
+from plimsoll.model.series import HostKey, host_key
 from plimsoll.review.findings import Finding
 from plimsoll.review.needed import hosts_with_guests, is_linux, needed
 from plimsoll.review.review import Review

@@ -8,8 +8,8 @@ from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import OURS, Measured, document_of
 from plimsoll.insights.bottleneck.resource_use import SQL_CACHE, ResourceUse, State
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.review.sentences import limit_of

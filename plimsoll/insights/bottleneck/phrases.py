@@ -10,8 +10,8 @@ from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import OURS
 from plimsoll.insights.bottleneck.near_for_a_time import NearForATime
 from plimsoll.insights.bottleneck.resource_use import ONE_PROCESS, ONE_PROCESSOR, STOLEN, Resource, ResourceUse, State
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import number, quantity
 from plimsoll.review.phases.load import Load

@@ -11,8 +11,8 @@ from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Bound, Measured, document_of, median_in
 from plimsoll.insights.bottleneck.resource_use import ONE_PROCESS, ONE_PROCESSOR, STOLEN, ResourceUse, State
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
+from plimsoll.model.series import host_key
 from plimsoll.rules.load import load as load_rules
 from plimsoll.rules.subjects import Subject
 

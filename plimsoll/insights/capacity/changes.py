@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from plimsoll.analysis.capacity.demand import Demand
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.value_text import number
 
 _CHANGE = re.compile(r"(?P<host>.+)\.processors\s*=\s*(?P<count>\d+)")

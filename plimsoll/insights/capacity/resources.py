@@ -7,9 +7,8 @@ import numpy as np
 
 from plimsoll.analysis.filters import median
 from plimsoll.insights.bottleneck.measured import Bound, Measured, document_of
-from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import LOAD_DRIVER
+from plimsoll.model.series import LOAD_DRIVER, host_key
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.subjects import Subject, is_total

@@ -15,9 +15,9 @@ from plimsoll.analysis.scalability import Knee, LatencyKnee, Law, Refused, laten
 from plimsoll.hosts.settings import is_load_step
 from plimsoll.insights.load_steps.step_means import LoadStep, Means, mean
 from plimsoll.insights.response_times import response_times
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
+from plimsoll.model.series import host_key
 from plimsoll.review.findings import Outcome
 from plimsoll.review.phases.load import Load
 from plimsoll.review.review import Review

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.analysis.dependence import effective_samples
-from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.review.phases.load import Load
 from plimsoll.review.review import Review

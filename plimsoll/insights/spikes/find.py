@@ -10,9 +10,9 @@ from plimsoll.analysis.regular_spikes import RegularSpikes, regular_spikes
 from plimsoll.insights.leading_signals import leading, plain
 from plimsoll.insights.smallest_change import smallest_change
 from plimsoll.insights.spikes.rising import Events, LimitInSpikes, Rising, limits_in_spikes, processes, rising
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal

@@ -8,10 +8,10 @@ import numpy as np
 from plimsoll.analysis.rise_during_events import raised
 from plimsoll.insights.leading_signals import leading, plain
 from plimsoll.insights.smallest_change import smallest_change
-from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within
+from plimsoll.model.series import HostKey, host_key
 from plimsoll.review.findings import Finding
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of

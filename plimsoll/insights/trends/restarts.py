@@ -5,10 +5,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.review.review import Review
 from plimsoll.rules.subjects import Subject
 

@@ -8,8 +8,8 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.charts.chart import MOST_LINES, Charts, Limit, Line, Span
 from plimsoll.dashboards.homes import home_of
 from plimsoll.model.errors import printable
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
+from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.charts.drawing import ChartContent, ChartLine, ChartRange

@@ -12,9 +12,8 @@ import numpy as np
 from plimsoll.alerting.rule_targets import Site, is_for, plan
 from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_series
 from plimsoll.rules.load import Catalogue

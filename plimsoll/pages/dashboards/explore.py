@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name, raw_signal
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
 from plimsoll.pages.dashboards.range_picker import RangePicker

@@ -14,7 +14,7 @@ from plimsoll.alerting.causes import cause
 from plimsoll.alerting.firing import Incident, firing, incidents
 from plimsoll.dashboards.areas import Area, PanelSpec, RowSpec, load_areas
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.charts.chart_spec import Spec

@@ -11,8 +11,8 @@ from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import shortly
-from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.remark import listed
+from plimsoll.model.series import HostKey, host_key
 from plimsoll.pages.health.choice import Choice
 from plimsoll.pages.health.host_cells import CROSSED, Cell
 from plimsoll.pages.health.judged_hosts import JudgedHosts

@@ -10,8 +10,8 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.causes import unjudged
 from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState, RuleStates
-from plimsoll.model.host_key import HostKey
 from plimsoll.model.log import Values
+from plimsoll.model.series import HostKey
 from plimsoll.pages.health.host_cells import Cell, cells, has_cell
 from plimsoll.report.html.gauge import level_of
 from plimsoll.rules.load import Catalogue

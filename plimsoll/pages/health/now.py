@@ -10,7 +10,7 @@ from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import Health, HostState
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import HostKey, host_key
+from plimsoll.model.series import HostKey, host_key
 from plimsoll.pages.health.host_table import Hosts
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.recent_values import RecentValues

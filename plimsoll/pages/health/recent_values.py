@@ -16,8 +16,7 @@ from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
 from plimsoll.alerting.replay import conditions_of
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.host_key import HostKey, host_key
-from plimsoll.model.series import Series
+from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health.host_cells import has_cell
 from plimsoll.pages.health.sparkline import LastHour, Sparkline

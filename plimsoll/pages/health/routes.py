@@ -11,7 +11,7 @@ from starlette.routing import Route
 from plimsoll.alerting import silences
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.rule_targets import Key
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.pages.health import words as health_words
 from plimsoll.pages.health.cell_links import address
 from plimsoll.pages.health.choice import STEP, Choice, label_choices

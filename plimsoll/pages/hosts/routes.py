@@ -15,8 +15,8 @@ from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.dashboards.areas import Area, load_areas
-from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
 from plimsoll.alerting.latest_evaluation import RuleState
-from plimsoll.model.host_key import HostKey, host_key
+from plimsoll.model.series import HostKey, host_key
 from plimsoll.model.times import iso
 from plimsoll.pages.http_api.operation import new_router
 from plimsoll.pages.http_api.parameters import ApiError, Instant, Page, PageQuery, WatchedDependency

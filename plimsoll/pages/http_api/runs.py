@@ -8,7 +8,7 @@ from fastapi import Depends, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from plimsoll.ingest.runs.unload import unload
+from plimsoll.ingest.runs.load import unload
 from plimsoll.model.times import iso
 from plimsoll.pages.http_api.operation import new_router
 from plimsoll.pages.http_api.parameters import (

@@ -8,7 +8,7 @@ from typing import Any
 from plimsoll.alerting.audit_log import Actor
 from plimsoll.hosts import overlay
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone
 from plimsoll.pages.shared.asking import record
 from plimsoll.rules.schema.pack import Rule

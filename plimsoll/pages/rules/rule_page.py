@@ -7,7 +7,7 @@ from typing import Any
 
 from plimsoll.alerting import alert_queries
 from plimsoll.alerting.latest_evaluation import RuleState
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.rules.markdown import html

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from plimsoll.ingest.runs.unload import unload
+from plimsoll.ingest.runs.load import unload
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.pages.reviewing.jobs import Stage
 from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
 from plimsoll.pages.runs.compare import compare_page

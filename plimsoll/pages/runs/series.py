@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from plimsoll.comparison.trend import FEWEST, Course, RunMeans, Trend
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
 from plimsoll.pages.runs.series_chart import SeriesChart
 from plimsoll.pages.shared.frame import Frame

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock, local
 
-from plimsoll.model.host_key import host_key
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.receive.line_protocol.grammar import LONGEST_KEY, tags_of
 
 _MOST_SPELLINGS = 16  # of one measurement with its tags

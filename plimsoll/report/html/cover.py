@@ -4,8 +4,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
+from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
 from plimsoll.report.wording import where

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from plimsoll.model.host_key import host_key
+from plimsoll.model.series import host_key
 from plimsoll.report.html.crossed import anchor
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from plimsoll.charts.chart import MOST_LINES, Chart, Charts, Line, Span
-from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
 from plimsoll.report.html.crossed import anchor

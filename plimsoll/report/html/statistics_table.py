@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from plimsoll.charts.scale import Scale, scale_for
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.model.value_text import number, percent
 from plimsoll.review.recorded_signals import RecordedSignals

@@ -11,9 +11,8 @@ from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from plimsoll.model import user_folders
 from plimsoll.model.errors import printable_lines
-from plimsoll.model.kept import keep, loaded, state_of
+from plimsoll.model.kept import cache_folder, keep, loaded, state_of
 from plimsoll.model.remark import counted, short
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number, percent
@@ -49,7 +48,7 @@ class _Compiled(BytecodeCache):
 
 
 def _folder() -> Path:
-    return user_folders.cache() / "compiled"
+    return cache_folder() / "compiled"
 
 
 def _name(bucket: Bucket) -> str:

@@ -7,9 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
-from plimsoll.model.series import LOAD_DRIVER, Series
+from plimsoll.model.series import LOAD_DRIVER, Series, host_key
 from plimsoll.model.times import duration_text
 from plimsoll.review.doubts import long_absence
 

@@ -9,12 +9,11 @@ from functools import cache
 
 import numpy as np
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Planned
 from plimsoll.model.sampling import sampling_interval
-from plimsoll.model.series import LOAD_DRIVER, Series
+from plimsoll.model.series import LOAD_DRIVER, Series, host_key
 from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, Doubt
 from plimsoll.review.recording.host_spans import Absence, lost, recordings, times_by

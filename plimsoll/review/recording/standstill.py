@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.review.doubts import Doubt, long_absence
 from plimsoll.review.recorded_signals import RecordedSignals

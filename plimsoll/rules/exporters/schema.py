@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from plimsoll.model import names
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.series import Series
-from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.exporters.formulas import Formula
 from plimsoll.rules.schema.field_types import Sentence, Strict

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import SIGNAL_NAME
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.pack import Pack

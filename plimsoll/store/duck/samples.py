@@ -15,10 +15,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series, hosts_of
+from plimsoll.model.series import Series, host_key, hosts_of
 from plimsoll.store.duck import read as duck_read
 from plimsoll.store.duck.compaction import Keeping
 from plimsoll.store.duck.hot_file import HotFile

@@ -15,10 +15,9 @@ from pathlib import Path
 import polars as pl
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series, hosts_of
+from plimsoll.model.series import Series, host_key, hosts_of
 from plimsoll.store.folders import files
 from plimsoll.store.line_protocol import as_stored
 from plimsoll.store.m4 import Drawn, m4

@@ -9,7 +9,7 @@ names that Telegraf gives, and its generation as a further tag.
 import base64
 import json
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -18,12 +18,14 @@ from urllib.parse import quote
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.run import StoredRun
+from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.quoting import identifier, string, time_range
 from plimsoll.store.influx.samples import CLAIM, DOCUMENT, GENERATION, RUN, STATE, InfluxSamples, write_result
 from plimsoll.store.influx.server import EVER, Server, Table
 from plimsoll.store.line_protocol import encode, point, request_bodies, value
 from plimsoll.store.protocol import Claim, RunSummary, State, Work, WriteResult, latest_first
 from plimsoll.store.run_document import dumps, loads
+from plimsoll.store.store import Store
 
 SETTLE_S = 3.0
 _CONNECTIONS = 2
@@ -266,3 +268,15 @@ def _summary(table: Table, states: Mapping[tuple[str, str], Mapping[str, Any]]) 
         state=State(known.get("state") or done),
         generation=generation,
     )
+
+
+def open_influx(address: Address, waiting: Callable[[str], None] = lambda _: None) -> Store:
+    """Open the store of a bucket. `waiting` is called with a sentence when a call begins or ends to wait."""
+    return influx_store(Server(address, waiting=waiting))
+
+
+def influx_store(server: Server) -> Store:
+    """Return the store in the bucket of a server."""
+    address = server.address
+    place = ("influx", address.url, address.org, address.bucket, address.token)
+    return Store(InfluxSamples(server), InfluxRuns(server), runs_place=place)

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
 from plimsoll.store.influx.quoting import has_tags, identifier, time_range
 from plimsoll.store.influx.server import Server, Table
 from plimsoll.store.line_protocol import as_stored, encode_points, parse_key, request_bodies

@@ -17,7 +17,7 @@ from uuid import uuid4
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.times import SECOND, iso
 from plimsoll.store.lease import this_process
-from plimsoll.store.victoriametrics import selectors
+from plimsoll.store.victoriametrics import names
 from plimsoll.store.victoriametrics.names import line
 
 BEAT_S = 5.0
@@ -110,7 +110,7 @@ class LeaderElection:
         tags = {"holder": own.holder, "since": str(own.since), "who": own.who}
         self._server.write(line("plimsoll", tags, "alerting", 1.0))
         self._last_beat = self._clock()
-        rows = self._server.ages("{__name__=" + selectors.text(_METRIC) + "}", LIFE_S)
+        rows = self._server.ages("{__name__=" + names.text(_METRIC) + "}", LIFE_S)
         there = [_Candidate(int(one["since"]), one["holder"], one["who"]) for one, age in rows if age <= LIFE_S]
         if own in there:
             self._leader = min(there)

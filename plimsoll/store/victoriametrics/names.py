@@ -5,7 +5,8 @@ tags are labels. The name does not show where the measurement ends: it is the lo
 the part before the first `_`.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from plimsoll.model.names import measurements
 from plimsoll.model.points import Points
 from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.store.line_protocol import as_stored
+
+_MOST_ALTERNATIVES = 90  # VictoriaMetrics looks up no more than 100 one by one; with more it tries every name
+
 
 NAME = "__name__"
 HOST = "host"
@@ -102,3 +106,34 @@ def _head(series: Series) -> str:
 
 def _escaped(text: str) -> str:
     return "".join(f"\\{c}" if c in ",= \\" else c for c in text)
+
+
+def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
+    """Selectors of the metrics of these names, of these hosts (whatever their case) or of all."""
+    every = sorted(set(names))
+    limited = f",{of_hosts(hosts)}" if hosts else ""
+    return [
+        "{__name__=~" + text("|".join(map(literal, every[first : first + _MOST_ALTERNATIVES]))) + limited + "}"
+        for first in range(0, len(every), _MOST_ALTERNATIVES)
+    ]
+
+
+def of_hosts(hosts: Sequence[str], *, exactly: bool = False) -> str:
+    """The matcher for hosts; of those that have a host at all if none is given.
+
+    They may have any case, unless `exactly`.
+    """
+    if not hosts:
+        return 'host!=""'
+    names = "|".join(map(literal, hosts))
+    return "host=~" + text(names if exactly else f"(?i)({names})")
+
+
+def literal(name: str) -> str:
+    """A regular expression that matches exactly this text. Escapes only what Go accepts."""
+    return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda found: f"\\{found[0]}", name)
+
+
+def text(value: str) -> str:
+    """A string of PromQL."""
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

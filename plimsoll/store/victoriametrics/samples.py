@@ -8,18 +8,20 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Times, Values
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series, hosts_of
+from plimsoll.model.series import Series, host_key, hosts_of
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.store.line_protocol import as_stored, request_bodies
 from plimsoll.store.m4 import Drawn, m4
 from plimsoll.store.protocol import Buckets, FoundSeries, WriteResult
-from plimsoll.store.victoriametrics import exported, rolled, selectors
+from plimsoll.store.store import Store
+from plimsoll.store.victoriametrics import exported, rolled
 from plimsoll.store.victoriametrics.acknowledged import Acknowledged, Witnesses
-from plimsoll.store.victoriametrics.names import Lines, Measurements, metric_name
+from plimsoll.store.victoriametrics.address import Address
+from plimsoll.store.victoriametrics.leader_election import LeaderElection
+from plimsoll.store.victoriametrics.names import Lines, Measurements, metric_name, of_hosts, of_series
 from plimsoll.store.victoriametrics.server import Server
 
 MS = 1_000_000
@@ -96,7 +98,7 @@ class VictoriaSamples:
 
     def _listed(self, hosts: Sequence[str], start: int, end: int) -> Iterator[tuple[Series, object]]:
         first, last = _range(start, end)
-        selector = "{" + selectors.of_hosts(hosts) + "}"
+        selector = "{" + of_hosts(hosts) + "}"
         if first > last:
             return
         if end - start <= _FEW:
@@ -111,7 +113,7 @@ class VictoriaSamples:
         else:
             every = self.server.label_values("host", first, last)
             for at in range(0, len(every), _HOSTS_LISTED):
-                some = "{" + selectors.of_hosts(every[at : at + _HOSTS_LISTED], exactly=True) + "}"
+                some = "{" + of_hosts(every[at : at + _HOSTS_LISTED], exactly=True) + "}"
                 yield from map(self._labelled, self.server.series([some], first, last))
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
@@ -120,7 +122,7 @@ class VictoriaSamples:
         wanted = {one.key for one in asked}
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
         for names, hosts in _groups(asked, start, end):
-            for found in self._exported(selectors.of_series(names, hosts), start, end):
+            for found in self._exported(of_series(names, hosts), start, end):
                 one, key = self._series(found.metric)
                 if key in wanted and len(found.times):
                     parts[key].append((one, Samples(found.times, found.values)))
@@ -160,7 +162,7 @@ class VictoriaSamples:
         """The times and values of each function for each series."""
         asked = [self._asked(one) for one in series]
         found: dict[object, dict[str, tuple[Times, Values]]] = {one.key: {} for one in asked}
-        for selector in selectors.of_series({one.name for one in asked}, _named_hosts(asked)):
+        for selector in of_series({one.name for one in asked}, _named_hosts(asked)):
             for function in functions:
                 promql = f"{function}({selector}[{grid.width // MS}ms]) keep_metric_names"
                 for metric, values in self.server.query_range(promql, *grid.asked):
@@ -214,7 +216,7 @@ class VictoriaSamples:
         if one is None:
             return
         asked = self._asked(one.series)
-        found = self._exported(selectors.of_series([asked.name], _named_hosts([asked])), one.at - MS, one.at + MS)
+        found = self._exported(of_series([asked.name], _named_hosts([asked])), one.at - MS, one.at + MS)
         if not any(self._series(sample.metric)[1] == asked.key for sample in found):
             ago = duration_text(round(self._witnesses.age_s(one)) * SECOND)
             raise Unreachable(
@@ -279,3 +281,15 @@ def _chained(parts: Sequence[Buckets]) -> Buckets:
             )
         ),
     )
+
+
+def open_victoria(address: Address, beside: Store, measurements: Callable[[], Collection[str]]) -> Store:
+    """Open the store of a VictoriaMetrics. `measurements`: more than the shipped ones, to split metric names."""
+    server = Server(address)
+    return victoria_store(VictoriaSamples(server, Measurements(measurements)), beside)
+
+
+def victoria_store(live: VictoriaSamples, beside: Store) -> Store:
+    """Return the store of live samples in a VictoriaMetrics and all that the store `beside` has."""
+    name = f"{live.name}, runs in {beside.name}"
+    return Store(live, beside.runs, name=name, beside=beside, election=LeaderElection(live.server))

@@ -23,8 +23,8 @@ from plimsoll.rules.fields import combined_samples
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.subjects import subject_of
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import Address, Server
-from plimsoll.store.influx.store import influx_store
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.panel_queries import interval_ms, questions
 from tests.stored_runs import points_of

@@ -20,8 +20,8 @@ from plimsoll.ingest.formats.blg.cooking import (
 )
 from plimsoll.ingest.formats.blg.raw_counters import Instances
 from plimsoll.ingest.formats.blg.structures import Refused, Structure, utf16
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
+from plimsoll.model.series import host_key
 
 KIND = 0x0503
 
