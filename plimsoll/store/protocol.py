@@ -6,7 +6,7 @@ All methods raise Unreachable if a store does not answer, and Unusable if it ref
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from uuid import uuid4
 
 import numpy as np
@@ -16,8 +16,8 @@ from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.points import Points
 from plimsoll.model.run import StoredRun
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series
-from plimsoll.store.m4 import Drawn
+from plimsoll.model.series import Series, host_key, hosts_of
+from plimsoll.store.m4 import Drawn, m4
 
 
 class StoreFull(Unusable):
@@ -105,6 +105,37 @@ class SampleReader(Protocol):
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
         """Return the number of samples of each series in a range."""
         ...
+
+
+class InMemoryReader:
+    """What a reader computes from all samples in a range, where its server does not."""
+
+    if TYPE_CHECKING:
+
+        def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
+            """Return the series in a range."""
+            ...
+
+        def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+            """Return the samples of each series in a range."""
+            ...
+
+    def hosts(self, start: int, end: int) -> list[str]:
+        """Return the hosts with samples in a range, sorted."""
+        return sorted(hosts_of(self.series(start, end).series), key=host_key)
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
+        """Return samples that draw each series in a range."""
+        read = self.read(series, start, end)
+        return [Drawn(m4(samples, start, end, buckets), len(samples.times)) for samples in read]
+
+    def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
+        """Return minimum, maximum and mean of each series in buckets."""
+        return [Buckets.of(samples, width) for samples in self.read(series, start, end)]
+
+    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+        """Return the number of samples of each series in a range."""
+        return [len(samples.times) for samples in self.read(series, start, end)]
 
 
 class SampleStore(SampleReader, Protocol):

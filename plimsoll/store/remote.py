@@ -1,10 +1,16 @@
-"""The live samples of a running `plimsoll up`, over HTTP."""
+"""The live samples of a running `plimsoll up`, over HTTP.
 
+Calls are JSON. So are results, but for samples: the number of those of each series, their times and their values, as
+raw little-endian arrays. Reading a message runs no code of its sender.
+"""
+
+import json
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import urllib3
 from urllib3.exceptions import HTTPError
 
@@ -13,18 +19,17 @@ from plimsoll.model.http_connections import check_connections, last_cause
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
-from plimsoll.store import messages
 from plimsoll.store.folders.runs import RunFolders
-from plimsoll.store.m4 import Drawn
-from plimsoll.store.protocol import Buckets, FoundSeries, RunStore, WriteResult
+from plimsoll.store.protocol import FoundSeries, InMemoryReader, RunStore, SampleReader, WriteResult
 from plimsoll.store.store import Store
 
 PATH = "/api/store"
+JSON, ARRAYS = "application/json", "application/octet-stream"
 _CONNECT_S, _ANSWER_S = 5, 600
 _SERIES_AT_ONCE = 500
 
 
-class RemoteSamples:
+class RemoteSamples(InMemoryReader):
     """The live samples of the server at an address, reached with the owner's token.
 
     See `plimsoll.store.protocol.SampleStore`. `check` is called on each new connection before the token is sent; if
@@ -32,17 +37,12 @@ class RemoteSamples:
     """
 
     def __init__(self, address: str, token: str, check: Callable[[], None] | None = None) -> None:
-        self._address = address.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": messages.MEDIA_TYPE}
+        self.name = address.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": JSON}
         timeout = urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S)
         self._pools = urllib3.PoolManager(timeout=timeout, retries=False)
         if check:
             check_connections(self._pools, check)
-
-    @property
-    def name(self) -> str:
-        """The address of the server."""
-        return self._address
 
     def close(self) -> None:
         """Close the connections."""
@@ -54,73 +54,90 @@ class RemoteSamples:
 
     def runs_place(self) -> list[str]:
         """Return where the server has its runs; see `plimsoll.store.store.Store`."""
-        return self._call("runs_place")
+        return json.loads(self._call("runs_place"))
 
     def write_points(self, points: Points) -> WriteResult:
-        """Write live samples; they are committed when it returns."""
-        return self._call("write_points", points)
-
-    def hosts(self, start: int, end: int) -> list[str]:
-        """Return the hosts with samples in a range, sorted."""
-        return self._call("hosts", start, end)
+        """Raise Unusable: agents write samples."""
+        raise Unusable(f"{self.name}: takes samples at /api/v2/write")
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """Return the numeric series with a sample in a range, sorted."""
-        return self._call("series", start, end, list(hosts))
+        result = json.loads(self._call("series", int(start), int(end), list(hosts)))
+        return FoundSeries(_series(result["series"]), result["text"], tuple(result["unread"]))
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range."""
-        return self._of_each("read", series, start, end)
-
-    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Return samples that draw each series in a range."""
-        return self._of_each("drawn", series, start, end, buckets)
-
-    def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean of each series in buckets."""
-        return self._of_each("buckets", series, start, end, width)
-
-    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
-        """Return the number of samples of each series in a range."""
-        return self._of_each("counts", series, start, end)
-
-    def _of_each(self, method: str, series: Sequence[Series], *arguments: int) -> list[Any]:
-        """Call a method with some series at a time, so that no answer gets too long."""
         parts = (series[at : at + _SERIES_AT_ONCE] for at in range(0, len(series), _SERIES_AT_ONCE))
-        return [result for part in parts for result in self._call(method, list(part), *arguments)]
+        return [samples for part in parts for samples in self._read(part, start, end)]
 
-    def _call(self, method: str, *arguments: Any) -> Any:
-        body = messages.dumps(list(arguments))
+    def _read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+        content = self._call("read", _rows(series), int(start), int(end))
         try:
-            answer = self._pools.request("POST", f"{self._address}{PATH}/{method}", body=body, headers=self._headers)
-        except (HTTPError, OSError) as error:
-            raise Unreachable(
-                f"{self._address}: does not answer ({last_cause(error)}); is plimsoll up running?"
-            ) from None
-        return self._result(answer)
-
-    def _result(self, answer: urllib3.BaseHTTPResponse) -> Any:
-        try:
-            message = messages.loads(answer.data)
+            counts = np.frombuffer(content, "<i8", len(series))
+            total, times_at = int(counts.sum()), counts.nbytes
+            times = np.frombuffer(content, "<i8", total, times_at)
+            values = np.frombuffer(content, "<f8", total, times_at + times.nbytes)
         except ValueError:
-            message = None
-        match answer.status, message:
-            case HTTPStatus.OK, _ if message is not None:
-                return message["result"]
-            case HTTPStatus.UNPROCESSABLE_ENTITY, {"unusable": text}:
-                raise Unusable(*str(text).split("\n"))
-            case HTTPStatus.SERVICE_UNAVAILABLE, {"unreachable": text}:
-                raise Unreachable(str(text))
-            case HTTPStatus.SERVICE_UNAVAILABLE, _:
-                raise Unreachable(f"{self._address}: has too much to do at the moment; call again")
-            case HTTPStatus.UNAUTHORIZED, _:
+            raise self._foreign("a message that is cut off") from None
+        ends = np.cumsum(counts)[:-1]
+        return [Samples(*pair) for pair in zip(np.split(times, ends), np.split(values, ends), strict=True)]
+
+    def _call(self, method: str, *arguments: Any) -> bytes:
+        url, body = f"{self.name}{PATH}/{method}", json.dumps(arguments).encode()
+        try:
+            answer = self._pools.request("POST", url, body=body, headers=self._headers)
+        except (HTTPError, OSError) as error:
+            raise Unreachable(f"{self.name}: does not answer ({last_cause(error)}); is plimsoll up running?") from None
+        match answer.status:
+            case HTTPStatus.OK if answer.headers.get("Content-Type") in (JSON, ARRAYS):
+                return answer.data
+            case HTTPStatus.UNPROCESSABLE_ENTITY:
+                raise Unusable(*answer.data.decode("utf-8", "replace").split("\n"))
+            case HTTPStatus.SERVICE_UNAVAILABLE if answer.headers.get("Retry-After"):
+                raise Unreachable(f"{self.name}: has too much to do at the moment; call again")
+            case HTTPStatus.SERVICE_UNAVAILABLE:
+                raise Unreachable(answer.data.decode("utf-8", "replace"))
+            case HTTPStatus.UNAUTHORIZED:
                 raise Unusable(
-                    f"{self._address}: does not accept the token of this data folder; is that server another one?"
+                    f"{self.name}: does not accept the token of this data folder; is that server another one?"
                 )
-            case _:
-                raise Unusable(
-                    f"{self._address}: does not answer as this Plimsoll does ({answer.status}); is it another version?"
-                )
+            case status:
+                raise self._foreign(str(status))
+
+    def _foreign(self, why: str) -> Unusable:
+        return Unusable(f"{self.name}: does not answer as this Plimsoll does ({why}); is it another version?")
+
+
+def answer(store: Store, method: str, arguments: Any) -> tuple[bytes, str]:
+    """Return the result of a call and its media type. LookupError, TypeError or ValueError if it is none."""
+    live: SampleReader = store.live
+    match method, arguments:
+        case "series", [int(start), int(end), list(hosts)]:
+            found = live.series(start, end, [str(host) for host in hosts])
+            result: Any = {"series": _rows(found.series), "text": found.text, "unread": found.unread}
+        case "read", [list(rows), int(start), int(end)]:
+            read = live.read(_series(rows), start, end)
+            counts = np.array([len(samples.times) for samples in read], "<i8")
+            columns = [samples.times.astype("<i8") for samples in read] + [s.values.astype("<f8") for s in read]
+            return b"".join([counts.tobytes(), *(column.tobytes() for column in columns)]), ARRAYS
+        case "back_up", [str(path)]:
+            result = store.back_up(Path(path))
+        case "runs_place", []:
+            result = list(store.runs_place)
+        case _:
+            raise LookupError(method)
+    return json.dumps(result).encode(), JSON
+
+
+def _rows(series: Sequence[Series]) -> list[Any]:
+    return [[one.host, one.measurement, one.tags, one.field] for one in series]
+
+
+def _series(rows: Sequence[Any]) -> list[Series]:
+    return [
+        Series(str(host), str(measurement), tuple((str(name), str(value)) for name, value in tags), str(field))
+        for host, measurement, tags, field in rows
+    ]
 
 
 def remote_store(address: str, token: str, check: Callable[[], None] | None = None) -> Store:

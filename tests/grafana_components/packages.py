@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.kept import cache
+from plimsoll.model.kept import cache_folder
 
 _HERE = Path(__file__).parent
 _FILES = ("package.json", "package-lock.json", ".npmrc")
@@ -21,7 +21,7 @@ PAGE = _HERE / "page"
 def folder() -> Path:
     """The folder of the packages that the lock file names."""
     inputs = hashlib.sha256(b"\n".join((_HERE / name).read_bytes() for name in _FILES))
-    return cache() / "grafana-components" / inputs.hexdigest()[:12]
+    return cache_folder() / "grafana-components" / inputs.hexdigest()[:12]
 
 
 def missing() -> str | None:

@@ -19,7 +19,6 @@ from plimsoll.serve.credentials import Credentials, end_token, make_missing, new
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate, Serving
-from plimsoll.store import messages
 from plimsoll.store.duck.store import open_embedded
 from plimsoll.store.remote import RemoteSamples
 from tests.each import each
@@ -58,7 +57,7 @@ def basic(password, user="anyone"):
 )
 def test_only_names_of_the_server_lead_to_it(case, here):
     host, allowed = case
-    for method, path in (("GET", "/"), ("POST", WRITE), ("GET", "/health"), ("POST", "/api/store/hosts")):
+    for method, path in (("GET", "/"), ("POST", WRITE), ("GET", "/health"), ("POST", "/api/store/series")):
         status = here.request(method, path, b"", {"Host": host.format(port=here.port)}).status
         assert (status == 403) != allowed, (method, path)
 
@@ -204,23 +203,23 @@ def test_who_guesses_passwords_is_slowed_down(elsewhere):
 
 
 def test_the_store_is_reached_with_the_owners_token_only(here, elsewhere):
-    call = messages.dumps([0, 10**18])
+    call = b"[0, 1000000000000000000, []]"
     for server in (here, elsewhere):
         token, password = new_token(server.folder), new_password(server.folder)
         for authorization in ("", f"Bearer {token}", basic(password), "Bearer x"):
-            headers = {"Authorization": authorization, "Content-Type": messages.MEDIA_TYPE}
-            assert server.request("POST", "/api/store/hosts", call, headers).status == 401
-        headers = {"Authorization": f"Bearer {owner_token(server.folder)}", "Content-Type": messages.MEDIA_TYPE}
-        assert server.request("POST", "/api/store/hosts", call, headers).status == 200
-        for odd in (b"", b"PLM1", call[:-5], b"x" * 100, call.replace(b"list", b"evil")):
-            assert server.request("POST", "/api/store/hosts", odd, headers).status == 400
+            headers = {"Authorization": authorization, "Content-Type": "application/json"}
+            assert server.request("POST", "/api/store/series", call, headers).status == 401
+        headers = {"Authorization": f"Bearer {owner_token(server.folder)}", "Content-Type": "application/json"}
+        assert server.request("POST", "/api/store/series", call, headers).status == 200
+        for odd in (b"", b"PLM1", call[:-5], b"x" * 100):
+            assert server.request("POST", "/api/store/series", odd, headers).status == 400
         for method in ("close", "__class__", "_file"):
             assert server.request("POST", f"/api/store/{method}", call, headers).status == 404
 
 
 def test_a_server_for_the_owners_commands_answers_nobody_else(duckdb, tmp_path):
     with site(duckdb, tmp_path / "data", owner_only=True) as here:
-        for method, path in (("GET", "/"), ("POST", WRITE), ("GET", "/health"), ("POST", "/api/store/hosts")):
+        for method, path in (("GET", "/"), ("POST", WRITE), ("GET", "/health"), ("POST", "/api/store/series")):
             assert here.request(method, path, b"").status == 401
         assert RemoteSamples(here.address, owner_token(here.folder)).hosts(0, 1) == []
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from plimsoll.model.kept import cache
+from plimsoll.model.kept import cache_folder
 from tests.servers.programs import PKG_CONFIG, PROGRAMS, Program
 
 
@@ -22,7 +22,7 @@ def build(program: Program) -> Path:
     target = program.path
     if target.is_file():
         return target
-    log = cache() / "native" / "logs" / f"{target.parent.name}.log"
+    log = cache_folder() / "native" / "logs" / f"{target.parent.name}.log"
     for folder in (target.parent, log.parent):
         folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".partial-", dir=target.parent) as partial, log.open("wb") as output:

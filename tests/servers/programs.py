@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.model.kept import cache
+from plimsoll.model.kept import cache_folder
 
 _MODULES = Path(__file__).parent
 _BUILT_FROM = (".go", ".mod", ".sum", ".txt")
@@ -60,7 +60,7 @@ class Program:
         kind = f"{self.system or sys.platform}-{platform.machine().lower()}"
         name = f"{Path(self.file).stem}-{self.version}-{kind}-{inputs.hexdigest()[:12]}"
         suffix = ".exe" if self.system == "windows" or (not self.system and sys.platform == "win32") else ""
-        return cache() / "native" / name / (self.file + suffix)
+        return cache_folder() / "native" / name / (self.file + suffix)
 
     @property
     def built(self) -> bool:

@@ -54,6 +54,7 @@ def remote(duckdb, tmp_path):
     """An embedded store behind a real server."""
     with site(duckdb, tmp_path / "data") as made:
         store = remote_store(made.address, owner_token(made.folder))
+        store.live.write_points = duckdb.live.write_points  # as agents do
         yield store
         store.close()
 

@@ -1,16 +1,9 @@
 """The store of `plimsoll up` over HTTP: errors, and messages. What it does otherwise is in test_contract.py."""
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.points import Points
-from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series
 from plimsoll.serve.credentials import owner_token
-from plimsoll.store import messages
 from plimsoll.store.duck.compaction import Keeping
 from plimsoll.store.duck.samples import DuckSamples
 from plimsoll.store.folders.runs import RunFolders, runs_only
@@ -24,7 +17,7 @@ class Failing(DuckSamples):
 
     error: Exception = RuntimeError()
 
-    def hosts(self, start: int, end: int) -> list[str]:
+    def series(self, start, end, hosts=()):
         raise self.error
 
 
@@ -59,33 +52,20 @@ def test_what_is_no_plimsoll(influxdb):
         RemoteSamples(influxdb.url, "x").hosts(0, 1)
 
 
-@given(st.binary(max_size=200))
-def test_what_is_no_message_is_refused(data):
-    for message in (data, b"PLM1" + data, messages.dumps([data])[: len(data)]):
-        with pytest.raises(ValueError, match=r"."):
-            messages.loads(message)
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False),
-    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),
+@pytest.mark.parametrize(
+    ("method", "call", "status"),
+    [
+        ("series", b"[0, 1, []]", 200),
+        ("series", b"[0, 1, [], 2]", 404),
+        ("series", b'["0", 1, []]', 404),
+        ("read", b"[[[1, 2]], 0, 1]", 400),
+        ("read", b'[[["h", "m", 5, "f"]], 0, 1]', 400),
+        ("read", b"[" * 100_000, 400),
+        ("read", b"\xff", 400),
+        ("close", b"[]", 404),
+        ("__class__", b"[]", 404),
+    ],
 )
-
-
-@given(VALUES)
-def test_values_come_back_as_they_were(value):
-    assert messages.loads(messages.dumps(value)) == value
-
-
-def test_arrays_come_back_as_they_were():
-    odd = np.array([0.1, -0.0, 5e-324, np.nan, 1e300])
-    series = [Series("ä", "m", (("instance", 'C:\\ "x"'),), "f", r"\a\b"), Series("", "m", (), "ü\n")]
-    sent = Points(series, np.array([0, 1, 1, 0, 0], np.int32), np.arange(5) * 10**18, odd)
-    points, samples = messages.loads(messages.dumps([sent, Samples(sent.times[::2], odd[::2])]))
-    assert points.series == series
-    assert points.which.tolist() == sent.which.tolist()
-    assert points.times.tolist() == sent.times.tolist()
-    assert points.values.tobytes() == odd.tobytes()
-    assert samples.values.tobytes() == odd[::2].tobytes()
-    with pytest.raises(TypeError):
-        messages.dumps(object())
+def test_calls_are_checked(here, method, call, status):
+    headers = {"Authorization": f"Bearer {owner_token(here.folder)}", "Content-Type": "application/json"}
+    assert here.request("POST", f"/api/store/{method}", call, headers).status == status

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.kept import cache
+from plimsoll.model.kept import cache_folder
 from tests.servers.programs import TELEGRAF_WINDOWS
 
 _WINE_PLACES = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/lib/wine"])
@@ -87,7 +87,7 @@ def _environment(prefix: Path) -> dict[str, str]:
 
 def _prefix(wine: str) -> Path:
     """A Windows for Wine to run in, in the cache; it is made once, which takes some seconds."""
-    prefix = cache() / "native" / "wine"
+    prefix = cache_folder() / "native" / "wine"
     if prefix.is_dir():
         return prefix
     prefix.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.kept import cache
+from plimsoll.model.kept import cache_folder
 from tests.telegraf import wine
 
 _VERSION = "3.11.3-1.5.9"
@@ -69,7 +69,7 @@ def install() -> None:
 
 
 def _folder() -> Path:
-    return cache() / "native" / f"python-for-windows-{_VERSION}"
+    return cache_folder() / "native" / f"python-for-windows-{_VERSION}"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series, host_key, hosts_of
+from plimsoll.model.series import Series, host_key
 from plimsoll.store.duck import read as duck_read
 from plimsoll.store.duck.compaction import Keeping
 from plimsoll.store.duck.hot_file import HotFile
@@ -27,7 +27,7 @@ from plimsoll.store.duck.open import ASIDE, Damaged, set_aside, write_ahead_log
 from plimsoll.store.duck.retention import Retention
 from plimsoll.store.duck.series_index import SeriesIndex
 from plimsoll.store.m4 import Drawn
-from plimsoll.store.protocol import Buckets, FoundSeries, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteResult
 
 _PAUSE_S = 0.01
 _MOST_LISTS = 4
@@ -54,7 +54,7 @@ class _Hot:
             self.file.close()
 
 
-class DuckSamples:
+class DuckSamples(InMemoryReader):
     """Live samples in a file and its day files. See `plimsoll.store.protocol.SampleStore`.
 
     The file is made if it is missing. Nothing is written while less than `margin` bytes are free on its disk. Unusable
@@ -113,10 +113,6 @@ class DuckSamples:
             return WriteResult(len(points))
 
         return self._use(write)
-
-    def hosts(self, start: int, end: int) -> list[str]:
-        """Return the hosts with samples in a range, sorted."""
-        return sorted(hosts_of(self.series(start, end).series), key=host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """Return the series with a sample in a range, sorted."""

@@ -17,11 +17,10 @@ import polars as pl
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series, host_key, hosts_of
+from plimsoll.model.series import Series, host_key
 from plimsoll.store.folders import files
 from plimsoll.store.line_protocol import as_stored
-from plimsoll.store.m4 import Drawn, m4
-from plimsoll.store.protocol import Buckets, FoundSeries
+from plimsoll.store.protocol import FoundSeries, InMemoryReader
 
 END = ".parquet"
 _TIME = "time"
@@ -69,7 +68,7 @@ class SampleFile:
             yield key, Samples(times[present], column.to_numpy()[present])
 
 
-class FolderSamples:
+class FolderSamples(InMemoryReader):
     """The samples in some files; of those at the same time, that of the first file counts.
 
     See `plimsoll.store.protocol.SampleReader`. `list_files` gives the files with rows in a range.
@@ -77,10 +76,6 @@ class FolderSamples:
 
     def __init__(self, list_files: Callable[[int, int], Sequence[SampleFile]]) -> None:
         self._list_files = list_files
-
-    def hosts(self, start: int, end: int) -> list[str]:
-        """Return the hosts with samples in a range, sorted."""
-        return sorted(hosts_of(self.series(start, end).series), key=host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """Return the series with a sample in a range, sorted."""
@@ -105,19 +100,6 @@ class FolderSamples:
             for key, samples in file.rows(wanted, start, end):
                 parts[key].append(samples)
         return [_join(parts.get(key, [])) for key in keys]
-
-    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Return samples that draw each series in a range."""
-        read = self.read(series, start, end)
-        return [Drawn(m4(samples, start, end, buckets), len(samples.times)) for samples in read]
-
-    def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean of each series in buckets."""
-        return [Buckets.of(samples, width) for samples in self.read(series, start, end)]
-
-    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
-        """Return the number of samples of each series in a range."""
-        return [len(samples.times) for samples in self.read(series, start, end)]
 
 
 def write(folder: Path, number: int, log: Log) -> None:

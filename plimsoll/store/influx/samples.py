@@ -13,8 +13,7 @@ from plimsoll.model.series import Series, host_key
 from plimsoll.store.influx.quoting import has_tags, identifier, time_range
 from plimsoll.store.influx.server import Server, Table
 from plimsoll.store.line_protocol import as_stored, encode_points, parse_key, request_bodies
-from plimsoll.store.m4 import Drawn, m4
-from plimsoll.store.protocol import Buckets, FoundSeries, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteResult
 
 RUN = "plimsoll_run"
 DOCUMENT = "plimsoll_run_document"
@@ -25,7 +24,7 @@ _OWN = (RUN, DOCUMENT, STATE, CLAIM, "plimsoll_kept")  # the last one was writte
 _PLACES_AT_ONCE = 20  # one query for 1000 tag sets takes four times as long as 50 queries for 20
 
 
-class InfluxSamples:
+class InfluxSamples(InMemoryReader):
     """Samples in a bucket: live ones, or those of runs. See `plimsoll.store.protocol.SampleStore`.
 
     `generation` is the condition for the tag that samples of runs have.
@@ -47,10 +46,6 @@ class InfluxSamples:
     def write_points(self, points: Points) -> WriteResult:
         """Write live samples."""
         return write_result(len(points), [self._server.post(body) for body in request_bodies(encode_points(points))])
-
-    def hosts(self, start: int, end: int) -> list[str]:
-        """The hosts with samples in a range, sorted."""
-        return sorted({series.host for series in self.series(start, end).series}, key=host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """The series with a sample in a range, sorted."""
@@ -80,10 +75,6 @@ class InfluxSamples:
                     found = _series(table, name)
                     parts[found.key].append((found, Samples(times, table.values(at + 1)).present))
         return [joined(_own_first(as_stored(one), parts.get(_key(one), []))) for one in series]
-
-    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Samples that draw the line of each series in a range."""
-        return [Drawn(m4(one, start, end, buckets), len(one.times)) for one in self.read(series, start, end)]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean, computed by the server."""

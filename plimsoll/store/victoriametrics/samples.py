@@ -14,8 +14,8 @@ from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, host_key, hosts_of
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.store.line_protocol import as_stored, request_bodies
-from plimsoll.store.m4 import Drawn, m4
-from plimsoll.store.protocol import Buckets, FoundSeries, WriteResult
+from plimsoll.store.m4 import Drawn
+from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteResult
 from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics import exported, rolled
 from plimsoll.store.victoriametrics.acknowledged import Acknowledged, Witnesses
@@ -46,7 +46,7 @@ class _Asked(NamedTuple):
     name: str
 
 
-class VictoriaSamples:
+class VictoriaSamples(InMemoryReader):
     """The samples of a VictoriaMetrics. `measurements` tells measurement and field of a metric apart.
 
     See `plimsoll.store.protocol.SampleStore`; of two values of the same series and time the higher one stays.
@@ -82,7 +82,7 @@ class VictoriaSamples:
     def hosts(self, start: int, end: int) -> list[str]:
         """The hosts with samples in a range, sorted; in one of many hours, with samples on its days."""
         if end - start <= _EXACT:
-            return sorted(hosts_of(self.series(start, end).series), key=host_key)
+            return super().hosts(start, end)
         first, last = _range(start, end)
         names = sorted(self.server.label_values("host", first, last))
         return sorted({host_key(host): host for host in reversed(names)}.values(), key=host_key)
@@ -134,7 +134,7 @@ class VictoriaSamples:
         """Minimum, maximum and mean; computed by the server if there are many samples."""
         first, last = -(-start // width) * width, (end + 1) // width * width
         if width % MS or last - first < width or not self._are_many(series, start, end):
-            return [Buckets.of(one, width) for one in self.read(series, start, end)]
+            return super().buckets(series, start, end, width)
         before, after = (self.buckets(series, *part, width) for part in ((start, first - 1), (last, end)))
         functions = ("min_over_time", "max_over_time", "avg_over_time")
         found = self._rolled(series, functions, rolled.Grid(first, width, (last - first) // width))
@@ -144,14 +144,10 @@ class VictoriaSamples:
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Samples that draw the line of each series in a range; chosen by the server if there are many."""
         if not self._are_many(series, start, end):
-            return [Drawn(m4(one, start, end, buckets), len(one.times)) for one in self.read(series, start, end)]
+            return super().drawn(series, start, end, buckets)
         grid = rolled.of_drawing(start, end, buckets)
         found = self._rolled(series, rolled.CORNERS, grid)
         return [rolled.drawn(one, start, end) for one in found]
-
-    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
-        """How many samples each series has in a range."""
-        return [len(one.times) for one in self.read(series, start, end)]
 
     def _are_many(self, series: Sequence[Series], start: int, end: int) -> bool:
         return len(series) * (end - start) // _USUAL > _READ_ALL
