@@ -13,6 +13,7 @@ from plimsoll.comparison.shapes import Reshaped, is_gathered
 from plimsoll.insights.insight import News, SubjectKey
 from plimsoll.insights.insights import insights
 from plimsoll.model.remark import counted, listed
+from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number
 from plimsoll.review.doubts import Doubt
