@@ -11,9 +11,9 @@ from typing import Any
 import psutil
 import pytest
 
+from plimsoll.collect import pdh
 from plimsoll.collect.collector import Collector
 from plimsoll.collect.pdh import PdhError
-from plimsoll.collect.pdh import objects as pdh_objects
 from plimsoll.collect.sources import windows
 from plimsoll.collect.sources.reading import Patient
 from plimsoll.export.counters.counters import counters
@@ -71,7 +71,7 @@ class Host:
 def minutes(monkeypatch):
     """The minutes that have passed, for what is looked for anew each minute."""
     now = [0.0]
-    for module in (windows, pdh_objects):
+    for module in (windows, pdh):
         monkeypatch.setattr(module.time, "monotonic", lambda: 1e6 + 60 * now[0])
     return now
 
