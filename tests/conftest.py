@@ -24,7 +24,7 @@ from hypothesis import settings as hypothesis_settings
 
 from plimsoll.__main__ import COLLECTING
 from plimsoll.cli import cli
-from plimsoll.serve import passwords
+from plimsoll.serve import secret_files
 from plimsoll.store.influx import runs, tokens
 from tests.grafana_components import drawing
 from tests.servers import programs
@@ -36,7 +36,7 @@ REAL_LOGS = Path(__file__).parents[2] / "shared" / "logs"
 # Of processes that run these tests side by side (pytest-xdist), each has ports of its own.
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-COST_OF_A_PASSWORD = passwords._COST
+COST_OF_A_PASSWORD = secret_files._COST
 _TESTS = itertools.count(1)
 _PORTS = iter(random.sample(ports := range(20_000 + _WORKER, 32_000, _WORKERS), len(ports)))
 
@@ -109,7 +109,7 @@ def pytest_collection_finish():
 @pytest.fixture(scope="session", autouse=True)
 def passwords_are_hashed_at_little_cost():
     """A server of a test would take a sixth of a second for it; test_people.py hashes at the cost of users."""
-    passwords._COST = (1 << 4, 8, 1)
+    secret_files._COST = (1 << 4, 8, 1)
 
 
 @pytest.fixture(scope="session", autouse=True)

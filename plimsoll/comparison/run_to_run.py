@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from plimsoll.hosts.compare_settings import Tolerance
+from plimsoll.hosts.settings import Tolerance
 from plimsoll.model.shipped_tables import shipped_table
 
 _BUSIEST = 0.95

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from plimsoll.comparison.run_to_run import Growth, Of, Shapes, kind_of
-from plimsoll.hosts.compare_settings import Amount, CompareSettings, SignalSettings, Tolerance
+from plimsoll.hosts.settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, first_of, suggest
 from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.rules.schema.healthy import Healthy

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from plimsoll.model.errors import Unusable
-from plimsoll.serve import passwords
+from plimsoll.serve import secret_files
 from plimsoll.serve.principals import Person, Role
 from plimsoll.serve.secret_files import Reread, read, read_json, save, save_json
 from plimsoll.serve.users import Users, listed
@@ -116,7 +116,7 @@ def end_password(folder: Path) -> None:
 def new_password(folder: Path) -> str:
     """A new password for everybody; the old one is not valid any more, for a running server too."""
     password = secrets.token_urlsafe(15)
-    _change(folder, _PASSWORD, passwords.shared_hash(password))
+    _change(folder, _PASSWORD, secret_files.shared_hash(password))
     return password
 
 
@@ -157,7 +157,7 @@ class Credentials:
         role = users.role(name)
         if users.any:
             with self._one_at_a_time:
-                is_right = passwords.is_right(password, users.hash_of(name))
+                is_right = secret_files.is_right(password, users.hash_of(name))
             if role is not None:
                 return Person(users.name(name), role, "password") if is_right else None
         return Person("", Role.ADMIN, "shared password") if self.may_read(password) else None
@@ -166,7 +166,7 @@ class Credentials:
         """Whether this is the password that everybody shares. It takes some time."""
         known = self._shared
         with self._one_at_a_time:
-            return bool(known) and passwords.is_right(password, known)
+            return bool(known) and secret_files.is_right(password, known)
 
     def mark(self, name: str, password: str) -> bytes:
         """What stands for a name and password that were tested, as long as nothing changes about them."""

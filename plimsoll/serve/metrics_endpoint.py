@@ -10,8 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.receive.exporters import otlp, remote_write
-from plimsoll.receive.exporters.accepted_metrics import AcceptedMetrics, NotMetrics, TooManySamples
-from plimsoll.receive.exporters.translate import Translator
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator
 from plimsoll.receive.line_protocol.parse import Parsed
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.serve.request_body import Damaged, TooLarge, gunzip, unpack_snappy
@@ -27,8 +26,6 @@ _NO_HOST = (
     "host.name (the processor resourcedetection)"
 )
 _NO_ROOM = "too many series; raise limits.series in up.toml if they are yours"
-
-
 Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]  # of a body whose content may have so many bytes
 
 

@@ -1,8 +1,12 @@
 """Files with secrets, of their owner alone."""
 
+import base64
+import hashlib
+import hmac
 import json
 import logging
 import os
+import secrets
 import stat
 import sys
 from collections.abc import Mapping
@@ -13,6 +17,9 @@ from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.private_folder import check_private
 
+_COST = (1 << 14, 8, 5)  # 16 MB, and a sixth of a second
+_SHARED_COST = (1 << 14, 8, 1)
+_MOST_MEMORY = 256 << 20
 _log = logging.getLogger(__name__)
 
 
@@ -84,3 +91,40 @@ class Reread:
                 _log.error("what was known before holds until this is mended: %s", error)
             self._changed = changed
         return self._found
+
+
+def hashed(password: str) -> str:
+    """A hash of the password of a user."""
+    n, r, p = _COST
+    salt = secrets.token_bytes(16)
+    return f"scrypt {n} {r} {p} {_text(salt)} {_text(_digest(password, salt, _COST))}"
+
+
+def shared_hash(password: str) -> str:
+    """A hash of the password that everybody shares, which is long and random."""
+    salt = secrets.token_bytes(16)
+    return f"{_text(salt)}:{_text(_digest(password, salt, _SHARED_COST))}"
+
+
+def is_right(password: str, known: str) -> bool:
+    """Whether a hash is of this password. False if it is none."""
+    try:
+        if known.startswith("scrypt "):
+            _, n, r, p, salt, digest = known.split(" ")
+            cost = int(n), int(r), int(p)
+        else:
+            salt, _, digest = known.partition(":")
+            cost = _SHARED_COST
+        expected = base64.b64decode(digest, validate=True)
+        return bool(expected) and hmac.compare_digest(_digest(password, base64.b64decode(salt), cost), expected)
+    except (ValueError, MemoryError):
+        return False
+
+
+def _digest(password: str, salt: bytes, cost: tuple[int, int, int]) -> bytes:
+    n, r, p = cost
+    return hashlib.scrypt(password.encode(errors="surrogatepass"), salt=salt, n=n, r=r, p=p, maxmem=_MOST_MEMORY)
+
+
+def _text(value: bytes) -> str:
+    return base64.b64encode(value).decode()

@@ -9,7 +9,7 @@ from typing import Any
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.serve import passwords
+from plimsoll.serve import secret_files
 from plimsoll.serve.principals import Role
 from plimsoll.serve.secret_files import Reread, read_json, save_json
 
@@ -34,7 +34,7 @@ class Users:
 
     def __init__(self, folder: Path) -> None:
         self._file = Reread(folder / FILE, _MENDED)
-        self._nobody = passwords.hashed(secrets.token_urlsafe())
+        self._nobody = secret_files.hashed(secrets.token_urlsafe())
 
     @property
     def any(self) -> bool:
@@ -111,7 +111,7 @@ def _known(every: Mapping[str, Any], name: str, folder: Path) -> Mapping[str, An
 def _hash(password: str) -> str:
     if not SHORTEST <= len(password) <= _LONGEST:
         raise Unusable(f"the password has {len(password)} characters; {SHORTEST} to {_LONGEST} are possible")
-    return passwords.hashed(password)
+    return secret_files.hashed(password)
 
 
 def _role(entry: Mapping[str, Any]) -> Role:

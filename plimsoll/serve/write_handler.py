@@ -22,8 +22,6 @@ _PARSERS = 2
 _SHORT = 4 << 20  # agents send less at a time: they do not wait for those who send more
 _AGAIN_S = 5
 _SECOND = 1_000_000_000
-
-
 # Line protocol of a body whose content may have so many bytes.
 Lines: TypeAlias = Callable[[bytearray, int], bytes]
 

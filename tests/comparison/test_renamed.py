@@ -9,7 +9,7 @@ from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.doubts import doubts, proposed
 from plimsoll.comparison.story import Answer, answer
 from plimsoll.comparison.treatments import checked
-from plimsoll.hosts.compare_settings import CompareSettings
+from plimsoll.hosts.settings import CompareSettings
 from plimsoll.insights.insights import Insights
 from plimsoll.rules.load import load_signals
 from tests.simulated import a_log, ar1, reviewed

@@ -14,11 +14,9 @@ from plimsoll.model.counter_names.name_files import folded, objects
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters import otlp
-from plimsoll.receive.exporters.accepted_metrics import AcceptedMetrics, NotMetrics
 from plimsoll.receive.exporters.names import host_of, without_port
-from plimsoll.receive.exporters.scrape import Target, read
-from plimsoll.receive.exporters.text_format import samples
-from plimsoll.receive.exporters.translate import Translator
+from plimsoll.receive.exporters.scrape import Target, read, samples
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.exporters.formulas import Formula
 from plimsoll.rules.exporters.schema import exporters
@@ -364,7 +362,7 @@ def test_a_point_of_otlp_without_a_value_is_left_out(translator):
 
 
 def test_a_long_message_holds_up_no_other(translator, monkeypatch):
-    monkeypatch.setattr("plimsoll.receive.exporters.accepted_metrics._AT_ONCE", 1)
+    monkeypatch.setattr("plimsoll.receive.exporters.translate._AT_ONCE", 1)
     held = []
     lines = translator.lines
     monkeypatch.setattr(translator, "lines", lambda *some: held.append(translator.lock.locked()) or lines(*some))

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.receive.line_protocol import split
+from plimsoll.receive.line_protocol import parts
 from plimsoll.receive.line_protocol.parse import V1_PRECISIONS, Parser, TooMany
-from plimsoll.receive.line_protocol.parts import Clock, Lines
+from plimsoll.receive.line_protocol.parts import Clock, Lines, pieces
 from plimsoll.receive.line_protocol.series_names import Bounds, SeriesNames
-from plimsoll.receive.line_protocol.split import pieces
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import Server
@@ -347,7 +346,7 @@ def test_a_line_without_end_is_refused_before_it_takes_memory(body, monkeypatch)
 
     Seen at a quarter of the longest line, as counting memory takes long.
     """
-    monkeypatch.setattr(split, "_LONGEST_LINE", 1 << 18)
+    monkeypatch.setattr(parts, "_LONGEST_LINE", 1 << 18)
     tracemalloc.start()
     try:
         with pytest.raises(TooMany):

@@ -14,7 +14,7 @@ from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.model.errors import Unusable
 from plimsoll.pages.application import routes
 from plimsoll.pages.http_api.application import describe
-from plimsoll.serve import passwords, users
+from plimsoll.serve import secret_files, users
 from plimsoll.serve.access import TrustedProxy
 from plimsoll.serve.credentials import Use, end_password, make_missing, new_password, new_token
 from plimsoll.serve.principals import Role, RolesOf, needed
@@ -231,15 +231,15 @@ def test_the_file_of_users_is_the_owners_alone_and_has_no_password(tmp_path):
 
 
 def test_hashes_are_of_their_password_alone_and_cost_time_and_memory(monkeypatch):
-    monkeypatch.setattr(passwords, "_COST", COST_OF_A_PASSWORD)
-    made = passwords.hashed(WORD)
+    monkeypatch.setattr(secret_files, "_COST", COST_OF_A_PASSWORD)
+    made = secret_files.hashed(WORD)
     assert made.startswith("scrypt 16384 8 5 ")
-    assert made != passwords.hashed(WORD)
-    assert passwords.is_right(WORD, made)
+    assert made != secret_files.hashed(WORD)
+    assert secret_files.is_right(WORD, made)
     for wrong in (WORD + " ", "", WORD[:-1]):
-        assert not passwords.is_right(wrong, made)
+        assert not secret_files.is_right(wrong, made)
     for none in ("", "scrypt", "scrypt 1 2", "x:y", made.rpartition(" ")[0] + " "):
-        assert not passwords.is_right(WORD, none)
+        assert not secret_files.is_right(WORD, none)
 
 
 @each([("", WORD), ("a b", WORD), ("a:b", WORD), ("x" * 65, WORD), ("joe", "short")], named=repr)

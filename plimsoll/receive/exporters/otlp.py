@@ -16,9 +16,8 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.metrics.v1.metrics_pb2 import AGGREGATION_TEMPORALITY_DELTA
 
-from plimsoll.receive.exporters.accepted_metrics import AcceptedMetrics, NotMetrics
 from plimsoll.receive.exporters.names import host_of, without_port
-from plimsoll.receive.exporters.translate import Translator
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator
 
 # The attributes of a resource that name its host, the best first.
 _HOST = ("host.name", "server.address", "net.host.name", "service.instance.id")

@@ -1,11 +1,13 @@
 """Asks exporters of Prometheus for their metrics at regular times, and has them written."""
 
 import logging
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import urllib3
@@ -14,13 +16,44 @@ from urllib3.exceptions import HTTPError
 from plimsoll.model.http_connections import last_cause
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.receive.exporters.accepted_metrics import AcceptedMetrics, NotMetrics, TooManySamples
 from plimsoll.receive.exporters.names import without_port
-from plimsoll.receive.exporters.text_format import Sample, samples
-from plimsoll.receive.exporters.translate import Translator
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator
 from plimsoll.receive.line_protocol.parse import Parser, TooMany
 from plimsoll.receive.writing import Busy, NotWritten, Writing
 from plimsoll.rules.grid import EVERY
+
+_SAMPLE = re.compile(
+    rb"([a-zA-Z_:][a-zA-Z0-9_:]*)"
+    rb'(?:[ \t]*\{((?:[^"{}]|"(?:[^"\\]|\\.)*+")*+)\})?'
+    rb"[ \t]*(?<=[ \t}])([^ \t]+)(?:[ \t]+(-?[0-9]+))?[ \t]*"
+)
+_LABEL = re.compile(rb'[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*+)"[ \t]*(?:,|\Z)')
+_ESCAPED = re.compile(r'\\([\\"n])')
+_MS = 1_000_000
+_LONGEST_SHOWN = 60
+
+
+class Sample(NamedTuple):
+    """A sample: the name of its metric, the text of its labels, its value, and its time (UTC ns) if it has one."""
+
+    name: str
+    labels_text: bytes
+    value: float
+    time: int | None
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels. NotMetrics if the text is none."""
+        found: dict[str, str] = {}
+        at = 0
+        while at < len(self.labels_text.rstrip(b" \t")):
+            label = _LABEL.match(self.labels_text, at)
+            if label is None:
+                raise NotMetrics(f"{self.name}: its labels are not valid")
+            found[label[1].decode()] = _ESCAPED.sub(_plain, label[2].decode("utf-8", "replace"))
+            at = label.end()
+        return found
+
 
 MOST_BYTES = 32 << 20
 _AT_ONCE = 16
@@ -255,3 +288,24 @@ def _has(labels_text: bytes, label: str) -> bool:
 def _since(state: _State, now: int) -> str:
     length = now - state.failing_since
     return f" for {duration_text(length // _NEW * _NEW)}" if length >= _NEW else ""
+
+
+def samples(text: bytes) -> Iterator[Sample]:
+    """The samples of a text. NotMetrics if it is not in the format."""
+    for number, written in enumerate(text.split(b"\n"), 1):
+        line = written.strip(b" \t\r")
+        if not line or line.startswith(b"#"):
+            continue
+        found = _SAMPLE.fullmatch(line)
+        try:
+            if found is None:
+                raise ValueError
+            name, labels, value, time = found.groups()
+            yield Sample(name.decode(), labels or b"", float(value), int(time) * _MS if time else None)
+        except ValueError:
+            shown = line[:_LONGEST_SHOWN].decode("utf-8", "backslashreplace")
+            raise NotMetrics(f'line {number} is no metric of Prometheus: "{shown}"') from None
+
+
+def _plain(escaped: re.Match[str]) -> str:
+    return "\n" if escaped[1] == "n" else escaped[1]

@@ -7,7 +7,8 @@ arrived, in whatever requests: Prometheus cuts a scrape where a request is full,
 
 import logging
 import math
-from collections.abc import Callable, Hashable, Mapping
+import time as clock
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from threading import Lock
 from typing import NamedTuple
 
@@ -18,6 +19,10 @@ from plimsoll.rules.exporters.schema import Group
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.line_protocol import series_and_field
 
+MOST_SAMPLES = 1_000_000
+_AT_ONCE = 50_000  # samples, some tenths of a second: other senders wait for no more than that
+_MOST_NAMES, _LONGEST_NAME = 1_000, 100  # of metrics that are left out
+_FIRST, _LAST = -(2**63), 2**63 - 1
 MOST_KEPT = 256 << 20  # bytes, as they are estimated
 MOST_WAITING = 64 << 20  # bytes of samples beside the newest, which wait for others
 _MOST_BYTES = 64 << 20  # of the labels by which series are found again
@@ -28,6 +33,14 @@ _TOLD_EVERY = 60 * SECOND
 _LONGEST_LABEL = 1_000
 
 _log = logging.getLogger(__name__)
+
+
+class NotMetrics(Exception):
+    """The data is not in the format that it is said to have; the text is the reason."""
+
+
+class TooManySamples(Exception):
+    """A message has more samples than are taken at once."""
 
 
 class TooManyKept(Exception):
@@ -192,6 +205,66 @@ class Translator:
             self._places.clear()
             self._bytes = 0
         self._since = now
+
+
+class AcceptedMetrics:
+    """The samples of a message as line protocol, and how many it had.
+
+    `histograms` were left out, `refused` samples as there is no room for what they need to be put together, `nameless`
+    as nothing says which host they are of, and `unread` as nothing reads metrics of these `names` (the first ones).
+    """
+
+    def __init__(self, translator: Translator, now: int) -> None:
+        self.lines = b""
+        self.samples = self.histograms = self.refused = self.nameless = self.unread = 0
+        self.names: set[str] = set()
+        self.known = translator.known
+        self._translator = translator
+        self._now = now
+        self._found: list[tuple[Place, int, float]] = []
+
+    def add(
+        self,
+        key: Hashable,
+        series: Callable[[], tuple[str, dict[str, str], str]],
+        samples: Sequence[tuple[int, float]],
+    ) -> None:
+        """Take samples of a series: their times (UTC ns) and values. TooManySamples if there are too many."""
+        self.samples += len(samples)
+        if self.samples > MOST_SAMPLES:
+            raise TooManySamples
+        try:
+            with self._translator.lock:
+                place = self._translator.place(key, series)
+        except TooManyKept:
+            self.refused += len(samples)
+            return
+        if place is None:
+            name, _, host = series()
+            if name not in self.known:
+                self.samples -= len(samples)
+                self.leave_out(name, len(samples))
+            elif not host:
+                self.nameless += len(samples)
+            return
+        self._found += [(place, at, value) for at, value in samples if _FIRST < at < _LAST]
+
+    def leave_out(self, name: str, samples: int) -> None:
+        """Count samples of a metric that nothing reads."""
+        self.samples += samples
+        self.unread += samples
+        if samples and len(self.names) < _MOST_NAMES:
+            self.names.add(name[:_LONGEST_NAME])
+
+    def finish(self) -> None:
+        """Make the lines of what was added."""
+        made: list[bytes] = []
+        self._found.sort(key=lambda one: one[1])
+        for first in range(0, len(self._found), _AT_ONCE):
+            with self._translator.lock:
+                made.append(self._translator.lines(self._found[first : first + _AT_ONCE], self._now))
+            clock.sleep(0)  # a lock is given to whoever is running, else
+        self.lines, self._found = b"\n".join(made), []
 
 
 def _size(key: Hashable) -> int:

@@ -10,9 +10,8 @@ import numpy as np
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.receive.line_protocol.grammar import FIRST_TIME, LAST_TIME
-from plimsoll.receive.line_protocol.parts import Clock, Fault, Lines, Samples
+from plimsoll.receive.line_protocol.parts import Clock, Fault, Lines, Piece, Samples, TooMany, pieces
 from plimsoll.receive.line_protocol.series_names import Bounds, Refused, SeriesNames
-from plimsoll.receive.line_protocol.split import Piece, TooMany, pieces
 
 PRECISIONS: Mapping[str, int] = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 V1_PRECISIONS: Mapping[str, int] = PRECISIONS | {
