@@ -78,7 +78,7 @@ def settings(tmp_path, text):
 
 @contextmanager
 def scraping(store, targets):
-    writing = Writing(store)
+    writing = Writing(store.live)
     scraper = Scraper(targets, writing, Translator(load().signals), Parser(), lambda: NOW)
     try:
         yield scraper, writing
@@ -89,10 +89,10 @@ def scraping(store, targets):
 
 def stored(store):
     ever = (0, 2**62)
-    found = store.series(*ever).series
+    found = store.live.series(*ever).series
     return {
         (one.host, one.field, time // SECOND - NOW // SECOND): value
-        for one, samples in zip(found, store.read(found, *ever), strict=True)
+        for one, samples in zip(found, store.live.read(found, *ever), strict=True)
         for time, value in zip(samples.times.tolist(), samples.values.tolist(), strict=True)
     }
 
