@@ -6,32 +6,19 @@
 import json
 from collections.abc import Iterator
 from datetime import timedelta
+from importlib.resources import files
 from pathlib import Path
 
-from plimsoll.demo.active_directory import ACTIVE_DIRECTORY
-from plimsoll.demo.directories import DYNAMIC, MEMBERSHIP
-from plimsoll.demo.file_server import FILE_SERVER
-from plimsoll.demo.linux_today import LINUX_TODAY
-from plimsoll.demo.messaging import MESSAGING
-from plimsoll.demo.openldap import OPENLDAP
-from plimsoll.demo.runs import FACTS
-from plimsoll.demo.sites.read import site
-from plimsoll.demo.sql_server_today import SQL_SERVER_TODAY
-from plimsoll.demo.tables import Changes, Host, System, simulate
-from plimsoll.demo.windows_today import WINDOWS_TODAY
+from plimsoll.demo.runs import FACTS, ZONE_NAME
+from plimsoll.demo.sadf import write_sadf
+from plimsoll.demo.site import BIAS_MINUTES, Server, Site, load_site, simulate
+from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.times import SECOND, instant, iso
 
-SYSTEMS = (
-    *(DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING),
-    *(WINDOWS_TODAY, LINUX_TODAY, SQL_SERVER_TODAY, ACTIVE_DIRECTORY),
-    *map(site, ("exchange", "web-server", "hyper-v-cluster", "network-services", "file-and-print")),
-    *map(site, ("session-hosts", "sharepoint", "skype-for-business", "business-applications")),
-    *map(site, ("reporting-services", "vmware-guest", "sql-server-replica")),
-)
+SITES = tuple(sorted(Path(file.name).stem for file in files("plimsoll.demo.sites").iterdir() if "yaml" in file.name))
 HEALTHY, TROUBLE = "healthy", "trouble"
 EXPECTED = "expected.json"
-_QUIET: Changes = {}
 
 
 def write_examples(out: Path) -> list[Path]:
@@ -41,73 +28,78 @@ def write_examples(out: Path) -> list[Path]:
         The folders of the runs. Each contains a log per host and `plimsoll.toml`; a run with trouble also contains
         `expected.json`, the crossings that a review must find, with their times.
     """
-    return [folder for system in SYSTEMS for folder in _write(out / system.folder, system)]
+    return [folder for name in SITES for folder in _write_site(out / name, load_site(name))]
 
 
-def _write(out: Path, system: System) -> Iterator[Path]:
-    for run, changes in ((HEALTHY, _QUIET), (TROUBLE, system.changes)):
+def _write_site(out: Path, site: Site) -> Iterator[Path]:
+    for run in (HEALTHY, TROUBLE):
         folder = out / run
-        for host in system.hosts:
-            system.write(folder, system, host, simulate(system, host, changes))
-        _write_text(folder / FACTS, _facts(system, run))
+        for host in site.hosts:
+            columns = simulate(site, host, trouble=run == TROUBLE)
+            if site.format == "sadf":
+                write_sadf(folder / f"{host}.csv", site, host, columns)
+            else:
+                paths = [(f"\\\\{host}{path}", values) for path, values in columns.items()]
+                write_pdh(folder / f"{host}.csv", WallClock(ZONE_NAME, BIAS_MINUTES), site.times, paths)
+        _write_text(folder / FACTS, _facts(site, out.name, run))
         yield folder
-    _write_text(out / TROUBLE / EXPECTED, json.dumps({"crossed": _expected(system)}, indent=2) + "\n")
+    _write_text(out / TROUBLE / EXPECTED, json.dumps({"crossed": _expected(site)}, indent=2) + "\n")
 
 
-def _expected(system: System) -> list[dict[str, str | None]]:
-    start = instant(system.start)
+def _expected(site: Site) -> list[dict[str, str | None]]:
+    start = instant(site.begin)
     return [
         {
             "rule": breach.rule,
             "host": breach.host,
             "instance": breach.instance,
             "start": iso(start + breach.start * SECOND),
-            "end": iso(start + breach.end * SECOND),
+            "end": iso(start + (breach.end or 0) * SECOND),
             "why": breach.why,
         }
-        for breach in system.breaches
+        for breach in site.breaches
     ]
 
 
-def _facts(system: System, run: str) -> str:
+def _facts(site: Site, name: str, run: str) -> str:
     return f"""\
-# Simulated data, modelled on "{system.document}".
+# Simulated data, modelled on "{site.document}".
 [run]
-name = "{system.title}, {run}"
+name = "{site.title}, {run}"
 simulated = true
-labels = {{ system = "{system.folder}", run = "{run}" }}
+labels = {{ system = "{name}", run = "{run}" }}
 
 [[run.phases]]
 name = "ramp-up"
-from = {_at(system, 0)}
-to = {_at(system, system.steady_from_s - system.interval_s)}
+from = {_at(site, 0)}
+to = {_at(site, site.steady_from_s - site.interval_s)}
 
 [[run.phases]]
 name = "steady"
-from = {_at(system, system.steady_from_s)}
-to = {_at(system, 60 * system.minutes)}
-""" + "".join(_host(host) for host in system.hosts)
+from = {_at(site, site.steady_from_s)}
+to = {_at(site, 60 * site.minutes)}
+""" + "".join(_host(host, server) for host, server in site.hosts.items())
 
 
-def _host(host: Host) -> str:
+def _host(name: str, server: Server) -> str:
     lines = [
         "",
-        f"[hosts.{host.name}]",
-        f"processors = {host.processors}",
-        f"clock_mhz = {host.clock_mhz}",
-        f"memory_mb = {host.memory_mb}",
+        f"[hosts.{name}]",
+        f"processors = {server.processors}",
+        f"clock_mhz = {server.clock_mhz}",
+        f"memory_mb = {server.memory_mb}",
     ]
-    if host.disks:
-        lines += ["", f"[hosts.{host.name}.instances]"]
-        for instance, array in host.disks.items():
-            made = f", raid = {array.raid}" if array.raid is not None else ""
-            holds = f', drive = "{array.drive}"' if array.drive else ""
-            lines.append(f'"{instance}" = {{ spindles = {array.spindles}{made}{holds} }}')
+    if server.disks:
+        lines += ["", f"[hosts.{name}.instances]"]
+        for instance, array in server.disks.items():
+            raid = f", raid = {array.raid}" if array.raid is not None else ""
+            drive = f', drive = "{array.drive}"' if array.drive else ""
+            lines.append(f'"{instance}" = {{ spindles = {array.spindles}{raid}{drive} }}')
     return "\n".join(lines) + "\n"
 
 
-def _at(system: System, seconds: int) -> str:
-    return (system.start + timedelta(seconds=seconds)).isoformat()
+def _at(site: Site, seconds: int) -> str:
+    return (site.begin + timedelta(seconds=seconds)).isoformat()
 
 
 def _write_text(path: Path, text: str) -> None:

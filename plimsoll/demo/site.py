@@ -1,0 +1,226 @@
+"""Reads and simulates a site of `sites/`: its hosts, their counters in a healthy run and in trouble, the breaches."""
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Annotated, Literal, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from plimsoll.demo.windows import Recording, added
+from plimsoll.model.log import Times, Values
+from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.times import SECOND, instant
+
+SEED = 1998
+BIAS_MINUTES = -60
+ZONE = timezone(timedelta(minutes=-BIAS_MINUTES))
+NIC = "Intel[R] Ethernet Controller X710"
+EACH = tuple(f"\\Processor({number})\\% Processor Time" for number in range(8))
+
+Points: TypeAlias = tuple[tuple[float, float], ...]  # seconds of the run, and the value at that time
+Kind = Literal["interval", "percent", "fraction", "gauge"]  # methods of Recording; percent is an interval up to 100
+# What a counter holds: an average or rate between two samples; a momentary number, whole or with decimals; the number
+# of a state; a count since a service started, which rises in trouble alone. With its kind and spread.
+Holds = Literal["averages", "levels", "decimals", "states", "counts"]
+_KINDS: Mapping[Holds, tuple[Kind, float]] = {
+    "averages": ("interval", 0.1),
+    "levels": ("gauge", 0.1),
+    "decimals": ("fraction", 0.05),
+    "states": ("gauge", 0),
+    "counts": ("gauge", 0),
+}
+
+
+def _pair(value: object) -> object:
+    return value if isinstance(value, list) else [value, value]
+
+
+# A value in the healthy run and one in trouble; a single one is for both. For counts: at the start, and at the end.
+_Values: TypeAlias = Annotated[tuple[float, float], BeforeValidator(_pair)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Counter(_Strict):
+    """A counter near a level, another in trouble; or the mean or the sum of other counters.
+
+    Samples vary by `spread`, a share of the level or of its distance to 100 %.
+    """
+
+    level: float | Points = 0.0
+    kind: Kind = "interval"
+    spread: float = 0.04
+    trouble: float | Points | None = None
+    mean: tuple[str, ...] = ()
+    sum: tuple[str, ...] = ()
+
+
+class Array(_Strict):
+    """The spindles, RAID level and use of a disk."""
+
+    spindles: int
+    drive: Literal["database", "log"] | None = None
+    raid: Literal[0, 1, 5, 10] | None = None
+
+
+class Breach(_Strict):
+    """A breach that a review must find in the run with trouble, by seconds of the run; by default until its end.
+
+    If a counter jumps from a to b, the mean over a window crosses the limit after (limit - a) / (b - a) of the window;
+    the same holds on the way back. `host` is named where it is another than the one it is listed with.
+    """
+
+    rule: str
+    host: str | None = None
+    instance: str | None = None
+    start: int
+    end: int | None = None
+    why: str
+
+
+class Server(_Strict):
+    """A computer with its counters.
+
+    With `busy` (percent of each processor), it has the usual counters of a current Windows host, and of its `volumes`
+    (percent and MB free); `trouble` changes those. `counters` are listed by what they hold, `details` one by one.
+    """
+
+    processors: int = 8
+    clock_mhz: int = 2900
+    memory_mb: int
+    busy: float | None = None
+    available_mb: float = 0.0
+    volumes: dict[str, tuple[float, float]] = {}
+    disks: dict[str, Array] = {}
+    trouble: dict[str, Points] = {}
+    counters: dict[Holds, dict[str, _Values]] = {}
+    details: dict[str, Counter] = {}
+    crossed: tuple[Breach, ...] = ()
+
+
+class Site(_Strict):
+    """A system with two runs: a healthy one, and one with trouble."""
+
+    title: str
+    document: str
+    start: datetime
+    minutes: int = 40
+    interval_s: int = 30
+    steady_from_s: int = 300
+    trouble_from_s: int = 900
+    format: Literal["pdh", "sadf"] = "pdh"
+    hosts: dict[str, Server]
+
+    @property
+    def begin(self) -> datetime:
+        """The start, in the zone of all sites."""
+        return self.start.replace(tzinfo=ZONE)
+
+    @property
+    def seconds(self) -> Values:
+        """The second of each sample in the run."""
+        return np.arange(0, 60 * self.minutes + 1, self.interval_s, dtype=np.float64)
+
+    @property
+    def times(self) -> Times:
+        """The instant of each sample (UTC ns)."""
+        return instant(self.begin) + self.seconds.astype(np.int64) * SECOND
+
+    @property
+    def breaches(self) -> Iterator[Breach]:
+        """The breaches of all hosts, complete."""
+        for name, server in self.hosts.items():
+            for breach in server.crossed:
+                end = 60 * self.minutes if breach.end is None else breach.end
+                yield breach.model_copy(update={"host": breach.host or name, "end": end})
+
+
+def load_site(name: str) -> Site:
+    """Return the site of a file of `sites/`, by its name without `.yaml`."""
+    return shipped_table("plimsoll.demo.sites", f"{name}.yaml", Site)
+
+
+def counters(site: Site, host: str) -> dict[str, Counter]:
+    """Return the counters of a host by path, in the order of their columns."""
+    server = site.hosts[host]
+    usual = {} if server.busy is None else _windows(server.busy, server.available_mb)
+    for letter, (percent, mb) in server.volumes.items():
+        usual |= _volume(letter, percent, mb)
+    usual |= {path: usual[path].model_copy(update={"trouble": points}) for path, points in server.trouble.items()}
+    return {**usual, **dict(_listed(site, server)), **server.details}
+
+
+def _listed(site: Site, server: Server) -> Iterator[tuple[str, Counter]]:
+    for holds, group in server.counters.items():
+        kind, spread = _KINDS[holds]
+        for path, (healthy, sick) in group.items():
+            since = site.trouble_from_s
+            counts: Points = ((since, healthy), (60 * site.minutes, sick))
+            trouble = counts if holds == "counts" else ((since - 1, healthy), (since, sick))
+            yield path, Counter(level=healthy, kind=kind, spread=spread, trouble=trouble if sick != healthy else None)
+
+
+def _volume(letter: str, free_percent: float, free_mb: float) -> dict[str, Counter]:
+    """A volume that answers in a few milliseconds."""
+    path = f"\\LogicalDisk({letter}:)\\"
+    return {
+        path + "Avg. Disk sec/Read": Counter(level=0.003, spread=0.2),
+        path + "Avg. Disk sec/Write": Counter(level=0.002, spread=0.2),
+        path + "% Free Space": Counter(level=free_percent, kind="fraction", spread=0),
+        path + "Free Megabytes": Counter(level=free_mb, kind="gauge", spread=0),
+    }
+
+
+def _windows(busy: float, available_mb: float) -> dict[str, Counter]:
+    """Processors (percent busy), memory and network of a current Windows host in a healthy run."""
+    adapter = f"\\Network Interface({NIC})\\"
+    return {
+        **{path: Counter(level=busy, kind="percent", spread=0.15) for path in EACH},
+        "\\Processor(_Total)\\% Processor Time": Counter(mean=EACH),
+        "\\Processor(_Total)\\% Privileged Time": Counter(level=0.2 * busy, kind="percent", spread=0.15),
+        "\\System\\Processor Queue Length": Counter(level=1, kind="gauge", spread=1),
+        "\\System\\Context Switches/sec": Counter(level=9000, spread=0.1),
+        "\\Memory\\Available MBytes": Counter(level=available_mb, kind="gauge", spread=0.01),
+        "\\Memory\\% Committed Bytes In Use": Counter(level=58, kind="percent", spread=0.01),
+        "\\Memory\\Pages/sec": Counter(level=12, spread=0.5),
+        adapter + "Bytes Total/sec": Counter(level=9e6, spread=0.1),
+        adapter + "Current Bandwidth": Counter(level=1e10, kind="gauge", spread=0),
+        adapter + "Output Queue Length": Counter(kind="gauge"),
+        adapter + "Packets Outbound Errors": Counter(kind="gauge"),
+        adapter + "Packets Received Errors": Counter(kind="gauge"),
+    }
+
+
+def simulate(site: Site, host: str, *, trouble: bool) -> Recording:
+    """Simulate the counters of a host in one run.
+
+    Each has its own random generator, so that a change does not affect others.
+    """
+    out = Recording()
+    for path, counter in counters(site, host).items():
+        if parts := counter.mean or counter.sum:
+            total = added(out[part] for part in parts)
+            _put(out, path, counter.kind, total / len(parts) if counter.mean else total)
+            continue
+        level = counter.trouble if trouble and counter.trouble is not None else counter.level
+        chance = np.random.Generator(np.random.PCG64([SEED, zlib.crc32(f"{host}{path}".encode())]))
+        values = _curve(level, site.seconds)
+        reach = np.minimum(values, 100 - values) if counter.kind == "percent" else values
+        _put(out, path, counter.kind, values + counter.spread * chance.uniform(-1, 1, len(values)) * reach)
+    return out
+
+
+def _curve(level: float | Sequence[tuple[float, float]], seconds: Values) -> Values:
+    if isinstance(level, float):
+        return np.full(len(seconds), level)
+    at, values = zip(*level, strict=True)
+    return np.interp(seconds, at, values)
+
+
+def _put(out: Recording, path: str, kind: Kind, values: Values) -> None:
+    method = out.gauge if kind == "gauge" else out.fraction if kind == "fraction" else out.interval
+    method(path, values)
