@@ -63,12 +63,14 @@ class Figures:
 class Column:
     """A column of a table; numbers are aligned to the right.
 
-    Where a terminal is narrow, columns with an `optional` rank are left out, the lowest rank first.
+    Where a terminal is narrow, columns with an `optional` rank are left out, the lowest rank first. `style` is the CSS
+    class of its cells.
     """
 
     title: str
     numeric: bool = False
     optional: int = 0
+    style: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The review as one HTML file that loads nothing else."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from plimsoll.charts.chart import Charts
 from plimsoll.insights.insights import Insights
@@ -8,41 +8,20 @@ from plimsoll.model.document import Document
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
 from plimsoll.report.first_screen import FirstScreen, first_screen
-from plimsoll.report.html import cover
+from plimsoll.report.html.appendix import Hashes, basis, hosts_table, statistics, unjudged
 from plimsoll.report.html.crossed import crossed
 from plimsoll.report.html.gauge import level_of, water
 from plimsoll.report.html.matrix import matrix
 from plimsoll.report.html.not_crossed import NotCrossed
-from plimsoll.report.html.statistics_table import statistics
-from plimsoll.report.html.unjudged import unjudged
 from plimsoll.report.phases_text import phases_text
 from plimsoll.report.render.html import render_page
-from plimsoll.report.wording import condition_text, crossed_summary, host_of, never_tested, old_limits, scope, threshold
+from plimsoll.report.wording import crossed_summary, never_tested, old_limits, scope, threshold, where
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import how_long, place, worst_crossed, worst_text
+from plimsoll.review.sentences import breach_sentence, how_long, place, worst_crossed, worst_text
 from plimsoll.review.verdict import Verdict
-from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.wording import limit_text
 
-_MOST_REMARKS = 200
-_UNJUDGED = (
-    (
-        Outcome.TOO_SHORT,
-        "Too short, and not met",
-        "recorded for less than what counts, and another condition of their rules never held in it",
-    ),
-    (Outcome.NO_DATA, "No data", "recorded, but without samples that could be judged"),
-    (
-        Outcome.NOT_JUDGED,
-        "Not judged",
-        "something that must be known is missing, or their phase does not occur in this run",
-    ),
-    (Outcome.NOT_RECORDED, "Not recorded", "the rules apply to these hosts, but these logs lack the counters"),
-    (Outcome.DOES_NOT_APPLY, "Does not apply", "no host in these logs is of the kind the rules are for"),
-    (Outcome.OFF, "Switched off", "plimsoll.toml says not to judge them, and why"),
-)
+_MOST_ON_COVER = 3  # hosts, and files
 
 
 def render(found: Insights, zone: Zone | None = None, now: int | None = None, *, appendix: bool = False) -> str:
@@ -54,7 +33,7 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
     """
     review = found.review
     zone = zone or review.zone
-    hashes = cover.Hashes(review)
+    hashes = Hashes(review)
     signals = review.signals
     filled = review.start is not None and review.end is not None
     unsure = review.phases_found.unsure if review.phases_found else ()
@@ -64,6 +43,7 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
     first = first_screen(found)
     causes, beside = (tuple(found.sections(place, zone)) for place in ("causes", "beside"))
     title = f"{review.word} {_name(review)}"
+    unjudged_blocks, digests = unjudged(review), hashes.texts()
     document = Document("review", title, _name(review), (*causes, *beside), simulated=review.run.simulated)
     return render_page(
         document,
@@ -83,7 +63,7 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
         scope=scope(review, zone),
         first=first,
         phases=phases_text(review, zone),
-        summaries=cover.summaries(review),
+        summaries=_summaries(review),
         sections=[one for one in sections if one.severity != "info"],
         notes=[one for one in sections if one.severity == "info"],
         old_limits=old_limits(review.set_aside),
@@ -96,16 +76,10 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
         ],
         causes=causes,
         beside=beside,
-        statistics=statistics(review, signals, zone),
-        unjudged=[
-            (title, text, len(some), unjudged(review, some))
-            for outcome, title, text in _UNJUDGED
-            if (some := _not_judged(review, outcome))
-        ],
-        rules=_rules(review),
-        remarks=review.remarks[:_MOST_REMARKS],
-        hosts=cover.hosts(review),
-        files=cover.files(review, zone, hashes),
+        unjudged=unjudged_blocks,
+        appendix_blocks=(*statistics(review, signals, zone), *unjudged_blocks, *basis(review, zone, digests)),
+        hosts=replace(hosts_table(review, _MOST_ON_COVER, label=""), hidden=0),
+        files=[(str(log.path), sha) for log, sha in zip(review.logs[:_MOST_ON_COVER], digests, strict=False)],
         threshold=threshold,
         place=place,
         how_long=how_long,
@@ -113,44 +87,18 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
     )
 
 
+def _summaries(review: Review) -> list[tuple[str, str, str]]:
+    """A line for each crossed signal that counts: severity, title and place, the sentence of its worst finding."""
+    return [
+        (group.severity, f"{group.worst.signal.title}, {where(group)}", breach_sentence(group.worst))
+        for group in review.groups
+        if group.worst.severe
+    ]
+
+
 def _sentence(clause: str) -> str:
     """`Both thresholds that apply were judged.`"""
     return f"{clause[:1].upper()}{clause[1:]}."
-
-
-@dataclass(frozen=True)
-class _RuleEntry:
-    """One rule in the list of rules."""
-
-    rule: Rule
-    pack: str
-    signal: Signal
-    limit: str
-    condition: str
-    look_at: str
-    overrides: tuple[str, ...]
-
-
-def _rules(review: Review) -> list[_RuleEntry]:
-    signals = review.question.signals
-    overridden: dict[str, dict[str, dict[str, None]]] = {}  # hosts by rule and note
-    for finding in review.findings:
-        if finding.override:
-            notes = overridden.setdefault(finding.rule.id, {})
-            notes.setdefault(finding.override.note, {})[host_of(finding)] = None
-    return [
-        _RuleEntry(
-            rule,
-            applied.pack.title,
-            signals[rule.signal],
-            limit_text(rule.healthy, signals[rule.signal].unit, rule.scale),
-            condition_text(rule, signals[rule.signal].unit),
-            ", ".join(signals[name].title for name in rule.look_at if name in signals),
-            tuple(f"{', '.join(hosts)}: {note}" for note, hosts in overridden.get(rule.id, {}).items()),
-        )
-        for applied in review.applied
-        for rule in applied.pack.rules
-    ]
 
 
 def _name(review: Review) -> str:
@@ -165,11 +113,6 @@ def _verdict_class(review: Review) -> str:
         return "unknown" if review.verdict == Verdict.UNKNOWN else "healthy"
     severities = {finding.rule.severity for finding in review.of(*CROSSED)}
     return "critical" if "critical" in severities else "warning"
-
-
-def _not_judged(review: Review, outcome: Outcome) -> list[Finding]:
-    """The findings of an outcome that are listed as not judged: of those recorded too briefly, the never tested."""
-    return [one for one in review.of(outcome) if outcome != Outcome.TOO_SHORT or never_tested(one)]
 
 
 def _link(finding: Finding, short: NotCrossed, held: NotCrossed) -> str:

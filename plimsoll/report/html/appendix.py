@@ -1,0 +1,380 @@
+"""The appendix of the report: statistics, what could not be judged, and what the review rests on."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from plimsoll.charts.scale import Scale, scale_for
+from plimsoll.model.document import Block, Bullets, Column, Inline, Link, Paragraph, Section, Table, Text
+from plimsoll.model.log import Log, Values
+from plimsoll.model.remark import counted, listed
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import host_key
+from plimsoll.model.times import Zone, duration_text
+from plimsoll.model.value_text import number, percent
+from plimsoll.report.wording import condition_text, host_of, never_tested, reason
+from plimsoll.review.findings import Applied, Finding, Outcome
+from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import between, place
+from plimsoll.review.statistics import WHOLE_RUN, Weights, figures
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.subjects import Subject
+from plimsoll.rules.wording import limit_text
+
+_MOST_FILES = 200
+_MOST_HOSTS = 300
+_MOST_REMARKS = 200
+_MOST_PLACES = 40
+_MOST_PACK_HOSTS = 12
+_SHOWN_SUBJECTS = (8, 4, 2, 1)  # of one signal: the most with which all signals fit into
+_MOST_ROWS = 240
+_MOST_COUNTERS = 200
+_NUMBERS = ("Mean", "p95", "p99", "Highest", "Lowest", "Not zero", "Mean of those", "Samples", "Missing")
+_UNJUDGED = (
+    (
+        Outcome.TOO_SHORT,
+        "Too short, and not met",
+        "recorded for less than what counts, and another condition of their rules never held in it",
+    ),
+    (Outcome.NO_DATA, "No data", "recorded, but without samples that could be judged"),
+    (
+        Outcome.NOT_JUDGED,
+        "Not judged",
+        "something that must be known is missing, or their phase does not occur in this run",
+    ),
+    (Outcome.NOT_RECORDED, "Not recorded", "the rules apply to these hosts, but these logs lack the counters"),
+    (Outcome.DOES_NOT_APPLY, "Does not apply", "no host in these logs is of the kind the rules are for"),
+    (Outcome.OFF, "Switched off", "plimsoll.toml says not to judge them, and why"),
+)
+
+
+class Hashes:
+    """The SHA-256 of every file, computed while the rest of the report is made."""
+
+    def __init__(self, review: Review) -> None:
+        self._pool = ThreadPoolExecutor()
+        self._results: list[Future[str | None]] = [
+            self._pool.submit(lambda log=log: log.digest) for log in review.logs[:_MOST_FILES]
+        ]
+
+    def texts(self) -> list[str]:
+        """Return a text for each log: its hash, or why there is none."""
+        with self._pool:
+            return [_hash(result) for result in self._results]
+
+
+def _hash(result: "Future[str | None]") -> str:
+    try:
+        return result.result() or "none: it is no file"
+    except OSError:
+        return "not known: the file could not be read again"
+
+
+def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -> Table:
+    """Return the hosts: the packs for their kind, their facts, their counters and the interval of these."""
+    counters: dict[str, int] = {}
+    intervals: dict[str, list[int]] = {}
+    for log in review.logs:
+        for series in log.series:
+            host = host_key(review.host_of(series))
+            counters[host] = counters.get(host, 0) + 1
+        for host in review.hosts_of(log):
+            intervals.setdefault(host_key(host), []).extend(log.intervals)
+    columns = (
+        *(Column("Host", style="name"), Column("Packs for its kind"), Column("Known of it", style="name")),
+        *(Column("Counters", numeric=True), Column("Every", numeric=True)),
+    )
+    rows = tuple(
+        (
+            host,
+            ", ".join(_packs_for(review, host)),
+            ", ".join(review.facts.of_host(host)),
+            number(counters.get(host_key(host), 0)),
+            between(intervals[host_key(host)]) if intervals.get(host_key(host)) else "–",
+        )
+        for host in review.hosts[:most]
+    )
+    return Table(columns, rows, label, hidden=len(review.hosts) - len(rows))
+
+
+def _packs_for(review: Review, host: str) -> Iterator[str]:
+    for applied in review.applied:
+        if applied.pack.applies_to and host_key(host) in map(host_key, applied.hosts):
+            yield applied.pack.title
+
+
+def basis(review: Review, zone: Zone, hashes: Sequence[str]) -> tuple[Section, ...]:
+    """Return what the review rests on: hosts, rules, phases, remarks and files."""
+    summary = f"{number(len(review.hosts))}, and what is known of them"
+    hosts = Section("Hosts", (hosts_table(review),), summary=summary, anchor="hosts", fold="closed")
+    parts = (hosts, _rules(review), *_phases(review, zone), *_remarks(review), _files(review, zone, hashes))
+    return (Section("What this rests on", parts),)
+
+
+def _rules(review: Review) -> Section:
+    overridden: dict[str, dict[str, dict[str, None]]] = {}  # hosts by rule and note
+    for finding in review.findings:
+        if finding.override:
+            notes = overridden.setdefault(finding.rule.id, {})
+            notes.setdefault(finding.override.note, {})[host_of(finding)] = None
+    packs = tuple(_pack(review, applied, overridden) for applied in review.applied)
+    rules = sum(len(applied.pack.rules) for applied in review.applied)
+    summary = f"{number(rules)} in {counted(len(packs), 'pack')}"
+    return Section("Rules and their sources", packs, summary=summary, anchor="rules", fold="closed")
+
+
+def _pack(review: Review, applied: Applied, overridden: dict[str, dict[str, dict[str, None]]]) -> Section:
+    where = f": {listed(applied.hosts, _MOST_PACK_HOSTS)}" if applied.hosts else ""
+    title = (f"{applied.pack.title} ", (f"{applied.why}{where}", "quiet"))
+    rules = tuple(
+        Section("", tuple(_rule(review, rule, overridden.get(rule.id, {}))), anchor=f"rule-{rule.id}", style="entry")
+        for rule in applied.pack.rules
+    )
+    return Section(title, rules, level=4)
+
+
+def _rule(review: Review, rule: Rule, overridden: dict[str, dict[str, None]]) -> Iterator[Block]:
+    """A rule: its limit, why, where it is from, what plimsoll.toml changes of it, and what to look at."""
+    signals = review.question.signals
+    signal = signals[rule.signal]
+    limit = limit_text(rule.healthy, signal.unit, rule.scale)
+    condition = (f" {condition_text(rule, signal.unit)} · {rule.id}", "quiet")
+    yield Paragraph(((signal.title, "strong"), f" {limit} ", (rule.severity, rule.severity), condition))
+    yield Paragraph((f"{rule.summary} ", (f"{signal.meaning} {rule.why}", "quiet")))
+    for source in rule.sources:
+        quote: tuple[Inline, ...] = (": ", (source.quote, "quote")) if source.quote else ()
+        yield Paragraph((f"{source.document}, {source.place}", *quote), "note")
+    for note, hosts in overridden.items():
+        yield Paragraph(f"† {', '.join(hosts)}: {note}")
+    if look_at := ", ".join(signals[name].title for name in rule.look_at if name in signals):
+        yield Paragraph(f"Look at: {look_at}", "note")
+
+
+def _phases(review: Review, zone: Zone) -> Iterator[Section]:
+    if not review.phases:
+        return
+    items: tuple[Text, ...] = tuple(
+        (f"{p.name} ", (f"{zone.span(p.start, p.end)} ({duration_text(p.end - p.start)})", "quiet"))
+        for p in review.phases
+    )
+    note = (
+        f"{review.phases_found.sentence} On the charts the times in which a boundary is with a probability of 95 % "
+        "are hatched."
+        if review.phases_found
+        else ""
+    )
+    summary = f"{number(len(items))}: {', '.join(phase.name for phase in review.phases)}"
+    blocks = (Bullets(items), *((Paragraph(note, "note"),) if note else ()))
+    yield Section("Phases", blocks, summary=summary, fold="closed")
+
+
+def _remarks(review: Review) -> Iterator[Section]:
+    if not review.remarks:
+        return
+    shown: tuple[Text, ...] = tuple(
+        (
+            (remark.kind.value, "strong"),
+            f" {remark}",
+            (f" ({number(remark.count)} times)" if remark.count > 1 else "", "quiet"),
+        )
+        for remark in review.remarks[:_MOST_REMARKS]
+    )
+    summary = f"{number(len(review.remarks))}: what was skipped, repaired, guessed or is worth knowing"
+    more = _more(len(review.remarks) - len(shown))
+    yield Section("Remarks", (Bullets(shown), *more), summary=summary, anchor="remarks", fold="closed")
+
+
+def _files(review: Review, zone: Zone, hashes: Sequence[str]) -> Section:
+    columns = (
+        *(Column("File", style="name"), Column("Format"), Column("Hosts", style="name"), Column("Rows from – to")),
+        *(Column(title, numeric=True) for title in ("Every", "Rows", "Counters", "Samples", "Missing")),
+        Column("Recorder's zone"),
+    )
+    rows = tuple(_file(review, log, zone, sha256) for log, sha256 in zip(review.logs, hashes, strict=False))
+    table = Table(columns, rows, "Files", hidden=len(review.logs) - len(rows))
+    return Section("Files", (table,), summary=number(len(review.logs)), anchor="files", fold="closed")
+
+
+def _file(review: Review, log: Log, zone: Zone, sha256: str) -> tuple[Text, ...]:
+    filled = len(log.times) > 0
+    return (
+        (f"{log.path} ", (f"SHA-256 {sha256}", "code")),
+        log.format,
+        ", ".join(review.hosts_of(log)),
+        zone.span(int(log.times[0]), int(log.times[-1])) if filled else "no rows",
+        between(log.intervals) if log.intervals else "–",
+        *map(number, (len(log.times), len(log.series), log.present, log.missing)),
+        log.zone.label(int(log.times[0]) if filled else 0),
+    )
+
+
+def unjudged(review: Review) -> tuple[Section, ...]:
+    """Return the rules that were not judged, by why and by pack."""
+    sections: list[Section] = []
+    for outcome, title, text in _UNJUDGED:
+        findings = [f for f in review.of(outcome) if outcome != Outcome.TOO_SHORT or never_tested(f)]
+        if findings:
+            summary = f"{number(len(findings))}: {text}"
+            sections.append(Section(title, tuple(_unjudged_packs(review, findings)), summary=summary, fold="closed"))
+    return (Section("Could not be judged", tuple(sections), anchor="unjudged"),) if sections else ()
+
+
+def _unjudged_packs(review: Review, findings: Iterable[Finding]) -> Iterator[Section]:
+    """The findings of one outcome, by pack, rule and the reason why it was not judged."""
+    why = {applied.pack.pack: applied.why for applied in review.applied}
+    packs: dict[str, dict[tuple[str, str], list[Finding]]] = {}
+    for finding in findings:
+        rules = packs.setdefault(finding.pack.pack, {})
+        rules.setdefault((finding.rule.id, reason(finding)), []).append(finding)
+    for name, rules in packs.items():
+        first = next(iter(rules.values()))[0]
+        quiet = f" {why.get(name, '')}" if first.outcome == Outcome.DOES_NOT_APPLY else ""
+        items: list[Text] = []
+        for (rule, because), group in rules.items():
+            places = listed([text for text in map(place, group) if text], _MOST_PLACES)
+            rest = f": {because}" if because else ""
+            items.append((Link(group[0].signal.title, f"rule-{rule}"), (f" {places}".rstrip(), "quiet"), rest))
+        yield Section((first.pack.title, (quiet, "quiet")), (Bullets(tuple(items)),), level=4)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What a row of the statistics is about; `low` if low values are the bad ones."""
+
+    title: str
+    place: str
+    unit: str
+    low: bool
+    samples: Samples
+    weights: Values | None
+
+
+def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> tuple[Section, ...]:
+    """Return the recorded signals over the whole run and in each phase, judged ones first, and other counters."""
+    if review.start is None or review.end is None:
+        return ()
+    rows, hidden, subjects = _signal_rows(review, signals)
+    counters, more_counters = _counter_rows(review, signals)
+    if not rows and not counters:
+        return ()
+    spans = [(WHOLE_RUN, review.start, review.end), *((p.name, p.start, p.end) for p in review.phases)]
+    longest = max(range(len(spans)), key=lambda at: (at > 0, spans[at][2] - spans[at][1]))
+    more = (
+        f"{number(hidden)} more are in the JSON; of a signal with many instances the {subjects} with the worst means "
+        "are shown."
+    )
+    notes = (Paragraph(more, "note"),) if hidden else ()
+    sections = [
+        Section(
+            name,
+            (_statistics_table("Signal", rows, start, end), *notes),
+            summary=f"{zone.span(start, end)}, {duration_text(max(0, end - start))}",
+            fold="open" if at == longest else "closed",
+        )
+        for at, (name, start, end) in enumerate(spans)
+        if rows
+    ]
+    if counters:
+        sections.append(
+            Section(
+                "Other counters",
+                (_statistics_table("Counter", counters, review.start, review.end), *_more(more_counters)),
+                summary=f"{number(len(counters) + more_counters)}: recorded, and no signal of Plimsoll's; over the "
+                "whole run, as they were recorded",
+                note=(
+                    "To judge them, write a pack: ",
+                    ("plimsoll rules new", "code"),
+                    " makes a signal for each counter of a log that has none.",
+                ),
+                fold="closed",
+            )
+        )
+    note = _statistics_note(review, weighted=any(row.weights is not None for row in rows))
+    return (Section("Statistics", tuple(sections), anchor="statistics", note=note),)
+
+
+def _statistics_note(review: Review, *, weighted: bool) -> str:
+    note = (
+        "Every signal as it was recorded, judged or not; judged ones first. Where low values are the bad ones, p5 and "
+        "p1 stand in the place of p95 and p99. Every counter's statistics are in the JSON."
+    )
+    if review.phases_found and review.phases:
+        note += f" The phases were found from the load: {review.phases_found.title}."
+    if weighted:
+        note += " As the sampling interval changed, a sample weighs as much as the time it stands for."
+    return note
+
+
+def _counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int]:
+    """The counters that no signal uses, and how many are left out."""
+    others = sorted(
+        signals.others(), key=lambda series: (host_key(review.host_of(series)), series.path or series.field)
+    )
+    weights = Weights()
+    rows: list[_Row] = []
+    for series in others[:_MOST_COUNTERS]:
+        samples = signals.counter(series)
+        title = series.path or f"{series.measurement} {series.field}"
+        rows.append(_Row(title, review.host_of(series), "", low=False, samples=samples, weights=weights(samples)))
+    return rows, len(others) - len(rows)
+
+
+def _signal_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int, int]:
+    """The worst subjects of each recorded signal; how many are left out; the most that are shown of one signal."""
+    judged = dict.fromkeys(f.rule.signal for f in review.findings if f.track is not None)
+    names = [name for name in dict.fromkeys((*judged, *review.question.signals)) if signals.of(name)]
+    sizes = [len(signals.of(name)) for name in names]
+    fitting = (most for most in _SHOWN_SUBJECTS if sum(min(most, size) for size in sizes) <= _MOST_ROWS)
+    most = next(fitting, _SHOWN_SUBJECTS[-1])
+    weights = Weights()
+    rows: list[_Row] = []
+    for name in names:
+        signal, recorded = review.question.signals[name], list(signals.of(name).items())
+        low = signal.worse == "lower"
+        if len(recorded) > most:
+            recorded = sorted(recorded, key=lambda item: float(item[1].present.values.mean()), reverse=not low)
+        rows += [
+            _Row(signal.title, str(subject), signal.unit, low, samples, weights(samples))
+            for subject, samples in sorted(recorded[:most], key=lambda item: _by_name(item[0]))
+        ]
+    return rows, sum(sizes) - len(rows), most
+
+
+def _by_name(subject: Subject) -> tuple[str, str]:
+    return host_key(subject.host), subject.instance or ""
+
+
+def _statistics_table(title: str, rows: Sequence[_Row], start: int, end: int) -> Table:
+    columns = (Column(title), Column("Where", style="name"), Column("Unit", style="quiet"))
+    columns += tuple(Column(name, numeric=True) for name in _NUMBERS)
+    texts: list[tuple[Text, ...]] = []
+    previous = ""
+    for row in rows:
+        texts.append(("" if row.title == previous else row.title, row.place, *_cells(row, start, end)))
+        previous = row.title
+    return Table(columns, tuple(texts), "Statistics", style="statistics")
+
+
+def _cells(row: _Row, start: int, end: int) -> tuple[Text, ...]:
+    """The unit, then mean, p95 and p99 (p5 and p1 if low values are the bad ones), highest, lowest, the share and mean
+    of the samples that are not zero, and the numbers of samples and of missing ones.
+    """
+    values = figures(row.samples, row.weights, start, end)
+    beyond = (values.p5, values.p1) if row.low else (values.p95, values.p99)
+    levels = (values.mean, *beyond, values.maximum, values.minimum)
+    scale = scale_for(max((abs(level) for level in levels if level is not None), default=0), row.unit)
+    texts: list[Text] = [_scaled(level, scale) for level in levels]
+    if row.low:
+        texts[1], texts[2] = (("p5 ", "small"), str(texts[1])), (("p1 ", "small"), str(texts[2]))
+    share = "–" if values.nonzero_share is None else percent(values.nonzero_share)
+    counts = number(values.samples), number(values.missing)
+    return (scale.unit, *texts, share, _scaled(values.nonzero_mean, scale), *counts)
+
+
+def _scaled(value: float | None, scale: Scale) -> str:
+    return "–" if value is None else number(value * scale.factor)
+
+
+def _more(hidden: int) -> tuple[Paragraph, ...]:
+    return (Paragraph(f"{number(hidden)} more are in the JSON.", "note"),) if hidden > 0 else ()
