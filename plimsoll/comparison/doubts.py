@@ -16,7 +16,7 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number
-from plimsoll.review.doubts import Doubt
+from plimsoll.review.findings import Doubt
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import breach_sentence
 

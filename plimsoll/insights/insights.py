@@ -13,7 +13,7 @@ from typing import Any, Literal
 from plimsoll.insights.insight import F, Insight
 from plimsoll.model.document import Section
 from plimsoll.model.times import Zone
-from plimsoll.review.doubts import Doubt
+from plimsoll.review.findings import Doubt
 from plimsoll.review.review import Review
 from plimsoll.review.verdict import Verdict
 

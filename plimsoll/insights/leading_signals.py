@@ -1,9 +1,11 @@
 """Which recorded signals are looked at for spikes and averages: what only repeats others is not."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
+from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -45,3 +47,18 @@ def _has_instances(review: Review, name: str, host: str) -> bool:
         for other, one in signals.items()
         if other.startswith(family)
     )
+
+
+def response_times(signals: Mapping[str, Signal]) -> tuple[str, ...]:
+    """Their names; what a client waits for as a whole comes before its parts in the files."""
+    return tuple(name for name, signal in signals.items() if signal.response_time)
+
+
+@cache
+def _smallest() -> dict[str, float]:
+    return shipped_table("plimsoll.insights", "smallest_change.yaml", dict[str, float])
+
+
+def smallest_change(unit: str) -> float:
+    """The smallest change worth telling, in the unit."""
+    return _smallest().get(unit, 1.0)

@@ -8,8 +8,7 @@ from plimsoll.insights.insights import Insights, insights
 from plimsoll.model.series import host_key
 from plimsoll.model.value_text import quantity
 from plimsoll.report.wording import extreme, threshold
-from plimsoll.review.findings import CROSSED, Finding, Outcome
-from plimsoll.review.ranking import nearness
+from plimsoll.review.findings import CROSSED, Finding, Outcome, nearness
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of, subject_title, worst_shown
 from plimsoll.review.verdict import Verdict, closest_of

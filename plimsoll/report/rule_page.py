@@ -3,6 +3,7 @@
 The text is Markdown that is also readable as plain text.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,15 @@ from plimsoll.rules.schema.pack import OFTEN, Condition, Pack, Rule
 from plimsoll.rules.schema.signal import Derivation, Fields, Signal, Source, Transform
 from plimsoll.rules.schema.units import unit_of
 from plimsoll.rules.wording import counted_by, crossed_text, healthy_text, limit_text
+
+_CODE = re.compile(r"`([^`]*)`")
+
+
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+
+
+_HEADING = re.compile(r"#+ ")
+
 
 Signals = Mapping[str, Signal]
 
@@ -216,3 +226,23 @@ def _family(name: str, signals: Signals) -> Iterator[str]:
     if derived := signals[name].derived:
         for operand in derived.operands:
             yield from _family(operand, signals)
+
+
+def as_text(markdown: str) -> Iterator[str]:
+    """The lines without marks: headings as they are, what is below them indented. What is code is left alone."""
+    below = False
+    for line in markdown.rstrip("\n").split("\n"):
+        if heading := _HEADING.match(line):
+            below = len(heading[0]) > 2
+            yield _bare(line[heading.end() :])
+        elif line.strip():
+            yield f"{'  ' if below else ''}{_bare(line)}"
+        else:
+            yield ""
+
+
+def _bare(line: str) -> str:
+    """A line without the marks of Markdown outside its code."""
+    parts = _CODE.split(line)  # text and code by turns
+    parts[::2] = [_LINK.sub(r"\1", text).replace("**", "") for text in parts[::2]]
+    return "".join(parts)

@@ -9,11 +9,9 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.styled import Line, rows_of
 from plimsoll.model.times import Zone
 from plimsoll.report.first_screen import first_screen
-from plimsoll.report.phases_text import phases_text
 from plimsoll.report.render.terminal import answer_lines
-from plimsoll.report.terminal_details import details, when
-from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, rows, title, unjudged_titles
-from plimsoll.report.wording import crossed_summary, host_of, never_tested, scope
+from plimsoll.report.terminal_details import UNJUDGED, by_signal, details, dim, head, rows, title, unjudged_titles, when
+from plimsoll.report.wording import crossed_summary, host_of, never_tested, phases_text, scope
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 from plimsoll.review.groups import Group
 from plimsoll.review.review import Review

@@ -1,17 +1,19 @@
 """All of a review as terminal text: what limits it, what was crossed, held and not judged, and what else it tells."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from plimsoll.insights.insights import Insights
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import counted, listed
-from plimsoll.model.styled import Line
+from plimsoll.model.remark import counted, listed, short
+from plimsoll.model.styled import Line, Part, cells, in_columns
 from plimsoll.model.times import Zone
-from plimsoll.model.value_text import percent
+from plimsoll.model.value_text import percent, quantity
 from plimsoll.report.render.terminal import render_lines
-from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, rows, title, unjudged_titles
 from plimsoll.report.wording import (
+    extreme,
     host_of,
+    margin,
     never_tested,
     old_limits_in_brief,
     reason,
@@ -19,10 +21,49 @@ from plimsoll.report.wording import (
     threshold,
     used_by,
 )
-from plimsoll.review.findings import Finding, Outcome
+from plimsoll.review.findings import Finding, Outcome, nearness
 from plimsoll.review.groups import Group
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import crossed_clause, in_phase, place
+from plimsoll.review.sentences import crossed_clause, in_phase, place, worst_crossed, worst_shown, worst_text
+from plimsoll.rules.severity import COLOURS, MARKS
+
+UNJUDGED = (
+    (Outcome.NO_DATA, "No data"),
+    (Outcome.NOT_JUDGED, "Not judged"),
+    (Outcome.NOT_RECORDED, "Not recorded in these logs"),
+    (Outcome.OFF, "Switched off in plimsoll.toml"),
+)
+
+
+_PLACE_WIDTH = 36
+
+
+_SHORT_PLACE = 20
+
+
+_ALL = 9  # columns, and more than any row has
+
+
+@dataclass(frozen=True)
+class _Row:
+    title: str
+    place: str
+    worst_of: int
+    value: str
+    how: str
+    limit: str
+    more_limits: int
+    margin: str
+
+
+_LAYOUTS: tuple[Callable[[_Row], tuple[str, ...]], ...] = (
+    lambda one: (one.title, _placed(one, _PLACE_WIDTH), f"{one.how} {one.value}", _limits(one), one.margin),
+    lambda one: (one.title, _placed(one, _PLACE_WIDTH), one.value, one.limit, one.margin),
+    lambda one: (one.title, short(one.place, _SHORT_PLACE), one.value, one.limit, one.margin),
+    lambda one: (one.title, one.value, one.limit, one.margin),
+    lambda one: (one.title, one.value, one.limit),
+)
+
 
 _MOST_IN_FULL = 6  # groups with their details
 _MOST_IN_A_LINE = 12  # more groups, a line each
@@ -152,3 +193,79 @@ def _packs(review: Review) -> Iterator[Line]:
     where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
     yield ()
     yield (dim(f"Judged by the packs {', '.join(where)}."),)
+
+
+def title(text: str) -> Iterator[Line]:
+    """A heading, after an empty line."""
+    yield ()
+    yield ((text, "bold"),)
+
+
+def dim(text: str) -> Part:
+    """A text of less weight."""
+    return text, "dim"
+
+
+def head(group: Group) -> Line:
+    """What was crossed, where, and by how much."""
+    colour, mark, worst = COLOURS[group.severity], MARKS[group.severity], group.worst
+    where = place(worst)
+    if len(group.hosts) > 1:
+        where = f"{group.on_hosts}, worst {where}"
+    elif (instances := group.instances_on(host_of(worst))) > 1:
+        where = f"{where} (worst of {instances:,})"
+    return (
+        (f"{mark} {group.severity}", colour),
+        "  ",
+        (f"{worst.signal.title} · {where}", "bold"),
+        f"  {worst_text(worst, worst_crossed(worst))}, limit {threshold(worst)}",
+    )
+
+
+def by_signal(found: Iterable[Finding]) -> list[list[Finding]]:
+    """The findings of each signal, nearest to its limit first."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in sorted(found, key=nearness):
+        groups.setdefault(finding.rule.signal, []).append(finding)
+    return list(groups.values())
+
+
+def rows(groups: Sequence[Sequence[Finding]], width: int) -> list[Line]:
+    """A row for each signal: the rule and subject that came nearest. Columns are left out until rows fit the width."""
+    fitting: list[str] = []
+    for layout in _LAYOUTS:
+        fitting = in_columns([layout(_row(group)) for group in groups], None, left=_ALL)
+        if all(cells(row) <= width for row in fitting):
+            break
+    return [(row,) for row in fitting]
+
+
+def _placed(one: _Row, width: int) -> str:
+    return short(one.place, width) + (f" (worst of {one.worst_of:,})" if one.worst_of > 1 else "")
+
+
+def _limits(one: _Row) -> str:
+    return one.limit + (f" (and {counted(one.more_limits, 'more limit')})" if one.more_limits else "")
+
+
+def _row(alike: Sequence[Finding]) -> _Row:
+    nearest = alike[0]
+    return _Row(
+        nearest.signal.title,
+        place(nearest),
+        len({one.subject.key for one in alike if one.subject}),
+        quantity(worst_shown(nearest), nearest.signal.unit),
+        extreme(nearest),
+        threshold(nearest),
+        len({one.rule.id for one in alike}) - 1,
+        margin(nearest) + ("" if nearest.severe else "  info"),
+    )
+
+
+def unjudged_titles(found: Iterable[Finding], hosts: int) -> Iterator[str]:
+    """The signals, with their hosts unless they are all hosts of the run."""
+    where: dict[str, dict[str, None]] = {}
+    for one in found:
+        where.setdefault(one.signal.title, {})[host_of(one)] = None
+    for title, names in where.items():
+        yield f"{title} ({listed(list(names), 3)})" if len(names) < hosts else title

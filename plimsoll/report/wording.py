@@ -3,16 +3,21 @@
 import math
 from collections.abc import Sequence
 
-from plimsoll.model.remark import counted
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.groups import Group, crossed_groups, severities
+from plimsoll.review.phases.found_phases import FoundPhases
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import between, crossed_clause, gained_in, limit_of, place, reduced, worst_shown
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.wording import limit_text, reduction
+
+_MOST = 3
+
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
 
@@ -212,3 +217,44 @@ def where(group: Group) -> str:
     if len(group.hosts) > 1:
         return f"{group.on_hosts}, worst {place(group.worst)}"
     return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"
+
+
+def phases_text(review: Review, zone: Zone) -> str:
+    """A sentence or two on the phases that were found; empty if they were set by hand, or there is nothing to say."""
+    found = review.phases_found
+    if found is None or not found.worth_telling:
+        return ""
+    if not any(one.rule.phase and one.track for one in review.findings):
+        return "" if found.fallback else found.sentence
+    if not found.phases:
+        return found.sentence
+    if review.judged_by_found:
+        return f"{found.sentence} {_used(review, found, zone)}"
+    if review.question.whole_run:
+        return f"{found.sentence} Rules for the steady state were judged throughout the run, as asked."
+    typed = f"{Parameter.STEADY} {steady_typed(review, found, zone)}"
+    return f"{found.sentence} This is not sure enough to judge by, so the whole run was judged; {typed} judges by it."
+
+
+def _used(review: Review, found: FoundPhases, zone: Zone) -> str:
+    begin = found.boundaries[0]
+    from_ = "throughout" if begin is None else f"from {zone.clock(begin.at, date=_several_days(review, zone))} on"
+    used = f"Rules for the steady state were judged {from_}"
+    if begin is None:
+        return f"{used}."
+    used = f"{used}; {Parameter.WHOLE_RUN} judges them throughout."
+    if not review.before_steady:
+        return used
+    crossed = dict.fromkeys(one.signal.title for one in review.before_steady)
+    return f"{used} Past a limit before that only, and not counted: {listed(list(crossed), _MOST)}."
+
+
+def steady_typed(review: Review, found: FoundPhases, zone: Zone) -> str:
+    """The steady state as it is typed: `10:22:20/12:32:00`."""
+    pattern = "%Y-%m-%dT%H:%M:%S" if _several_days(review, zone) else "%H:%M:%S"
+    one = found.steady
+    return "/".join(zone.local(at).strftime(pattern) for at in (one.start, one.end)) if one else ""
+
+
+def _several_days(review: Review, zone: Zone) -> bool:
+    return zone.local(review.start or 0).date() != zone.local(review.end or 0).date()

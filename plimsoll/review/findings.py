@@ -1,9 +1,10 @@
 """The question that is put to a run, and the answer: one finding for each rule and subject."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from math import log
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from plimsoll.hosts.facts import Drives
 from plimsoll.hosts.overrides import Override, Overrides
 from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import host_key
 from plimsoll.rules.crossings import (
     NONE_FOUND,
     Crossing,
@@ -24,6 +26,7 @@ from plimsoll.rules.crossings import (
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.severity import SEVERITIES
 from plimsoll.rules.states import Truth
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.tracks import Track
@@ -49,6 +52,7 @@ class Outcome(StrEnum):
 
 CROSSED = (Outcome.CROSSED, Outcome.OFTEN)
 JUDGED = (*CROSSED, Outcome.HELD)
+_OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN: 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +231,20 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """A reason, as a sentence without its full stop, and what to do about it; `about` is the finding it names."""
+
+    reason: str
+    advice: str = ""
+    about: Finding | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """The whole sentence."""
+        return f"{self.reason}{f'; {self.advice}' if self.advice else ''}."
+
+
+@dataclass(frozen=True)
 class Applied:
     """A pack and the hosts it was applied to, and why."""
 
@@ -265,3 +283,58 @@ class Question:
     in_operation: bool = False
     apart: bool = False
     planned: Sequence[Planned] = ()
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings by rank; of one rule that was crossed for about as long on several, the worst value first."""
+    ranked = sorted(findings, key=_rank)
+    by_rule: dict[tuple[str, Outcome], list[int]] = {}
+    for at, one in enumerate(ranked):
+        if one.outcome in CROSSED:
+            by_rule.setdefault((one.rule.id, one.outcome), []).append(at)
+    for places in by_rule.values():
+        alike = sorted((ranked[at] for at in places), key=_by_value)
+        for at, one in zip(places, alike, strict=True):
+            ranked[at] = one
+    return ranked
+
+
+def _by_value(finding: Finding) -> tuple[int, int, int, float]:
+    """Severity, and durations to a tenth, before values."""
+    longest, in_all = (
+        round(log(max(one, 1)) / log(1.1)) for one in (finding.columns.longest_fired, finding.time_crossed)
+    )
+    return SEVERITIES.index(finding.rule.severity), -longest, -in_all, -finding.times_past
+
+
+def _rank(finding: Finding) -> tuple[object, ...]:
+    """Worst first: crossed by severity and duration, held by the room left, then what was not judged."""
+    subject = finding.subject
+    name = finding.rule.id, host_key(subject.host) if subject else "", (subject.instance or "") if subject else ""
+    if finding.track is None:  # most are: what is not recorded
+        return _OUTCOME[finding.outcome], 0, False, 0, 0, 0, float("inf"), *name
+    crossed = finding.outcome in CROSSED
+    room = finding.room
+    return (
+        _OUTCOME[finding.outcome],
+        SEVERITIES.index(finding.rule.severity) if crossed or finding.outcome == Outcome.TOO_SHORT else 0,
+        finding.outcome == Outcome.OFTEN,
+        -finding.columns.longest_fired,
+        -finding.time_crossed if crossed else 0,
+        -finding.times_past if crossed else 0,
+        room if room is not None else float("inf"),
+        *name,
+    )
+
+
+def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
+    """Orders what held: warning and critical ones first, then what was crossed briefly, then by the room left.
+
+    Of those whose other condition never held, the value furthest towards the limit comes first.
+    """
+    room = finding.room
+    brief = not finding.columns.fired.all()
+    crossed = -(finding.share_of_time or 0) if brief else 0.0
+    lower = finding.rule.healthy.worse == "lower"
+    worst = float("inf") if np.isnan(finding.worst) else finding.worst if lower else -finding.worst
+    return not finding.severe, not brief, crossed, float("inf") if room is None else room, worst

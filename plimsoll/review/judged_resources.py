@@ -13,9 +13,9 @@ import numpy as np
 from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.log import Times
 from plimsoll.model.remark import listed
-from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, Doubt
-from plimsoll.review.findings import JUDGED, Applied, Finding, Outcome
-from plimsoll.review.needed import hosts_with_guests, needed
+from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE
+from plimsoll.review.findings import JUDGED, Applied, Doubt, Finding, Outcome
+from plimsoll.review.missing_counters import hosts_with_guests, needed
 from plimsoll.review.recording.host_spans import Absence, lost
 from plimsoll.rules.instances import Instances, is_physical, is_volume, letters
 from plimsoll.rules.schema.field_types import Resource
@@ -289,3 +289,18 @@ def _advice(lacks: Sequence[Lack], host: str, applied: Sequence[Applied]) -> str
 
 def _disks_text(names: Sequence[str]) -> str:
     return f"disk {names[0]}" if len(names) == 1 else f"disks {listed(names, _MOST_DISKS)}"
+
+
+def healthy_text(findings: Sequence[Finding], judged: Sequence[Resource]) -> str:
+    """The verdict on a healthy run; `judged` are the resources that were judged on every host."""
+    others = [NAMES[one] for one in RESOURCES if one not in judged]
+    if not others:
+        return "Healthy."
+    if not judged:
+        return f"Healthy by what was asked for; {and_text(others)} were not judged."
+    names = and_text([NAMES[one] for one in judged])
+    counted = (one for one in findings if one.severe and one.outcome in JUDGED)
+    more = any((one.signal.resource or "").replace("space", "disk") not in judged for one in counted)
+    verb = "was" if others == [NAMES["memory"]] else "were"
+    rest = f"{and_text(others)} {verb} not judged" if more else "nothing else was judged"
+    return f"{names[:1].upper()}{names[1:]} healthy; {rest}."

@@ -12,14 +12,12 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import other_intervals, sampling_interval
 from plimsoll.model.series import LOAD_DRIVER, Series, host_key
-from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question
+from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question, worst_first
 from plimsoll.review.notes import no_drive, notes_on
 from plimsoll.review.processes import with_processes
-from plimsoll.review.ranking import worst_first
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.signal_samples import signal_samples
-from plimsoll.review.stand_ins import without_stand_ins
-from plimsoll.review.superseded import supersede
+from plimsoll.review.superseded import supersede, without_stand_ins
 from plimsoll.rules.crossings import any_fired, longest_stretch, share_of_time, time_crossed
 from plimsoll.rules.evaluate import Judge
 from plimsoll.rules.fields import transformed

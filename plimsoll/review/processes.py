@@ -13,9 +13,11 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.review.findings import CROSSED, Finding, Processes, Use
-from plimsoll.review.phases.rest_of_phase import in_rest_of_phase, phase_of
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.signal import Signal
+
+_LEAST = 0.05  # our choice: of the samples in a phase; the few that may be left at its end tell nothing of it
+
 
 MOST_BREACHES = 100  # of one finding, the longest
 _PREFIX = "process."
@@ -130,3 +132,35 @@ def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
 def _edges(breaches: Sequence[Crossing]) -> tuple[Times, Times]:
     starts = np.array([one.start for one in breaches], dtype=np.int64)
     return starts, np.array([one.end for one in breaches], dtype=np.int64)
+
+
+def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | None:
+    """The name of the phase that contains all of the crossings; None if no single phase does."""
+    names = {_containing(one, phases) for one in crossings}
+    return names.pop() if len(names) == 1 else None
+
+
+def in_rest_of_phase(
+    times: Times, name: str, crossings: Sequence[Crossing], phases: Sequence[Phase]
+) -> NDArray[np.bool_]:
+    """Which times are in the phases of this name but in none of the crossings; none if hardly any are left."""
+    inside = np.zeros(len(times), dtype=bool)
+    for phase in phases:
+        if phase.name == name:
+            inside |= (times >= phase.start) & (times <= phase.end)
+    rest = inside & ~in_crossings(times, crossings)
+    return rest if rest.sum() > _LEAST * inside.sum() else np.zeros_like(rest)
+
+
+def in_crossings(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:
+    """Which times are in one of the crossings; those are in time order."""
+    if not crossings:
+        return np.zeros(len(times), dtype=bool)
+    starts = np.array([one.start for one in crossings], dtype=np.int64)
+    ends = np.array([one.end for one in crossings], dtype=np.int64)
+    at = np.searchsorted(starts, times, side="right") - 1
+    return (at >= 0) & (times <= ends[np.maximum(at, 0)])
+
+
+def _containing(crossing: Crossing, phases: Sequence[Phase]) -> str | None:
+    return next((p.name for p in phases if p.start <= crossing.start and crossing.end <= p.end), None)

@@ -9,7 +9,14 @@ from plimsoll.model.series import host_key
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 from plimsoll.rules.host_filter import is_for_such, says_nothing
 from plimsoll.rules.schema.field_types import Fact
+from plimsoll.rules.stand_ins import JudgedSubjects
 from plimsoll.rules.subjects import Subject
+
+_UNJUDGED = (Outcome.OFF, Outcome.DOES_NOT_APPLY)
+
+
+_STANDS_IN = "it stands in for others where its counters are all that was recorded"
+
 
 _BECOMES_NOTE = (*JUDGED, Outcome.TOO_SHORT)
 _BECOMES_NOT_APPLICABLE = (Outcome.NO_DATA, Outcome.NOT_JUDGED, Outcome.NOT_RECORDED)
@@ -58,3 +65,22 @@ def _same_thing(old: Finding, current: Sequence[Finding]) -> bool:
     key = old.subject.key if old.subject else ("", None)
     instances = [one.subject.key[1] for one in current if one.subject]
     return any(one is None or key[1] is None or one == key[1] for one in instances)
+
+
+def without_stand_ins(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings; those of rules that stand in for one that was judged of the same thing do not apply."""
+    found = list(findings)
+    judged = JudgedSubjects((one.rule, one.subject) for one in found if one.subject and one.outcome in JUDGED)
+
+    def fitted(one: Finding) -> Finding:
+        if not one.rule.stands_in_for or one.subject is None or one.outcome in _UNJUDGED:
+            return one
+        if one.outcome == Outcome.NOT_RECORDED:
+            return replace(one, outcome=Outcome.DOES_NOT_APPLY, notes=(_STANDS_IN, *one.notes))
+        better = judged.better(one.rule, one.subject)
+        if better is None:
+            return one
+        judged.discard(one.rule, one.subject)
+        return replace(one, outcome=Outcome.DOES_NOT_APPLY, notes=(f"{better} judges it", *one.notes))
+
+    return [fitted(one) for one in found]

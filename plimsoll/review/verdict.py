@@ -9,8 +9,7 @@ from plimsoll.model.run import Planned
 from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.review.coverage import coverage
-from plimsoll.review.doubts import Doubt
-from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome
+from plimsoll.review.findings import CROSSED, JUDGED, Doubt, Finding, Outcome
 from plimsoll.review.groups import Group, crossed_groups
 from plimsoll.review.judged_resources import only_in_total
 from plimsoll.review.sentences import (

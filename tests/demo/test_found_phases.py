@@ -5,7 +5,7 @@ from plimsoll.api.inputs import Inputs, read
 from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.demo.runs import write_runs
 from plimsoll.hosts.settings import Settings
-from plimsoll.report.phases_text import phases_text
+from plimsoll.report.wording import phases_text
 from plimsoll.review.review_logs import review_logs
 from plimsoll.review.verdict import Verdict
 from plimsoll.rules.load import load

@@ -9,7 +9,7 @@ from plimsoll.model.parameters import as_options
 from plimsoll.report import terminal
 from plimsoll.report.html.render import render
 from plimsoll.report.json import ReviewDocument
-from plimsoll.report.phases_text import phases_text
+from plimsoll.report.wording import phases_text
 from tests.simulated import a_log, ar1, reviewed
 
 BATCHES = "\\SQLServer:SQL Statistics\\Batch Requests/sec"

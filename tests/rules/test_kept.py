@@ -77,7 +77,7 @@ def test_only_the_newest_are_kept(tmp_path):
 
 def test_a_shipped_table_is_parsed_once(tmp_path, monkeypatch):
     monkeypatch.setenv("PLIMSOLL_CACHE", str(tmp_path))
-    table = "plimsoll.review", "needed.yaml", dict[str, dict[str, str]]
+    table = "plimsoll.review", "missing_counters.yaml", dict[str, dict[str, str]]
     first = shipped_table(*table)
     monkeypatch.delattr(yaml, "load")
     assert shipped_table(*table) == first

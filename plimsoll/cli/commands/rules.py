@@ -14,7 +14,6 @@ from plimsoll.model.errors import Unusable, printable, suggest
 from plimsoll.model.remark import counted
 from plimsoll.model.times import duration_text
 from plimsoll.report import rule_page
-from plimsoll.report.markdown_text import as_text
 from plimsoll.rules.cases import run_case
 from plimsoll.rules.load import load
 from plimsoll.rules.schema.document import document
@@ -79,7 +78,7 @@ def explain(
     by_id = {each.id: (each, pack) for pack in catalogue.packs for each in pack.rules}
     if rule not in by_id:
         raise Unusable(f'rule "{rule}" is not known{suggest(rule, list(by_id))}; plimsoll rules list names them all')
-    print_lines((line,) for line in as_text(rule_page.explain(*by_id[rule], catalogue.signals)))
+    print_lines((line,) for line in rule_page.as_text(rule_page.explain(*by_id[rule], catalogue.signals)))
 
 
 @app.command("test", epilog=examples("plimsoll rules test mine.yaml", "plimsoll rules test"))

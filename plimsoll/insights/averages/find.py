@@ -12,8 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from plimsoll.insights.leading_signals import leading, plain
-from plimsoll.insights.smallest_change import smallest_change
+from plimsoll.insights.leading_signals import leading, plain, smallest_change
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.review.review import Review

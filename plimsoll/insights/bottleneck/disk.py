@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured
-from plimsoll.insights.bottleneck.resource_use import ResourceUse, State
+from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, State, figure_of
 from plimsoll.rules.subjects import Subject, is_total
 
 _GROWN = 3.0  # our choice: times the latency under low load

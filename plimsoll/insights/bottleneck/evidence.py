@@ -1,25 +1,60 @@
 """Everything a conclusion about the limit of a run is drawn from."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from plimsoll.insights.bottleneck.disk import disks
-from plimsoll.insights.bottleneck.front import why_not_too_small
+from plimsoll.insights.bottleneck.disk import disks, is_exact
 from plimsoll.insights.bottleneck.goes_with import GoesWith, goes_with
 from plimsoll.insights.bottleneck.inside_software import Waiting, waiting
 from plimsoll.insights.bottleneck.load_response import LoadResponse, after_the_peak, busy_part, load_response
 from plimsoll.insights.bottleneck.measured import Measured, median_in
 from plimsoll.insights.bottleneck.memory import memory
-from plimsoll.insights.bottleneck.near_for_a_time import NearForATime, near_for_a_time
 from plimsoll.insights.bottleneck.network import network
 from plimsoll.insights.bottleneck.processor import processors
-from plimsoll.insights.bottleneck.resource_use import ResourceUse, State
+from plimsoll.insights.bottleneck.resource_use import Resource, ResourceUse, State
 from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.phases.load import loads
 from plimsoll.review.review import Review
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject, is_total
+
+_CAPACITIES: tuple[tuple[Resource, str], ...] = (
+    ("cpu", "cpu.busy"),
+    ("cpu", "hyper_v.host_busy"),
+    ("memory", "memory.available"),
+    ("memory", "memory.available_percent"),
+    ("disk", "disk.idle"),
+    ("disk", "disk.busy"),
+    ("network", "network.sent_utilization"),
+    ("network", "network.received_utilization"),
+)
+
+
+@dataclass(frozen=True)
+class NearForATime:
+    """A signal whose means over parts of the run were past the value from which it is near its capacity.
+
+    `duration` is of those parts together, in ns; `worst` the furthest of the means.
+    """
+
+    resource: Resource
+    name: str
+    signal: Signal
+    subject: Subject
+    limit: float
+    worst: float
+    duration: int
+
+
+_LONGER = 1.25  # our choice: times the response time under low load
+
+
+_OF_CLIENTS = "client."  # signals of what drives the load, which sees all of a response
+
 
 # Our choices.
 _GREW = 1.5  # times the work under low load
@@ -204,3 +239,57 @@ def _at(measured: Measured, load: LoadResponse) -> Evidence:
         judge(measured, host, load) for host in measured.review.hosts for judge in (processors, memory, disks, network)
     )
     return Evidence(measured, load, tuple(resources), waiting(measured, load))
+
+
+def why_not_too_small(measured: Measured, load: LoadResponse) -> str | None:
+    """Why it is not known that the load was too small; None if response times stayed as under low load."""
+    if load.offered is None:
+        return "the connections of clients are not recorded, or hardly changed"
+    if not load.follows:
+        return "it is not known whether the work followed the load"
+    if load.low is None:
+        return "there was no low load to compare with"
+    answers = list(_answers(measured, load))
+    if not answers:
+        return "response times are not recorded where the connections are held"
+    if any(top > _LONGER * low for low, top in answers):
+        return "response times became longer with the load"
+    return None
+
+
+def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
+    """Each response time of the front, under low and under the highest load."""
+    hosts = {host_key(one) for one in load.offered.hosts} if load.offered else set()
+    for signal in measured.response_times:
+        for subject, values in measured.of(signal).items():
+            if host_key(subject.host) not in hosts and not signal.startswith(_OF_CLIENTS):
+                continue
+            low, top = (median_in(values, part) for part in (load.low, load.top) if part is not None)
+            if np.isfinite(low) and np.isfinite(top):
+                yield low, top
+
+
+def near_for_a_time(measured: Measured) -> tuple[NearForATime, ...]:
+    """For each resource of a host, the subject that was near its capacity for longest."""
+    found: dict[tuple[str, str], NearForATime] = {}
+    for one in _each(measured):
+        key = one.resource, one.subject.key[0]
+        if key not in found or one.duration > found[key].duration:
+            found[key] = one
+    return tuple(found.values())
+
+
+def _each(measured: Measured) -> Iterator[NearForATime]:
+    start, end = measured.parts.edges(0)
+    for resource, name in _CAPACITIES:
+        signal = measured.review.question.signals.get(name)
+        for subject, values in measured.of(name).items() if signal else ():
+            bound = measured.bound(name, subject)
+            overlaps = name == "disk.busy" and not is_exact(measured, subject)
+            if signal is None or bound is None or overlaps or is_total(subject.instance or ""):
+                continue
+            lower = signal.worse == "lower"
+            past = values <= bound.limit if lower else values >= bound.limit
+            if past.any():
+                worst = float(np.nanmin(values) if lower else np.nanmax(values))
+                yield NearForATime(resource, name, signal, subject, bound.limit, worst, int(past.sum()) * (end - start))

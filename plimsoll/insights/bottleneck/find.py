@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from plimsoll.insights.bottleneck.evidence import Evidence, evidence
-from plimsoll.insights.bottleneck.figure import Figure
 from plimsoll.insights.bottleneck.inside_software import Waiting
 from plimsoll.insights.bottleneck.load_response import LoadResponse
-from plimsoll.insights.bottleneck.resource_use import ONE_PROCESS, SQL_CACHE, STOLEN, ResourceUse, State
+from plimsoll.insights.bottleneck.resource_use import ONE_PROCESS, SQL_CACHE, STOLEN, Figure, ResourceUse, State
 from plimsoll.review.review import Review
 
 Kind = Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.rank_correlation import RankCorrelation, rank_correlation
-from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured
+from plimsoll.insights.bottleneck.resource_use import Figure, figure_of
 from plimsoll.model.log import Values
 from plimsoll.rules.subjects import Subject
 

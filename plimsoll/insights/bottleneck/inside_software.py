@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured, median_in
-from plimsoll.insights.smallest_change import smallest_change
+from plimsoll.insights.bottleneck.resource_use import Figure, figure_of
+from plimsoll.insights.leading_signals import smallest_change
 from plimsoll.model.series import Series
 from plimsoll.rules.subjects import Subject
 

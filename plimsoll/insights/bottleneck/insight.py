@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from plimsoll.insights.bottleneck.figure import Figure
 from plimsoll.insights.bottleneck.find import Bottleneck, find_bottleneck
 from plimsoll.insights.bottleneck.measured import median_in
 from plimsoll.insights.bottleneck.reasons import sentences
@@ -11,6 +10,7 @@ from plimsoll.insights.bottleneck.resource_use import (
     ONE_PROCESSOR,
     SQL_CACHE,
     STOLEN,
+    Figure,
     ResourceUse,
     State,
 )

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from plimsoll.analysis.equal_parts import EqualParts
 from plimsoll.analysis.filters import median
-from plimsoll.insights.response_times import response_times
+from plimsoll.insights.leading_signals import response_times
 from plimsoll.model.log import Values
 from plimsoll.model.series import HostKey, host_key
 from plimsoll.review.findings import Finding
-from plimsoll.review.needed import hosts_with_guests, is_linux, needed
+from plimsoll.review.missing_counters import hosts_with_guests, is_linux, needed
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.load import load

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import OURS, Measured, document_of
-from plimsoll.insights.bottleneck.resource_use import SQL_CACHE, ResourceUse, State
+from plimsoll.insights.bottleneck.resource_use import SQL_CACHE, Figure, ResourceUse, State, figure_of
 from plimsoll.model.log import Values
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import OURS, Mask, Measured
-from plimsoll.insights.bottleneck.resource_use import ResourceUse, State
+from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, State, figure_of
 from plimsoll.model.log import Values
 
 # Our choices.

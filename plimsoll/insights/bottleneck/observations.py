@@ -13,9 +13,9 @@ import numpy as np
 from plimsoll.analysis.response import middle
 from plimsoll.analysis.scalability import latency_knee
 from plimsoll.insights.bottleneck.evidence import Evidence
-from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.measured import median_in
 from plimsoll.insights.bottleneck.phrases import figure_text
+from plimsoll.insights.bottleneck.resource_use import Figure, figure_of
 from plimsoll.model.log import Values
 from plimsoll.model.value_text import number, quantity
 

@@ -3,13 +3,19 @@
 from collections.abc import Iterable, Sequence
 
 from plimsoll.analysis.rank_correlation import RankCorrelation
-from plimsoll.insights.bottleneck.evidence import Evidence
-from plimsoll.insights.bottleneck.figure import Figure
+from plimsoll.insights.bottleneck.evidence import Evidence, NearForATime
 from plimsoll.insights.bottleneck.goes_with import GoesWith
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import OURS
-from plimsoll.insights.bottleneck.near_for_a_time import NearForATime
-from plimsoll.insights.bottleneck.resource_use import ONE_PROCESS, ONE_PROCESSOR, STOLEN, Resource, ResourceUse, State
+from plimsoll.insights.bottleneck.resource_use import (
+    ONE_PROCESS,
+    ONE_PROCESSOR,
+    STOLEN,
+    Figure,
+    Resource,
+    ResourceUse,
+    State,
+)
 from plimsoll.model.remark import listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text

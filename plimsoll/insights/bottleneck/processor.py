@@ -7,10 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Bound, Measured, document_of, median_in
-from plimsoll.insights.bottleneck.resource_use import ONE_PROCESS, ONE_PROCESSOR, STOLEN, ResourceUse, State
+from plimsoll.insights.bottleneck.resource_use import (
+    ONE_PROCESS,
+    ONE_PROCESSOR,
+    STOLEN,
+    Figure,
+    ResourceUse,
+    State,
+    figure_of,
+)
 from plimsoll.model.log import Values
 from plimsoll.model.series import host_key
 from plimsoll.rules.load import load as load_rules

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 
 from plimsoll.insights.bottleneck import phrases
 from plimsoll.insights.bottleneck.evidence import Evidence
-from plimsoll.insights.bottleneck.figure import Figure, figure_of
 from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.bottleneck.observations import latencies, switching
-from plimsoll.insights.bottleneck.resource_use import ResourceUse
+from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, figure_of
 from plimsoll.model.times import duration_text
 from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence, subject_title

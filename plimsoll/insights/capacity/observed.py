@@ -9,7 +9,7 @@ import numpy as np
 from plimsoll.analysis.equal_parts import EqualParts
 from plimsoll.analysis.filters import median
 from plimsoll.insights.capacity.resources import Resource, resources
-from plimsoll.insights.response_times import response_times
+from plimsoll.insights.leading_signals import response_times
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples

@@ -13,8 +13,8 @@ import numpy as np
 
 from plimsoll.analysis.scalability import Knee, LatencyKnee, Law, Refused, latency_knee, scalability, throughput_knee
 from plimsoll.hosts.settings import is_load_step
+from plimsoll.insights.leading_signals import response_times
 from plimsoll.insights.load_steps.step_means import LoadStep, Means, mean
-from plimsoll.insights.response_times import response_times
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.series import host_key

@@ -7,8 +7,7 @@ import numpy as np
 
 from plimsoll.analysis.filters import median
 from plimsoll.analysis.regular_spikes import RegularSpikes, regular_spikes
-from plimsoll.insights.leading_signals import leading, plain
-from plimsoll.insights.smallest_change import smallest_change
+from plimsoll.insights.leading_signals import leading, plain, smallest_change
 from plimsoll.insights.spikes.rising import Events, LimitInSpikes, Rising, limits_in_spikes, processes, rising
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.rise_during_events import raised
-from plimsoll.insights.leading_signals import leading, plain
-from plimsoll.insights.smallest_change import smallest_change
+from plimsoll.insights.leading_signals import leading, plain, smallest_change
 from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within

@@ -15,8 +15,7 @@ from plimsoll.report.html.crossed import anchor
 from plimsoll.report.html.finding_lines import OWN_SCALE, constant, finding_lines, limits
 from plimsoll.report.html.gauge import level, water
 from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, never_tested, threshold, until
-from plimsoll.review.findings import Finding, Outcome
-from plimsoll.review.ranking import nearness
+from plimsoll.review.findings import Finding, Outcome, nearness
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import how_long, limit_of, place, worst_shown

@@ -11,8 +11,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import number, quantity
 from plimsoll.report.html.finding_lines import OWN_SCALE, constant
 from plimsoll.review.findings import Finding
-from plimsoll.review.phases.rest_of_phase import in_crossings, in_rest_of_phase, phase_of
-from plimsoll.review.processes import IDLE
+from plimsoll.review.processes import IDLE, in_crossings, in_rest_of_phase, phase_of
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal

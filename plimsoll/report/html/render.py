@@ -13,9 +13,8 @@ from plimsoll.report.html.crossed import crossed
 from plimsoll.report.html.gauge import level_of, water
 from plimsoll.report.html.matrix import matrix
 from plimsoll.report.html.not_crossed import NotCrossed
-from plimsoll.report.phases_text import phases_text
 from plimsoll.report.render.html import render_page
-from plimsoll.report.wording import crossed_summary, never_tested, old_limits, scope, threshold, where
+from plimsoll.report.wording import crossed_summary, never_tested, old_limits, phases_text, scope, threshold, where
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import breach_sentence, how_long, place, worst_crossed, worst_text

@@ -10,7 +10,8 @@ from plimsoll.model.remark import RESTARTED, Remark, counted, listed
 from plimsoll.model.run import Planned
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, Doubt, long_absence
+from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, long_absence
+from plimsoll.review.findings import Doubt
 from plimsoll.review.recorded_signals import RecordedSignals
 
 _UPTIME = "system.uptime"

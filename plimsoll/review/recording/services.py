@@ -15,7 +15,8 @@ from plimsoll.model.run import Planned
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import LOAD_DRIVER, Series, host_key
 from plimsoll.model.shipped_tables import shipped_table
-from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, Doubt
+from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE
+from plimsoll.review.findings import Doubt
 from plimsoll.review.recording.host_spans import Absence, lost, recordings, times_by
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.subjects import has_object

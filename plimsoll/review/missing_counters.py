@@ -32,4 +32,4 @@ def hosts_with_guests(findings: Sequence[Finding]) -> set[HostKey]:
 
 @cache
 def _counters() -> dict[str, dict[str, str]]:
-    return shipped_table("plimsoll.review", "needed.yaml", dict[str, dict[str, str]])
+    return shipped_table("plimsoll.review", "missing_counters.yaml", dict[str, dict[str, str]])
