@@ -1,6 +1,6 @@
 """Capacity from the logs of simulated load tests, as files, against what the simulator truly uses.
 
-The truth is what `python -m tests.simulators.capacity_trials` finds by simulating the load at which the limit is.
+The truth was found by simulating the load at which the limit is.
 """
 
 import pytest
@@ -16,9 +16,7 @@ from plimsoll.review.findings import Question
 from plimsoll.review.review import review
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.subjects import Subject
-from tests.simulators.events import simulated
-from tests.simulators.load_test_logs import write_logs
-from tests.simulators.load_tested import load_tested
+from tests.simulators.load_tests import load_tested, simulated, write_logs
 
 
 def recorded(folder, kind, seed):
