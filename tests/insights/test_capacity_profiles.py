@@ -9,10 +9,8 @@ from plimsoll.insights.capacity.find import capacity
 from plimsoll.insights.capacity.forecast import asked
 from plimsoll.insights.capacity.profiles.documented import (
     crossing,
-    disks,
     documented,
     most_users,
-    peak_users,
     rates_of,
 )
 from plimsoll.insights.capacity.profiles.profile import Profile, load_profile
@@ -75,16 +73,13 @@ FIGURES = {
     "V21": lambda: used(MEMBERSHIP, 25_000).use,
     "V22": lambda: used(f"{MEMBERSHIP}/two-processors", 20_000).use,
     "V23": lambda: used(f"{MEMBERSHIP}/one-processor", 10_000).use,
-    "V24": lambda: used(MEMBERSHIP, peak_users(200_000, 0.02, 2)).use,
+    "V24": lambda: used(MEMBERSHIP, 8000).use,
     "V25": lambda: share(MEMBERSHIP, 8000),
     "V26": lambda: used(f"{MEMBERSHIP}/two-processors", 8000).use,
     "V27": lambda: share(f"{MEMBERSHIP}/two-processors", 8000),
     "V28": lambda: used(f"{MEMBERSHIP}/one-processor", 8000).use,
     "V29": lambda: share(f"{MEMBERSHIP}/one-processor", 8000),
     "V36": lambda: used(MEMBERSHIP, 8000, "network").use,
-    "V40": lambda: disks(250, 100, 0),
-    "V41": lambda: disks(250, 100, 1),
-    "V45": lambda: disks(250, 100, 5),
 }
 
 

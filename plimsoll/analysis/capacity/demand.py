@@ -61,10 +61,6 @@ class Demand:
             self.idle * idle, self.each * each, self.bend, self.linear * each, self.highest * each, self.spread * each
         )
 
-    def per_operation(self, rates: Values) -> Values:
-        """The mean demand of an operation at rates of operations (shape: operations), for each replicate."""
-        return (self.use(rates[None, :])[:, 0] - self.idle) / max(float(rates.sum()), 1e-300)
-
 
 def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICATES) -> Demand:
     """Estimate the demands of operations.

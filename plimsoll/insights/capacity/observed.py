@@ -1,7 +1,7 @@
 """What was measured of load, use and response times in the same parts of the time of one or more runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -163,10 +163,10 @@ class _Run:
         self._offset = clock.offset if clock and not clock.no_common_time else 0
         every = [*done.rates.values(), *(one.samples for one in used)]
         step = max(SECOND, *(one.interval or SECOND for one in every))
-        start = max(self._first(samples) for samples in done.rates.values())
-        start = max(start, min(int(one.samples.present.times[0]) for one in used))
-        end = min(self._last(samples) for samples in done.rates.values())
-        end = min(end, max(int(one.samples.present.times[-1]) for one in used))
+        spans = [(int(one.present.times[0]), int(one.present.times[-1])) for one in done.rates.values()]
+        uses = [(int(one.samples.present.times[0]), int(one.samples.present.times[-1])) for one in used]
+        start = max(max(first for first, _ in spans) + self._offset, min(first for first, _ in uses))
+        end = min(min(last for _, last in spans) + self._offset, max(last for _, last in uses))
         whole = (end - start) // step
         count = min(_MOST, whole)
         if count < _FEWEST:
@@ -200,7 +200,7 @@ class _Run:
             done.of_driver,
             self._used,
             {key: values[kept] for key, values in use.items()},
-            tuple(Response(one.name, one.signal, one.times[kept], one.limit) for one in responses),
+            tuple(replace(one, times=one.times[kept]) for one in responses),
             None if in_flight is None else in_flight[kept],
             self._step_s,
         )
@@ -213,46 +213,39 @@ class _Run:
         return rates
 
     def _responses(self) -> list[Response]:
-        """Response times with an objective, else the one that tells most."""
-        review, found = self._review, list[Response]()
-        for one in review.findings:
-            rule = one.rule
-            signal = review.question.signals.get(rule.signal)
-            if one.pack.pack == _OBJECTIVE and one.outcome != Outcome.OFF and signal and signal.unit == "s":
-                every = list(review.signals.of(rule.signal).values())
-                if every:
-                    times = self._means(every[0], driver=self._done.of_driver)
-                    found.append(Response(rule.signal, signal, times, rule.healthy.limit))
+        """Response times with an objective, else the one that tells most; and the mean, which Little's law is of."""
+        responses: list[Response] = []
+        for finding in self._review.findings:
+            name, limit = finding.rule.signal, finding.rule.healthy.limit
+            if finding.pack.pack == _OBJECTIVE and finding.outcome != Outcome.OFF:
+                responses += self._response(name, limit, driver=self._done.of_driver, units=("s",))[:1]
         for name, limit in self._objectives.items():
-            every = list(review.signals.of(name).values())
-            if not every:
+            recorded = self._response(name, limit)[:1]
+            if not recorded:
                 raise Unusable(f"not known: {name}, of which an objective is given, was not recorded")
-            found = [one for one in found if one.name != name]
-            found.append(Response(name, review.question.signals[name], self._means(every[0], driver=True), limit))
-        if not found:
-            for name in response_times(review.question.signals):
-                every = list(review.signals.of(name).values())
-                signal = review.question.signals[name]
-                if len(every) == 1 and signal.unit in ("s", "ms"):
-                    scale = 1.0 if signal.unit == "s" else 1e-3
-                    times = scale * self._means(every[0], driver=name.startswith("client."))
-                    found.append(Response(name, signal, times, None))
-                    break
-        if all(one.name != MEAN for one in found):  # Little's law is of means
-            for one in review.signals.of(MEAN).values():
-                found.append(Response(MEAN, review.question.signals[MEAN], self._means(one, driver=True), None))
-        return found
+            responses = [response for response in responses if response.name != name] + recorded
+        for name in () if responses else response_times(self._review.question.signals):
+            recorded = self._response(name, driver=name.startswith("client."), units=("s", "ms"))
+            if len(recorded) == 1:
+                responses = recorded
+                break
+        return responses if any(response.name == MEAN for response in responses) else responses + self._response(MEAN)
+
+    def _response(
+        self, name: str, limit: float | None = None, *, driver: bool = True, units: tuple[str, ...] = ()
+    ) -> list[Response]:
+        """A response time (s) of each subject it was recorded of; none where its unit is another."""
+        signal = self._review.question.signals.get(name)
+        if signal is None or (units and signal.unit not in units):
+            return []
+        scale = 1e-3 if units and signal.unit == "ms" else 1.0
+        samples = self._review.signals.of(name).values()
+        return [Response(name, signal, scale * self._means(one, driver=driver), limit) for one in samples]
 
     def _means(self, samples: Samples, *, driver: bool, parts: EqualParts | None = None) -> Values:
         if driver and self._offset and self._done.of_driver:
             samples = Samples(samples.times + self._offset, samples.values)
         return (parts or self._parts).means(samples)
-
-    def _first(self, samples: Samples) -> int:
-        return int(samples.present.times[0]) + self._offset
-
-    def _last(self, samples: Samples) -> int:
-        return int(samples.present.times[-1]) + self._offset
 
 
 def _joined(parts: Sequence[Observed]) -> Observed:
@@ -267,36 +260,28 @@ def _joined(parts: Sequence[Observed]) -> Observed:
     shared = [one for one in first.resources if all(one.key in other.use for other in parts)]
     if not shared:
         raise Unusable("not known: the runs have no resource in common whose use was recorded")
-    responses = [one for one in first.responses if all(_response(other, one.name) for other in parts)]
     users = [one.users for one in parts if one.users is not None]
     flights = [one.in_flight for one in parts if one.in_flight is not None]
-    return Observed(
-        first.title,
-        first.unit,
-        names,
-        np.vstack([_columns(one.rates, one, names) for one in parts]),
-        np.vstack([_columns(one.fine, one, names) for one in parts]),
-        np.concatenate(users) if len(users) == len(parts) else None,
-        first.users_unit,
-        first.of_driver,
-        tuple(shared),
-        {one.key: np.concatenate([other.use[one.key] for other in parts]) for one in shared},
-        tuple(
-            Response(
-                one.name,
-                one.signal,
-                np.concatenate([found.times for other in parts if (found := _response(other, one.name))]),
-                one.limit,
-            )
-            for one in responses
+    times = {
+        response.name: [found.times for part in parts for found in part.responses if found.name == response.name]
+        for response in first.responses
+    }
+    return replace(
+        first,
+        names=names,
+        rates=np.vstack([_columns(one.rates, one, names) for one in parts]),
+        fine=np.vstack([_columns(one.fine, one, names) for one in parts]),
+        users=np.concatenate(users) if len(users) == len(parts) else None,
+        resources=tuple(shared),
+        use={one.key: np.concatenate([other.use[one.key] for other in parts]) for one in shared},
+        responses=tuple(
+            replace(one, times=np.concatenate(times[one.name]))
+            for one in first.responses
+            if len(times[one.name]) == len(parts)
         ),
-        np.concatenate(flights) if len(flights) == len(parts) else None,
-        float(np.mean([one.step_s for one in parts])),
+        in_flight=np.concatenate(flights) if len(flights) == len(parts) else None,
+        step_s=float(np.mean([one.step_s for one in parts])),
     )
-
-
-def _response(of: Observed, name: str) -> Response | None:
-    return next((one for one in of.responses if one.name == name), None)
 
 
 def _columns(rates: Values, one: Observed, names: Sequence[str]) -> Values:

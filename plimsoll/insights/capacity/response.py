@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plimsoll.analysis.capacity.queueing import isotonic, rising, stretch, stretch_of_users
 from plimsoll.analysis.filters import median
@@ -126,18 +125,12 @@ def longest_load(
     rng = np.random.default_rng(0)
     found = [_reaches(curve, most)]
     for _ in range(_REPLICATES):
-        drawn = [_Drawn(one, one.rows[rng.integers(len(one.rows), size=len(one.rows))]) for one in levels]
-        times = np.array([float(np.nanmean(curve.response.times[one.rows])) for one in drawn])
+        drawn = [one.rows[rng.integers(len(one.rows), size=len(one.rows))] for one in levels]
+        times = np.array([float(np.nanmean(curve.response.times[rows])) for rows in drawn])
         other = _curve(curve.response, levels, times, curve.resources, limit)
         found.append(_reaches(other, most) if other else np.inf)
     low, high = np.quantile(found[1:], [0.025, 0.975], method="nearest").tolist()
     return found[0], min(low, found[0]), max(high, found[0])
-
-
-@dataclass(frozen=True, eq=False)
-class _Drawn:
-    level: Level
-    rows: NDArray[np.intp]
 
 
 def _reaches(curve: ResponseCurve, most: float) -> float:

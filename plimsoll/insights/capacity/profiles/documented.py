@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 from plimsoll.insights.capacity.profiles.profile import Documented, Profile
@@ -11,9 +11,6 @@ from plimsoll.model.value_text import number, percent
 
 SCHEMA = "plimsoll.capacity-profile/1"
 _MOST_USERS = 1e9
-# Reads and writes of disks for one write, by RAID level: Site Server Membership Directory, "RAID".
-RAID_WRITES = {0: 1, 1: 2, 5: 4}
-DISK_IOPS = 60.0  # of one disk with 7,200 revolutions a minute, by the same document
 
 
 @dataclass(frozen=True)
@@ -139,16 +136,6 @@ def crossing(measured: Sequence[tuple[float, float]], each: float) -> tuple[floa
 def _meets(x0: float, y0: float, x1: float, y1: float, each: float) -> float:
     slope = (y1 - y0) / (x1 - x0)
     return inf if slope >= each else (y0 - slope * x0) / (each - slope)
-
-
-def disks(reads: float, writes: float, raid: int, iops: float = DISK_IOPS) -> int:
-    """How many disks so many reads and writes a second need. KeyError for a RAID level that is not known."""
-    return ceil((reads + RAID_WRITES[raid] * writes) / iops)
-
-
-def peak_users(members: float, online: float, peak_factor: float) -> float:
-    """How many users are at work at the peak: members, the share that is online on average, and the factor."""
-    return members * online * peak_factor
 
 
 def profile_blocks(found: DocumentedCapacity) -> tuple[Verdict, Bullets]:
