@@ -176,45 +176,35 @@ class Comparison:
     def _pairs(self) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
         return pairs(self.first.review, self.second.review, self.hosts)
 
-    def _compared(self, phase: CommonPhase) -> list[Compared]:
-        crossed = self.thresholds.order
-        effect = self.effect(phase)
+    def _compared(self, phase: CommonPhase) -> Iterator[Compared]:
+        thresholds, effect = self.thresholds, self.effect(phase)
         others = [
-            (one.levels(named), one.effect(named), one.load_in(named))
-            for one in self.against
-            if (named := one.named(phase.name))
+            (other.levels(same), other.effect(same), other.load_in(same))
+            for other in self.against
+            if (same := other.named(phase.name))
         ]
-        found: list[Compared] = []
-        for one, first, second in self._both(phase):
-            treatment = self.treatments.of(one.name, one.signal)
+        for pair, first, second in self._both(phase):
+            treatment = self.treatments.of(pair.name, pair.signal)
             if treatment.integrates:
                 continue
-            key = one.name, one.second.key
+            key, place = (pair.name, pair.second.key), (pair.name, *pair.first.key)
             earlier = [(levels[key], theirs, load) for levels, theirs, load in others if key in levels]
-            made = Compared.of(
-                one.name,
-                one.signal,
-                (one.first, one.second),
+            effects = (*(theirs for _, theirs, _ in earlier), effect)
+            loads = (*(load for _, _, load in earlier), self.load_in(phase))
+            yield Compared.of(
+                pair.name,
+                pair.signal,
+                (pair.first, pair.second),
                 (first, second),
                 treatment,
                 earlier=[level for level, _, _ in earlier],
-                expected=[
-                    theirs.band(treatment.load, treatment.whole)
-                    for theirs in (*(each for _, each, _ in earlier), effect)
-                ],
-                crossed=crossed.get((one.name, *one.first.key)),
-                held=self.held(one.signal, one.first, first.mean.mean),
+                expected=[theirs.band(treatment.load, treatment.whole) for theirs in effects],
+                held=self.held(pair.signal, pair.first, first.mean.mean),
+                crossed=thresholds.order.get(place),
+                crossed_in=thresholds.crossed_in(place),
+                phase=phase.name,
+                loads=tuple(next(iter(load.signals), None) for load in loads),
             )
-            loads = *(load for _, _, load in earlier), self.load_in(phase)
-            found.append(
-                replace(
-                    made,
-                    loads=tuple(next(iter(load.signals), None) for load in loads),
-                    phase=phase.name,
-                    crossed_in=self.thresholds.crossed_in((one.name, *one.first.key)),
-                )
-            )
-        return found
 
     def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], Level]:
         """The levels of the baseline, by the signal and the subject of the other run."""

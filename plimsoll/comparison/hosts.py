@@ -1,6 +1,6 @@
 """Which host of one run belongs to which of another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -89,16 +89,13 @@ class Hosts:
     @property
     def remark(self) -> str:
         """What to know of hosts that were matched in order, and of names that no run has; empty without any."""
-        return "; ".join(self._remarks)
-
-    @property
-    def _remarks(self) -> Iterator[str]:
-        if self.in_order:
-            pairs = [f"{one} with {other}" for one, other in self.in_order]
-            yield f"hosts of other names are compared in order: {listed(pairs, 6)}"
-        if self.unknown:
-            names = listed([f"“{one}”" for one in self.unknown], 6)
-            yield f"no run has {names} of [compare.renamed] in plimsoll.toml as a host or an instance"
+        pairs = listed([f"{first} with {second}" for first, second in self.in_order], 6)
+        names = listed([f"“{name}”" for name in self.unknown], 6)
+        remarks = (
+            f"hosts of other names are compared in order: {pairs}" if pairs else "",
+            f"no run has {names} of [compare.renamed] in plimsoll.toml as a host or an instance" if names else "",
+        )
+        return "; ".join(filter(None, remarks))
 
 
 def _unknown(runs: Sequence[Review], renamed: Mapping[str, str]) -> tuple[str, ...]:

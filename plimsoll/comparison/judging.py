@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -105,31 +105,21 @@ class Compared:
         *,
         earlier: Sequence[Level] = (),
         expected: Sequence[Band] = (),
-        crossed: int | None = None,
-        where: str = "",
         held: float | None = None,
+        **details: Any,
     ) -> "Compared":
-        """Compare the levels of a signal.
+        """Compare the levels of a signal, of the last baseline and of the second run.
 
-        Args:
-            name: Of the signal.
-            signal: The signal.
-            subjects: Of the last baseline, and of the second run.
-            levels: Of these.
-            treatment: How it is compared.
-            earlier: The levels of the other baselines.
-            expected: What the load lets expect, of each baseline: the earlier ones, then the last.
-            crossed: The rank of its limit.
-            where: The place in words.
-            held: How much memory is in use, if that is known.
+        `earlier` are the levels of the other baselines, `expected` what the load lets expect of each, the last one
+        last; `held` is how much memory is in use, if that is known; `details` are further fields.
         """
         baselines, second = (*earlier, levels[0]), levels[1]
         bands = expected or [SAME] * len(baselines)
-        found, ranks = _methods(baselines, second)
+        difference, ranks = _methods(baselines, second)
         spread = treatment.between_runs(_mean(baselines), held)
         between = predicted(_expected(baselines, bands, second.mean.mean), second.mean, spread, weight())
-        made = cls(name, signal, *subjects, treatment, baselines, second, found, between, ranks)
-        return replace(made, expected=bands[-1], crossed=crossed, where=where, held=held)
+        fields = (name, signal, *subjects, treatment, baselines, second, difference, between, ranks, bands[-1])
+        return cls(*fields, held=held, **details)
 
     @property
     def first(self) -> Level:

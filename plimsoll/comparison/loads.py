@@ -1,7 +1,7 @@
 """Whether two runs were under the same load: before anything else, as every other difference may come from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -93,8 +93,8 @@ def _compared(
             continue
         treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
         subjects = one.subjects[0], other.subjects[0]
-        made = Compared.of(name, one.signal, subjects, (levels[0], levels[1]), treatment, where=_where(one))
-        found.append(replace(made, phase=phase.name))
+        pair = levels[0], levels[1]
+        found.append(Compared.of(name, one.signal, subjects, pair, treatment, where=_where(one), phase=phase.name))
     return found
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from plimsoll.analysis.filters import median
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.treatments import scaled_labels
-from plimsoll.model.log import Values
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
@@ -22,21 +21,10 @@ from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.phases.load import loads, together
 from plimsoll.review.review import Review
 
-_NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([^\d\s].*)?")
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """A run: what was varied, its operations per second, and its processor time (%)."""
-
-    varied: float
-    operations: float
-    busy: float | None
-
-
 _RAMP_UP, _STEADY = "ramp-up", "steady"
 _START = 12  # samples at the start of a run
 _MOST_NAMED = 4
+_NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([^\d\s].*)?")
 
 
 @dataclass(frozen=True)
@@ -48,68 +36,63 @@ class RunRow:
 
 
 def run_table(comparisons: Sequence[Comparison]) -> list[RunRow]:
-    """A row for each run, the baseline first. The hosts of a role are together in a column."""
-    sides = [comparisons[0].first, *(one.second for one in comparisons)]
-    scaled = scaling([side.review for side in sides])
+    """Return a row for each run, the baseline first. The hosts of a role are together in a column."""
+    sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
+    scaled = _scaling([side.review for side in sides])
     return [RunRow(side, dict(_cells(side.review)) | dict(more)) for side, more in zip(sides, scaled, strict=True)]
 
 
 def columns(rows: Sequence[RunRow]) -> list[str]:
-    """The columns that any row has, in order."""
+    """Return the columns that any row has, in order."""
     return list(dict.fromkeys(name for row in rows for name in row.cells))
 
 
 def _cells(review: Review) -> Iterator[tuple[str, str]]:
+    signals = review.question.signals
     yield from review.run.labels.items()
-    yield from _load(review)
-    ramp_up = _phase(review, _RAMP_UP)
-    if ramp_up:
+    for load in loads(review.signals, signals)[:2]:
+        if load.kind is not None:
+            yield from _both(review, load.signal.title, load.samples, load.signal.unit)
+    if ramp_up := _phase(review, _RAMP_UP):
         yield "Ramp-up", duration_text(ramp_up.end - ramp_up.start)
     for role, hosts in _roles(review).items():
-        yield from _both(review, f"Processor time, {role}", [_joined(review, "cpu.busy", hosts, mean=True)], "%")
+        yield from _both(review, f"Processor time, {role}", _joined(review, "cpu.busy", hosts, mean=True), "%")
     for host in review.hosts:
-        for name, what in (("disk.reads", "Disk reads"), ("disk.writes", "Disk writes")):
-            yield from _both(review, f"{what}, {host}", [_joined(review, name, [host], mean=False)], "/s")
+        for name, title in (("disk.reads", "Disk reads"), ("disk.writes", "Disk writes")):
+            yield from _both(review, f"{title}, {host}", _joined(review, name, [host], mean=False), "/s")
     for name in ("sql.buffer_cache_hit_ratio", "cache.copy_read_hits"):
         for subject, samples in review.signals.of(name).items():
-            signal = review.question.signals[name]
-            yield from _both(review, f"{signal.title}, {subject.host}", [samples], signal.unit)
+            yield from _both(review, f"{signals[name].title}, {subject.host}", samples, signals[name].unit)
     for subject, samples in review.signals.of("sql.page_life_expectancy").items():
-        values = samples.present.values
-        yield f"Page life expectancy at the start, {subject.host}", quantity(median(values[:_START]), "s")
-    yield "Exceptions", _exceptions(review)
+        start = median(samples.present.values[:_START])
+        yield f"Page life expectancy at the start, {subject.host}", quantity(start, "s")
+    titles = [group.worst.signal.title for group in review.groups if group.worst.severe]
+    yield "Exceptions", listed(titles, _MOST_NAMED) if titles else "None"
 
 
-def _load(review: Review) -> Iterator[tuple[str, str]]:
-    for one in loads(review.signals, review.question.signals)[:2]:
-        if one.kind is not None:
-            yield from _both(review, one.signal.title, [one.samples], one.signal.unit)
-
-
-def _both(review: Review, column: str, found: Sequence[Samples | None], unit: str) -> Iterator[tuple[str, str]]:
+def _both(review: Review, column: str, samples: Samples | None, unit: str) -> Iterator[tuple[str, str]]:
     """`65 % / 30 %`: the means of ramp-up and steady state, or of the whole run where phases are not known."""
-    samples = next((one for one in found if one is not None), None)
     if samples is None:
         return
     phases = [_phase(review, name) for name in (_RAMP_UP, _STEADY)]
-    parts = [_mean(samples, phase) for phase in phases] if any(phases) else [_mean(samples, None)]
-    if any(part is not None for part in parts):
-        yield column, " / ".join("–" if part is None else quantity(part, unit) for part in parts)
+    means = [_mean(samples, phase) for phase in phases] if any(phases) else [_mean(samples, None)]
+    if any(mean is not None for mean in means):
+        yield column, " / ".join("–" if mean is None else quantity(mean, unit) for mean in means)
 
 
 def _mean(samples: Samples, phase: Phase | None) -> float | None:
-    values: Values = (samples.between(phase.start, phase.end) if phase else samples).present.values
+    values = (samples.between(phase.start, phase.end) if phase else samples).present.values
     return float(values.mean()) if len(values) else None
 
 
 def _phase(review: Review, name: str) -> Phase | None:
-    return next((one for one in review.phases if one.name == name), None)
+    return next((phase for phase in review.phases if phase.name == name), None)
 
 
 def _joined(review: Review, name: str, hosts: Sequence[str], *, mean: bool) -> Samples | None:
-    wanted = {host_key(host) for host in hosts}
-    found = {subject: s for subject, s in review.signals.of(name).items() if host_key(subject.host) in wanted}
-    return together(found, mean=mean)[1] if found else None
+    keys = {host_key(host) for host in hosts}
+    series = {subject: s for subject, s in review.signals.of(name).items() if host_key(subject.host) in keys}
+    return together(series, mean=mean)[1] if series else None
 
 
 def _roles(review: Review) -> dict[str, list[str]]:
@@ -117,59 +100,52 @@ def _roles(review: Review) -> dict[str, list[str]]:
     roles: dict[object, list[str]] = {}
     for host in review.hosts:
         packs = [a for a in review.applied if a.pack.applies_to and host_key(host) in map(host_key, a.hosts)]
-        roles.setdefault(frozenset(one.pack.pack for one in packs) or host, []).append(host)
+        roles.setdefault(frozenset(applied.pack.pack for applied in packs) or host, []).append(host)
     return {listed(hosts, _MOST_NAMED): hosts for hosts in roles.values()}
 
 
-def _exceptions(review: Review) -> str:
-    """What was crossed, worst first; `None` where nothing was."""
-    titles = [group.worst.signal.title for group in review.groups if group.worst.severe]
-    return listed(titles, _MOST_NAMED) if titles else "None"
+def _scaling(reviews: Sequence[Review]) -> list[dict[str, str]]:
+    """How work grows with what was varied; empty unless the runs differ in one label alone, which is a number.
 
-
-def scaling(reviews: Sequence[Review]) -> list[Mapping[str, str]]:
-    """Cells of the run table, for each run; empty unless the runs differ in one label alone, which is a number."""
-    name = _varied([review.run.labels for review in reviews])
-    found = [_measure(review, name) for review in reviews] if name else []
-    known = [one for one in found if one is not None]
-    if name is None or len(known) < len(reviews):
+    As in the tables of the studies of directories (Site Server Membership Directory, Scaling): speed-up is the
+    throughput of a run over that of the baseline, efficiency the speed-up over the growth of what was varied, and cost
+    the processor time for each operation.
+    """
+    values = _varied([review.run.labels for review in reviews])
+    rates = [_operations(review) for review in reviews] if values else []
+    if values is None or not all(rates):
         return [{} for _ in reviews]
-    return [dict(_scaling_cells(name, one, known[0])) for one in known]
+    name, numbers = values
+    cells: list[dict[str, str]] = []
+    for review, number_of, rate in zip(reviews, numbers, rates, strict=True):
+        speed_up = (rate or 0.0) / (rates[0] or 1.0)
+        cells.append(
+            {
+                "Speed-up": f"{number(round(speed_up, 2))} ×",
+                f"Efficiency over {name}": percent(speed_up / (number_of / numbers[0])),
+            }
+        )
+        busy = [_mean(samples, _phase(review, _STEADY)) for samples in review.signals.of("cpu.busy").values()]
+        if known := [mean for mean in busy if mean is not None]:
+            cost = sum(known) / len(known) / (rate or 1.0)
+            cells[-1]["Processor time for each operation/s"] = quantity(cost, "points")
+    return cells
 
 
-def _scaling_cells(name: str, one: _Measured, base: _Measured) -> Iterator[tuple[str, str]]:
-    speed_up, growth = one.operations / base.operations, one.varied / base.varied
-    yield "Speed-up", f"{number(round(speed_up, 2))} ×"
-    yield f"Efficiency over {name}", percent(speed_up / growth)
-    if one.busy is not None:
-        yield "Processor time for each operation/s", quantity(one.busy / one.operations, "points")
-
-
-def _varied(labels: Sequence[Mapping[str, str]]) -> str | None:
+def _varied(labels: Sequence[Mapping[str, str]]) -> tuple[str, list[float]] | None:
     """The only label that differs, if throughput should grow with it and it is a number, in one unit in all runs."""
-    names = dict.fromkeys(name for one in labels for name in one)
-    differing = [name for name in names if len({one.get(name) for one in labels}) > 1]
-    if len(differing) != 1:
+    names = dict.fromkeys(name for run in labels for name in run)
+    differing = [name for name in names if len({run.get(name) for run in labels}) > 1]
+    if len(differing) != 1 or not set(re.split(r"[_\W]+", differing[0].casefold())) & set(scaled_labels()):
         return None
-    if not set(re.split(r"[_\W]+", differing[0].casefold())) & set(scaled_labels()):
-        return None
-    matches = [_NUMBER.fullmatch(one.get(differing[0], "")) for one in labels]
-    units = {match[2] for match in matches if match}
-    return differing[0] if len(units) == 1 and all(match and float(match[1]) > 0 for match in matches) else None
+    matches = [match for run in labels if (match := _NUMBER.fullmatch(run.get(differing[0], "")))]
+    numbers = [float(match[1]) for match in matches]
+    is_one_unit = len({match[2] for match in matches}) == 1 and len(matches) == len(labels)
+    return (differing[0], numbers) if is_one_unit and min(numbers) > 0 else None
 
 
-def _measure(review: Review, name: str) -> _Measured | None:
-    operations = next((one for one in loads(review.signals, review.question.signals) if one.kind == "operations"), None)
-    match = _NUMBER.fullmatch(review.run.labels[name])
-    rate = _steady_mean(review, operations.samples) if operations else None
-    if match is None or not rate:
-        return None
-    busy = [mean for one in review.signals.of("cpu.busy").values() if (mean := _steady_mean(review, one)) is not None]
-    return _Measured(float(match[1]), rate, sum(busy) / len(busy) if busy else None)
-
-
-def _steady_mean(review: Review, samples: Samples) -> float | None:
-    """The mean in the steady phase; of the whole run where that is not known."""
-    steady = next((one for one in review.phases if one.name == "steady"), None)
-    values = (samples.between(steady.start, steady.end) if steady else samples).present.values
-    return float(values.mean()) if len(values) else None
+def _operations(review: Review) -> float | None:
+    """The operations a second in the steady phase, or in the whole run where that is not known."""
+    all_loads = loads(review.signals, review.question.signals)
+    load = next((load for load in all_loads if load.kind == "operations"), None)
+    return _mean(load.samples, _phase(review, _STEADY)) if load else None

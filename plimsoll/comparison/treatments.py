@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,6 +19,7 @@ from plimsoll.rules.schema.units import convert_limit
 _WHOLE = 100.0  # %
 _MOST_OF_AVAILABLE = 0.2  # our choice: what is available differs by no more, however much is held
 Direction = Literal["higher", "lower", "either"]
+T = TypeVar("T")
 
 
 class _Defaults(BaseModel):
@@ -83,7 +84,7 @@ class Treatments:
         self.load = _defaults().load if self._given.load is None else self._given.load
 
     def of(self, name: str, signal: Signal) -> Treatment:
-        """How a signal is compared."""
+        """Return how a signal is compared: by plimsoll.toml, else defaults.yaml, else the kind of the signal."""
         if name not in self._known:
             self._known[name] = self._treatment(name, signal)
         return self._known[name]
@@ -93,36 +94,30 @@ class Treatments:
         own = defaults.signals.get(name, SignalSettings())
         worse = given.worse or own.worse or ("either" if signal.load else signal.worse)
         place, kind = kind_of(name, signal.unit)
-        shares = (given.tolerance, self._given.tolerance, own.tolerance, kind.tolerance, defaults.tolerance)
-        spreads = (given.spread, own.spread, kind.spread)
+        tolerance = _first(given.tolerance, self._given.tolerance, own.tolerance, kind.tolerance, defaults.tolerance)
         least = given.least or own.least or defaults.least.get(signal.unit, "0")
         return Treatment(
             worse,
-            next(one for one in shares if one is not None),
+            tolerance,
             _amount(least, signal.unit),
-            _first(given.needed, own.needed, False),
-            _first(given.critical, own.critical, worse != "either"),
-            next(one for one in spreads if one is not None),
-            "the level" if given.spread is not None else kind.of,
-            kind.load,
-            _first(given.integrates, own.integrates, False),
-            place,
-            kind.shape,
+            needed=_first(given.needed, own.needed, False),
+            critical=_first(given.critical, own.critical, worse != "either"),
+            spread=_first(given.spread, own.spread, kind.spread),
+            of="the level" if given.spread is not None else kind.of,
+            load=kind.load,
+            integrates=_first(given.integrates, own.integrates, False),
+            place=place,
+            shape=kind.shape,
         )
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The signals without which nothing can be said."""
-        names = dict.fromkeys((*_defaults().signals, *self._given.signals))
-        given = self._given.signals
+        own, given, none = _defaults().signals, self._given.signals, SignalSettings()
         return tuple(
             name
-            for name in names
-            if _first(
-                given[name].needed if name in given else None,
-                _defaults().signals[name].needed if name in _defaults().signals else None,
-                False,
-            )
+            for name in dict.fromkeys((*own, *given))
+            if _first(given.get(name, none).needed, own.get(name, none).needed, False)
         )
 
 
@@ -162,8 +157,8 @@ def _amount(text: str, unit: str) -> float:
         raise ValueError(str(error).replace(">= ", "")) from None
 
 
-def _first(*options: bool | None) -> bool:
-    return next(bool(one) for one in options if one is not None)
+def _first(*options: T | None) -> T:
+    return next(option for option in options if option is not None)
 
 
 @cache

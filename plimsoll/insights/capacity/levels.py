@@ -78,12 +78,6 @@ class Users:
         return float(np.interp(users, np.maximum.accumulate(each[known]), loads[known]))
 
 
-def at_once(load: float) -> float:
-    """The response time where none was recorded."""
-    del load
-    return 0.0
-
-
 @dataclass(frozen=True, eq=False)
 class ProfileUsers(Users):
     """The users of a profile: each does `each` operations a second, or thinks for `think_s` before each.
@@ -112,7 +106,7 @@ class MeasuredUsers(Users):
     users: Values
     proportional: bool
     unit: str = "users"
-    response: Callable[[float], float] = at_once
+    response: Callable[[float], float] = lambda _: 0.0
     spread: float = 0.0
 
     @property
@@ -133,7 +127,7 @@ class MeasuredUsers(Users):
 
 
 def users_of(
-    observed: Observed, found: Sequence[Level], response: Callable[[float], float] = at_once
+    observed: Observed, found: Sequence[Level], response: Callable[[float], float] = lambda _: 0.0
 ) -> MeasuredUsers | None:
     """How many users a load is; None if they were not recorded or do not go with the load."""
     known = sorted((one.load, one.users, len(one.rows)) for one in found if one.users and one.load > 0)
