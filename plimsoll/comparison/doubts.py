@@ -64,8 +64,9 @@ def _is_merely_more(comparison: Comparison) -> bool:
 
 
 def _too_short(comparison: Comparison) -> Iterator[str]:
-    if text := too_short(comparison):
-        yield text
+    text, is_too_short = length_remark(comparison)
+    if is_too_short:
+        yield f"{text}, too little to compare"
 
 
 def _unjudged(comparison: Comparison) -> Iterator[str]:
@@ -252,37 +253,19 @@ def _perhaps(unsure: list[Compared]) -> str:
     return f"it may be chance, or not, that it is worse: {listed(list(titles), _MOST_NAMED)}"
 
 
-def too_short(comparison: Comparison) -> str:
-    """That the second run is so much shorter that it does not show whether it is worse; empty if it is not."""
-    shares = [_share(*_lengths(comparison)), _share(*_runs(comparison))]
-    return f"{_text(comparison)}, too little to compare" if max(shares) < _TOO_SHORT else ""
+def length_remark(comparison: Comparison) -> tuple[str, bool]:
+    """Return that much less of the second run is compared, as a clause, and whether it is too little to compare.
 
-
-def short(comparison: Comparison) -> str:
-    """That much less of the second run is compared, as a sentence; empty if it is not, or a doubt says so."""
-    is_short = _share(*_lengths(comparison)) < _SHORT and not too_short(comparison)
-    return f"{_text(comparison)}." if is_short else ""
-
-
-def _text(comparison: Comparison) -> str:
-    first, second = _lengths(comparison)
+    Empty if it is not much less.
+    """
+    runs = [(side.review.end or 0) - (side.review.start or 0) for side in (comparison.first, comparison.second)]
+    phases = comparison.phase.first, comparison.phase.second
+    first, second = (phase.end - phase.start if phase else run for phase, run in zip(phases, runs, strict=True))
+    shares = [after / before if before else 1.0 for before, after in ((first, second), runs)]
+    if shares[0] >= _SHORT and max(shares) >= _TOO_SHORT:
+        return "", False
     of = f" of {comparison.phase.name} phase" if comparison.phase.first else ""
-    return (
+    text = (
         f"{comparison.second.called} has {duration_text(second)}{of}, {comparison.first.called} {duration_text(first)}"
     )
-
-
-def _share(first: int, second: int) -> float:
-    return second / first if first else 1.0
-
-
-def _lengths(comparison: Comparison) -> tuple[int, int]:
-    """Of what is compared of both runs."""
-    first, second = comparison.phase.first, comparison.phase.second
-    return (first.end - first.start, second.end - second.start) if first and second else _runs(comparison)
-
-
-def _runs(comparison: Comparison) -> tuple[int, int]:
-    reviews = comparison.first.review, comparison.second.review
-    first, second = ((one.end or 0) - (one.start or 0) for one in reviews)
-    return first, second
+    return text, max(shares) < _TOO_SHORT

@@ -136,7 +136,9 @@ def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tupl
     partners = {host_key(left) for left, _ in hosts.pairs}, {host_key(right) for _, right in hosts.pairs}
     for name, signal in first.question.signals.items():
         here = {subject.key: (subject, samples) for subject, samples in first.signals.of(name).items()}
-        there = {_key(subject, hosts): (subject, samples) for subject, samples in second.signals.of(name).items()}
+        there = {
+            hosts.in_first(subject.key): (subject, samples) for subject, samples in second.signals.of(name).items()
+        }
         for key, (subject, samples) in here.items():
             if key in there:
                 found.append(Pair(name, signal, subject, there[key][0], samples, there[key][1]))
@@ -153,7 +155,3 @@ def _lone(name: str, signal: Signal, subjects: Mapping[Key, Subject], known: set
             by_host.setdefault(subject.host, []).append(subject)
     for host, found in by_host.items():
         yield Lone(name, signal, host, tuple(one.instance for one in found if one.instance is not None))
-
-
-def _key(subject: Subject, hosts: Hosts) -> Key:
-    return hosts.in_first(subject.key)

@@ -1,11 +1,10 @@
 """What a comparison says, in three sentences: the load, what became worse or better, and what did not change."""
 
-from collections.abc import Iterator
 from enum import StrEnum
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.crossings import crossings
-from plimsoll.comparison.doubts import doubts, hidden, news, short, suspects
+from plimsoll.comparison.doubts import doubts, hidden, length_remark, news, suspects
 from plimsoll.comparison.judging import MOST_RUNS, Compared, Outcome
 from plimsoll.comparison.sentences import by_signal, interval, levels, moved, place, title, told
 from plimsoll.comparison.shapes import Reshaped
@@ -202,7 +201,9 @@ def _cause(comparison: Comparison, worse: list[Compared]) -> str:
 
 
 def _same(comparison: Comparison) -> str:
-    return " ".join(filter(None, (_unchanged(comparison), _tolerated(comparison), short(comparison))))
+    text, is_too_short = length_remark(comparison)
+    short = f"{text}." if text and not is_too_short else ""
+    return " ".join(filter(None, (_unchanged(comparison), _tolerated(comparison), short)))
 
 
 def _tolerated(comparison: Comparison) -> str:
@@ -235,7 +236,7 @@ def _unchanged(comparison: Comparison) -> str:
     if not told:
         return f"{counted(len(by_signal(same)), 'signal')} did not change.{few}" if same else few.strip()
     texts = [
-        f"{title(one)} of {place(one)} ({levels(one)}, no difference above {_compatible(one)})"
+        f"{title(one)} of {place(one)} ({levels(one)}, no difference above {_amount(one, one.compatible)})"
         for one in told[:_MOST_SAME]
     ]
     more = len(by_signal(same)) - len(texts)
@@ -247,17 +248,8 @@ def unchanged(comparison: Comparison) -> list[Compared]:
     """The resources of which no host or instance differs: of each the busiest."""
     same = comparison.of(*_ALIKE)
     moving = {one.name for one in comparison.judged if one.outcome not in _ALIKE}
-    return [one for name in resources() if name not in moving for one in _busiest(same, name)]
-
-
-def _busiest(same: list[Compared], name: str) -> Iterator[Compared]:
-    found = [one for one in same if one.name == name]
-    if found:
-        yield max(found, key=lambda one: one.first.mean.mean)
-
-
-def _compatible(one: Compared) -> str:
-    return _amount(one, one.compatible)
+    groups = [[one for one in same if one.name == name] for name in resources() if name not in moving]
+    return [max(group, key=lambda one: one.first.mean.mean) for group in groups if group]
 
 
 def _amount(one: Compared, value: float) -> str:
