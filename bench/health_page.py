@@ -18,7 +18,7 @@ import urllib3
 from bench.pages import SIGNALS, served
 from plimsoll.alerting.loop import AlertLoop
 from plimsoll.model.times import SECOND
-from plimsoll.pages.health.recent_values import READER
+from plimsoll.pages.health.latest_health import READER
 
 _ROUNDS = 20
 # Other views of the same, each asked for after an evaluation of its own.

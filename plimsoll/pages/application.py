@@ -20,7 +20,7 @@ from plimsoll.pages.hosts import routes as hosts
 from plimsoll.pages.http_api import application as http_api
 from plimsoll.pages.notes import routes as notes
 from plimsoll.pages.record import routes as record
-from plimsoll.pages.reviewing.run_reviews import RunReviews
+from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.rules import routes as rules
 from plimsoll.pages.runs import routes as runs
 from plimsoll.pages.shared import static_files

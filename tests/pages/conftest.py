@@ -5,7 +5,7 @@ import os
 import pytest
 
 from plimsoll.alerting.alerts_file import AlertsFile
-from plimsoll.pages.reviewing import jobs
+from plimsoll.pages.review_jobs import jobs
 from tests.pages.alerting import Told
 from tests.pages.watching import Watching
 from tests.serve.site import site

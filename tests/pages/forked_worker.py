@@ -9,7 +9,7 @@ import os
 import sys
 from multiprocessing.connection import Connection
 
-from plimsoll.pages.reviewing import worker
+from plimsoll.pages.review_jobs import worker
 from plimsoll.report.render import html as page_renderer
 
 _PROCESSES = multiprocessing.get_context("forkserver")

@@ -12,14 +12,11 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.signal_values import reduced, with_gaps
-from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.m4 import bucket_width, m4
 from tests.pages.alerting import HOUR, MINUTE, Told
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.charting import EVERY, NOW, charts, cpu, lately, line, space, switches, write
 from tests.serve.site import site
-from tests.sure_influx import SureServer
 
 FROM = (NOW - HOUR) // 1_000_000
 TO = NOW // 1_000_000
@@ -60,17 +57,6 @@ def test_a_pause_is_a_gap_at_every_width_and_nothing_else_is(columns):
     for found in (reduced(recorded, 0, end, columns).samples, of_store):
         (gap,) = np.flatnonzero(np.isnan(found.values))
         assert (found.times[gap - 1], found.times[gap + 1]) == (999 * EVERY, 1600 * EVERY)
-
-
-def test_the_store_draws_the_same_samples(duckdb):
-    values = np.random.default_rng(3).normal(50, 10, 5000)
-    write(duckdb, cpu("WEB1"), values)
-    start = NOW - 4999 * EVERY
-    (found,) = duckdb.drawn([cpu("WEB1")], start, NOW, 300)
-    expected = m4(Samples(start + np.arange(5000) * EVERY, values), start, NOW, 300)
-    assert np.array_equal(found.samples.times, expected.times)
-    assert np.array_equal(found.samples.values, expected.values)
-    assert found.count == 5000
 
 
 def test_a_count_is_drawn_as_its_rate_with_a_gap_where_it_begins_anew(here):
@@ -165,19 +151,6 @@ def test_a_signal_that_is_not_known_is_said_on_its_chart(here):
     data = charts(here, "cpu.bussy|WEB1", "cpu.busy|WEB1", from_=FROM, to=TO)
     captions = [one["caption"] for one in data["charts"]]
     assert captions == ['no signal is named "cpu.bussy"', "9 samples"]
-
-
-def test_charts_are_the_same_over_influxdb(bucket, tmp_path):
-    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
-    store = influx_store(server)
-    values = np.linspace(10, 90, 90)
-    write(store, cpu("WEB1"), values)
-    with site(store, tmp_path / "data") as here:
-        data = charts(here, "cpu.busy|WEB1", from_=FROM, to=TO, width=50)
-    assert np.nanmax(line(data)[1]) == 90
-    assert np.nanmin(line(data)[1]) == 10
-    assert data["charts"][0]["caption"].startswith("90 samples, drawn as the first, last,")
-    server.close()
 
 
 def test_a_host_has_one_colour_on_every_chart_and_what_fires_is_drawn_stronger(told, duckdb):

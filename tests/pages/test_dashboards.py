@@ -125,23 +125,6 @@ def test_the_instant_is_shown_on_all_charts_and_moved_by_keys(watched, chromium)
         assert one.complaints == []
 
 
-def test_a_line_is_hidden_by_its_button_and_stays_so(watched, chromium):
-    with opened(chromium, f"{watched.address}/dashboards/cpu") as one:
-        page = one.page
-        page.evaluate(_DRAWN)
-        button = page.locator(".legend button", has_text="WEB1").first
-        assert button.get_attribute("aria-pressed") == "true"
-        button.click()
-        assert button.get_attribute("aria-pressed") == "false"
-        shown = "() => document.querySelector('.chart').plot.series.slice(1).map((one) => one.show)"
-        assert sorted(page.evaluate(shown)) == [False, True]
-        zoomed(page)
-        assert sorted(page.evaluate(shown)) == [False, True]
-        button.press("Enter")
-        assert page.evaluate(shown) == [True, True]
-        assert one.complaints == []
-
-
 def test_the_end_moves_with_the_clock_and_an_outage_is_said(watched, chromium):
     with opened(chromium, "about:blank", own=True) as one:
         page = one.page
@@ -160,29 +143,6 @@ def test_the_end_moves_with_the_clock_and_an_outage_is_said(watched, chromium):
             assert re.search(r"as they were at .* UTC: the server does not answer", page.locator(".stale").inner_text())
         page.clock.run_for(11_000)
         page.locator(".stale").wait_for(state="hidden")
-
-
-def test_limits_and_alerts_lead_to_their_pages(watched, chromium):
-    with opened(chromium, f"{watched.address}/dashboards/cpu?host=WEB1&zone=Asia/Kolkata#panel-1") as one:
-        page = one.page
-        page.evaluate(_DRAWN)
-        limits = page.locator("#panel-1 .limits a")
-        assert "▲ < 80 %" in limits.all_inner_texts()
-        assert href(limits.first).startswith("/rules/")
-        assert "zone=Asia%2FKolkata" in href(limits.first)
-        assert href(page.locator("#panel-1 .alerted a")).startswith("/alerts/1?")
-        page.goto(f"{watched.address}/dashboards")
-        assert "WEB1 is short of processors" in page.locator(".areas li").first.inner_text()
-
-
-def test_a_row_is_filled_where_panels_are_missing(watched, chromium):
-    with opened(chromium, f"{watched.address}/dashboards/cpu") as one:
-        edges = one.page.eval_on_selector_all(
-            ".grid > :last-child", "all => all.map((one) => Math.round(one.getBoundingClientRect().right))"
-        )
-        grid = one.page.locator(".grid").first.bounding_box()
-        assert grid
-        assert all(abs(edge - grid["x"] - grid["width"]) < 2 for edge in edges)
 
 
 def test_what_no_chosen_host_has_is_counted_and_not_drawn(watched, chromium):

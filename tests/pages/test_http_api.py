@@ -21,7 +21,7 @@ from plimsoll.alerting.health import Health, HostHealth, HostState
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.pages.http_api import sample_values
-from plimsoll.pages.reviewing.kept_reviews import KeptReviews
+from plimsoll.pages.review_jobs.kept_reviews import KeptReviews
 from plimsoll.rules.states import State
 from plimsoll.serve.credentials import Use, end_token, new_password, new_token
 from tests.each import each
@@ -431,7 +431,7 @@ def test_a_run_is_reviewed_and_compared_as_the_commands_do(duckdb, told):
 
 def test_comparisons_that_wait_are_bounded_and_keep_nobody_from_a_review(duckdb, told, monkeypatch):
     """Of ten runs there are millions, and whoever may read can ask for each."""
-    monkeypatch.setattr("plimsoll.pages.reviewing.run_reviews._MOST_COMPARISONS", 0)
+    monkeypatch.setattr("plimsoll.pages.review_jobs.run_reviews._MOST_COMPARISONS", 0)
     for name in ("healthy", "trouble"):
         store_run(duckdb, EXAMPLES / "windows-today" / name, name, host=name.upper())
     with api(told, duckdb) as here:
@@ -442,7 +442,7 @@ def test_comparisons_that_wait_are_bounded_and_keep_nobody_from_a_review(duckdb,
 
 
 def test_of_comparisons_the_latest_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("plimsoll.pages.reviewing.kept_reviews._MOST_OTHERS", 2)
+    monkeypatch.setattr("plimsoll.pages.review_jobs.kept_reviews._MOST_OTHERS", 2)
     reviews = KeptReviews(tmp_path)
     for n in range(5):
         reviews.save_report(f"id{n}", "report", "{}")

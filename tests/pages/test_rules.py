@@ -6,7 +6,6 @@ import pytest
 
 from plimsoll.alerting import audit_log
 from plimsoll.hosts import overlay
-from plimsoll.report.rule_page import sections
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State
 from plimsoll.up.reloading import Reloaded
@@ -87,21 +86,6 @@ def test_the_page_of_a_rule(chromium, told, pages):
             assert one.fits
             assert one.violations() == []
             assert one.complaints == []
-
-
-def test_the_documentation_is_that_of_the_command(chromium, pages):
-    catalogue = load()
-    for name in ("cpu-busy", "sql-page-life-expectancy", CPU):
-        with opened(chromium, f"{pages.address}/rules/{name}") as one:
-            article = one.page.locator(".documentation")
-            shown = article.inner_text().replace("`", "")
-            for section in sections(catalogue.rules[name], catalogue.signals):
-                assert section.title in shown
-                for line in section.text.replace("*", "").replace("`", "").splitlines():
-                    if "](" not in line and line.startswith("- "):
-                        assert line.removeprefix("- ") in shown.replace("*", "")
-            for link in article.locator("a").all():
-                assert (link.get_attribute("href") or "").removeprefix("/rules/") in catalogue.rules
 
 
 def test_a_rule_that_is_not_known(pages):

@@ -15,9 +15,6 @@ from plimsoll.ingest.runs.load import load
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.store.duck.store import open_embedded
-from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.runs import influx_store
-from plimsoll.store.influx.server import Server
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
 from tests.stored_runs import store_run
@@ -109,15 +106,6 @@ def test_runs_are_compared_with_the_first(demo, chromium):
         assert one.complaints == []
 
 
-def test_hosts_of_other_names_are_matched_in_order(duckdb, tmp_path):
-    with site(duckdb, tmp_path / "data") as here:
-        store_run(duckdb, EXAMPLES / "windows-today" / "healthy", "before")
-        store_run(duckdb, EXAMPLES / "windows-today" / "trouble", "after", host="NEWSRV")
-        page = compared(here, "/runs/compare?a=before&b=after")
-        assert "compared in order: APPSRV01 with NEWSRV" in page
-        assert "Worse" in page
-
-
 def compared(here, address, within_s=300):
     """The page of a comparison, once it is made."""
     until = time.monotonic() + within_s
@@ -181,12 +169,3 @@ def test_every_name_of_a_run_leads_to_its_page(duckdb, tmp_path):
         for name in names:
             assert name in here.request("GET", run_path(name)).data.decode().partition("<main")[0], name
         assert here.request("GET", "/runs/nothing").status == 404
-
-
-def test_runs_of_an_influxdb_are_listed_and_reviewed(bucket, tmp_path):
-    store = influx_store(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
-    store_run(store, EXAMPLES / "windows-today" / "trouble", "night")
-    with site(store, tmp_path / "data") as here:
-        assert "Not healthy" in reviewed(here, 1)
-        assert here.request("GET", "/runs/night").status == 200
-    store.close()

@@ -7,8 +7,7 @@ import pytest
 
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
 from plimsoll.model.times import SECOND
-from plimsoll.pages.reviewing.kept_means import KeptMean, KeptMeans
-from plimsoll.pages.reviewing.kept_reviews import KeptReview, KeptReviews, Made, review_id
+from plimsoll.pages.review_jobs.kept_reviews import KeptMean, KeptMeans, KeptReview, KeptReviews, Made, review_id
 from plimsoll.store.duck.store import open_embedded
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
@@ -89,12 +88,3 @@ def test_each_signal_over_the_runs_and_since_which_run_it_changed(nights, chromi
             assert one.violations() == []
             assert one.fits
             assert one.complaints == []
-
-
-def test_runs_are_picked_by_label_and_too_few_are_no_series(nights, chromium):
-    with opened(chromium, f"{nights.address}/runs/series?label=") as one:
-        one.page.locator("figure").first.wait_for()
-        one.page.select_option("select >> nth=0", "build=b0")
-        one.page.click("text=Show")
-        one.page.get_by_text("6 complete runs are like that. A series needs 8 or more").wait_for()
-        assert one.page.locator("figure").count() == 0

@@ -69,7 +69,7 @@ def is_cleared(here):
 
 
 def workers():
-    return [one for one in psutil.Process().children() if "plimsoll.pages.reviewing.worker" in command(one)]
+    return [one for one in psutil.Process().children() if "plimsoll.pages.review_jobs.worker" in command(one)]
 
 
 def the_worker():
@@ -137,13 +137,6 @@ def test_what_cannot_be_read_is_said_in_words(here):
         page = here.request("GET", f"/uploads/{job['id']}").data.decode()
         assert "Upload other logs" in page
     assert is_cleared(here)
-
-
-def test_a_binary_log_is_taken(here):
-    job = ended(here, sent(here, {"night.blg": whole(rows=40)}))
-    assert (job["stage"], job["error"]) == ("done", ""), job
-    (run,) = here.store.runs.summaries()
-    assert run.state is State.COMPLETE
 
 
 def test_beside_logs_other_files_are_remarked_and_a_plimsoll_toml_counts(here):

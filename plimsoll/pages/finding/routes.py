@@ -9,8 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.errors import printable as shown
+from plimsoll.model.errors import Unreachable, Unusable, printable
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.run_links import run_path
@@ -21,8 +20,8 @@ _LONGEST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Something that has a page. `also` are other names that it is found by. The `usual` come first."""
+class Match:
+    """Something that has a page. `also` are other names of it. The `usual` come first."""
 
     kind: str
     name: str
@@ -32,49 +31,51 @@ class Found:
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """The route that the pages' script asks."""
+    """Return the route that the pages' script asks."""
 
     def find(request: Request) -> Response:
         links = frame.links(request)
         words = request.query_params.get("q", "")[:_LONGEST].casefold().split()
         kinds = (_hosts(watched), _signals(watched), _runs(watched), _rules(watched))
-        found = [one for kind in kinds for one in best(kind, words)] if words else []
-        answer = [{"kind": one.kind, "name": shown(one.name), "link": links.kept(one.link)} for one in found]
+        matches = [match for kind in kinds for match in _best(kind, words)] if words else []
+        answer = [
+            {"kind": match.kind, "name": printable(match.name), "link": links.kept(match.link)} for match in matches
+        ]
         return JSONResponse(answer, headers={"Cache-Control": "no-store"})
 
     return [Route("/api/find", find)]
 
 
-def best(every: Iterable[Found], words: list[str]) -> list[Found]:
-    """What has all the words in its names: names that begin with the first one, then what is usual, then short ones."""
-    matching = [one for one in every if all(word in f"{one.name} {one.also}".casefold() for word in words)]
-    matching.sort(
-        key=lambda one: (not one.name.casefold().startswith(words[0]), not one.usual, len(one.name), one.name)
+def _best(candidates: Iterable[Match], words: list[str]) -> list[Match]:
+    """Return what has all the words in its names: those that begin with the first, then the usual, then short ones."""
+    matches = [match for match in candidates if all(word in f"{match.name} {match.also}".casefold() for word in words)]
+    matches.sort(
+        key=lambda match: (not match.name.casefold().startswith(words[0]), not match.usual, len(match.name), match.name)
     )
-    return matching[:_MOST_OF_A_KIND]
+    return matches[:_MOST_OF_A_KIND]
 
 
-def _hosts(watched: Watched) -> Iterator[Found]:
-    for one in watched.health().hosts:
-        yield Found("host", one.name, f"/hosts/{quote(one.name, safe='')}")
+def _hosts(watched: Watched) -> Iterator[Match]:
+    for host in watched.health().hosts:
+        yield Match("host", host.name, f"/hosts/{quote(host.name, safe='')}")
 
 
-def _signals(watched: Watched) -> Iterator[Found]:
+def _signals(watched: Watched) -> Iterator[Match]:
     usual = load_areas().health.hosts
     for name, signal in watched.site.catalogue.signals.items():
         link = f"/explore?line={quote(str(Spec(name)), safe='')}"
-        yield Found("signal", signal.title, link, name.replace(".", " "), name in usual)
+        yield Match("signal", signal.title, link, name.replace(".", " "), name in usual)
 
 
-def _runs(watched: Watched) -> Iterator[Found]:
+def _runs(watched: Watched) -> Iterator[Match]:
     try:
         runs = watched.store.runs.summaries()
     except (Unreachable, Unusable):
         return  # the page of runs says why
-    for one in runs:
-        yield Found("run", one.name, run_path(one.name), " ".join(one.labels.values()))
+    for run in runs:
+        yield Match("run", run.name, run_path(run.name), " ".join(run.labels.values()))
 
 
-def _rules(watched: Watched) -> Iterator[Found]:
+def _rules(watched: Watched) -> Iterator[Match]:
     for name, rule in watched.site.catalogue.rules.items():
-        yield Found("rule", name, f"/rules/{quote(name, safe='')}", f"{name.replace('-', ' ')} {rule.summary}")
+        yield Match("rule", name, f"/rules/{quote(name, safe='')}", f"{name.replace('-', ' ')} {rule.summary}")

@@ -1,7 +1,7 @@
 """What of the hosts the reader wants to see, as the address of the health page says."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from starlette.datastructures import QueryParams
@@ -70,8 +70,3 @@ def name_pattern(name: str) -> str:
     short = name if re.fullmatch(r"[\d.:]+", name) else name.partition(".")[0]
     shared = _NUMBERED.sub("", short)
     return f"{shared}*" if shared and shared != short else short
-
-
-def label_choices(labels: Mapping[str, Mapping[str, str]]) -> Sequence[str]:
-    """Every label of any host, as `name=value`."""
-    return sorted({f"{name}={value}" for own in labels.values() for name, value in own.items()})

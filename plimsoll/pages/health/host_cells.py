@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -11,17 +11,21 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.dashboards.areas import load_areas
+from plimsoll.model.value_text import quantity
+from plimsoll.pages.shared.frame import Links
+from plimsoll.pages.shared.panel_links import panel_of
 from plimsoll.report.html.gauge import level_of, water
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State
-from plimsoll.rules.wording import healthy_text
+from plimsoll.rules.wording import healthy_text, limit_text
 
 Standing = Literal["critical", "warning", "pending", "ok", "none"]
-CROSSED: tuple[Standing, ...] = ("critical", "warning", "pending")
-_PLACES: Mapping[Standing, int] = {one: place for place, one in enumerate((*CROSSED, "ok", "none"))}
+SEVERE: tuple[Standing, ...] = ("critical", "warning")
+CROSSED: tuple[Standing, ...] = (*SEVERE, "pending")
+_PLACES: Mapping[Standing, int] = {name: at for at, name in enumerate((*CROSSED, "ok", "none"))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +71,49 @@ class Cell:
         """For sorting, the worst first."""
         return _PLACES[self.standing], isnan(self.impossible), -(self.level or 0.0), self.instance or ""
 
+    @property
+    def figure(self) -> tuple[str, str]:
+        """The value in words, and its unit."""
+        if self.standing == "none" and not isnan(self.impossible):
+            return f"cannot be: {quantity(self.impossible, self.unit)}", ""
+        if isnan(self.value):
+            return "no data", ""
+        value, _, unit = quantity(self.value, self.unit).partition(" ")
+        return value, unit
+
+    @property
+    def limit(self) -> str:
+        """The limit: `< 80 %`; empty if it has none."""
+        return limit_text(self.healthy, self.unit) if self.healthy else ""
+
+    def address(self, links: Links, host: str) -> str:
+        """Return the page that shows more: of its alert, else the panel of its signal."""
+        if self.alert:
+            return links.to(f"/alerts/{self.alert.id}")
+        area, panel = panel_of(self.signal)
+        return (
+            f"{links.to(f'/dashboards/{area}', host=host)}#panel-{panel}" if area else links.to(f"/rules/{self.key[0]}")
+        )
+
 
 def has_cell(rule: Rule) -> bool:
-    """Whether a rule may have a cell: a warning or critical one, and any other of a signal with a column of its own."""
+    """Return whether a rule may have a cell: a warning or critical one, or one whose signal has its own column."""
     return rule.severity != "info" or rule.signal in load_areas().health.hosts
 
 
 def cells(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, Cell]:
-    """The cells of a host by signal. Of a signal with instances it is the worst one."""
-    firing = {one.key: one for one in sorted(alerts, key=lambda one: one.kind == "rule") if one.signal}
-    rules = [_judged(one, firing.pop(one.key, None)) for one in judged]
+    """Return the cells of a host by signal. Of a signal with instances it is the worst one."""
+    firing = {alert.key: alert for alert in sorted(alerts, key=lambda alert: alert.kind == "rule") if alert.signal}
+    rules = [_of_state(state, firing.pop(state.key, None)) for state in judged]
     # The others are without samples for so long that they are not judged any more.
     subjects: dict[tuple[str, str | None], list[_Rule]] = {}
-    for one in [*rules, *map(_fired, firing.values())]:
-        subjects.setdefault((one.signal, one.key[2]), []).append(one)
-    signals: dict[str, list[_Subject]] = {}
-    for (signal, _), some in subjects.items():
-        usual = min(some, key=lambda one: (one.rank[0], *one.rank[2:]))
-        signals.setdefault(signal, []).append(_Subject(min(some, key=lambda one: one.rank), usual.healthy))
-    return {signal: _worst(some, catalogue) for signal, some in signals.items()}
+    for rule in [*rules, *map(_of_alert, firing.values())]:
+        subjects.setdefault((rule.signal, rule.key[2]), []).append(rule)
+    signals: dict[str, list[Cell]] = {}
+    for (signal, _), candidates in subjects.items():
+        usual = min(candidates, key=lambda rule: (rule.rank[0], *rule.rank[2:])).healthy
+        signals.setdefault(signal, []).append(_cell(min(candidates, key=lambda rule: rule.rank), usual, catalogue))
+    return {signal: _worst(instances) for signal, instances in signals.items()}
 
 
 class _Rule(NamedTuple):
@@ -101,33 +129,25 @@ class _Rule(NamedTuple):
     value: float
     healthy: Healthy | None
     rank: tuple[bool, int, bool, float]
-    judged: RuleState | None
+    state: RuleState | None
     alert: Alert | None
 
 
-class _Subject(NamedTuple):
-    """The rule to show of all rules of a signal for one subject, and the strictest limit of all."""
-
-    rule: _Rule
-    usual: Healthy | None
-
-
-def _judged(one: RuleState, alert: Alert | None) -> _Rule:
-    rule, value, healthy = one.rule, one.value, None
-    standing: Standing = "none" if one.state == State.NO_DATA else "ok"
+def _of_state(state: RuleState, alert: Alert | None) -> _Rule:
+    rule, value, healthy = state.rule, state.value, None
+    standing: Standing = "none" if state.state == State.NO_DATA else "ok"
     if rule.severity != "info":
-        healthy = one.healthy
-        if alert or one.state == State.FIRING:
+        healthy = state.healthy
+        if alert or state.state == State.FIRING:
             standing = rule.severity
             value = alert.last if alert and isnan(value) else value
-        elif one.state == State.PENDING:
+        elif state.state == State.PENDING:
             standing = "pending"
-    is_special = bool(rule.and_ or rule.reduce == "increase")
-    rank = _rank(standing, value, healthy, is_special=is_special)
-    return _Rule(one.key, rule.signal, standing, value, healthy, rank, one, alert)
+    rank = _rank(standing, value, healthy, is_special=bool(rule.and_ or rule.reduce == "increase"))
+    return _Rule(state.key, rule.signal, standing, value, healthy, rank, state, alert)
 
 
-def _fired(alert: Alert) -> _Rule:
+def _of_alert(alert: Alert) -> _Rule:
     healthy = Healthy.parse(alert.healthy) if alert.healthy else None
     standing: Standing = "critical" if alert.severity == "critical" else "warning"
     rank = _rank(standing, alert.last, healthy, is_special=False)
@@ -141,54 +161,33 @@ def _rank(
     return healthy is None, _PLACES[standing], is_special, -(level or 0.0)
 
 
-def _worst(instances: Sequence[_Subject], catalogue: Catalogue) -> Cell:
-    found = [_cell(one, catalogue) for one in instances]
-    if len(found) == 1:
-        return found[0]
-    worst = min(found, key=lambda one: one.place)
-    crossed = sum(one.standing in CROSSED for one in found) - (worst.standing in CROSSED)
-    silent = sum(one.standing == "none" for one in found) - (worst.standing == "none")
+def _worst(instances: Sequence[Cell]) -> Cell:
+    worst = min(instances, key=lambda cell: cell.place)
+    crossed = sum(cell.standing in CROSSED for cell in instances) - (worst.standing in CROSSED)
+    silent = sum(cell.standing == "none" for cell in instances) - (worst.standing == "none")
     return replace(worst, crossed=crossed, silent=silent) if crossed or silent else worst
 
 
-def _cell(subject: _Subject, catalogue: Catalogue) -> Cell:
-    rule, usual = subject
-    if rule.judged is None:
-        alert = cast("Alert", rule.alert)
-        return Cell(
-            key=rule.key,
-            signal=rule.signal,
-            title=alert.details.title,
-            unit=alert.details.unit,
-            instance=alert.instance,
-            standing=rule.standing,
-            severity=alert.severity,
-            value=rule.value,
-            healthy=rule.healthy,
-            usual=usual,
-            since=alert.begin,
-            alert=alert,
-        )
-    one, alert, signal = rule.judged, rule.alert, catalogue.signals[rule.signal]
-    since, ends = None, ""
-    if rule.standing in CROSSED:
-        since, recover = alert.begin if alert else one.since, one.rule.recover
-        is_inside = rule.standing != "pending" and one.healthy.holds(np.array([one.value]))[0]
-        if is_inside and recover and not one.rule.scale:
-            ends = healthy_text(recover, signal.unit)
-    return Cell(
+def _cell(rule: _Rule, usual: Healthy | None, catalogue: Catalogue) -> Cell:
+    state, alert, signal = rule.state, rule.alert, catalogue.signals.get(rule.signal)
+    cell = Cell(
         key=rule.key,
         signal=rule.signal,
-        title=signal.title,
-        unit=signal.unit,
-        instance=one.subject.instance,
+        title=signal.title if signal and state else alert.details.title if alert else "",
+        unit=signal.unit if signal and state else alert.details.unit if alert else "",
+        instance=state.subject.instance if state else alert.instance if alert else None,
         standing=rule.standing,
-        severity=one.rule.severity,
+        severity=state.rule.severity if state else alert.severity if alert else "warning",
         value=rule.value,
         healthy=rule.healthy,
         usual=usual,
-        since=since,
+        since=alert.begin if alert else state.since if state else None,
         alert=alert,
-        impossible=one.impossible,
-        ends=ends,
     )
+    if state is None:
+        return cell
+    ends, recover = "", state.rule.recover
+    is_inside = rule.standing in SEVERE and state.healthy.holds(np.array([state.value]))[0]
+    if is_inside and recover and not state.rule.scale:
+        ends = healthy_text(recover, cell.unit)
+    return replace(cell, since=cell.since if rule.standing in CROSSED else None, impossible=state.impossible, ends=ends)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
 from typing import Literal
 
 from plimsoll.alerting.causes import cause
@@ -72,11 +71,6 @@ class Group:
     grades: Mapping[Grade, int]
     rows: Sequence[Row]
 
-    @property
-    def total(self) -> int:
-        """How many hosts it has."""
-        return sum(self.grades.values())
-
 
 @dataclass(frozen=True, slots=True)
 class HostTable:
@@ -89,6 +83,7 @@ class HostTable:
 
     columns: Sequence[Column]
     groups: Sequence[Group]
+    rows: Sequence[Row]
     grades: Mapping[Grade, int]
     total: int
     has_others: bool
@@ -96,11 +91,6 @@ class HostTable:
     pending: Severity
     more: int
     tiles: Sequence[Tile]
-
-    @property
-    def rows(self) -> list[Row]:
-        """The rows of all groups."""
-        return [row for group in self.groups for row in group.rows]
 
 
 @dataclass(frozen=True)
@@ -113,123 +103,140 @@ class Hosts:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
 
+@dataclass(frozen=True, slots=True)
+class _GradedHost:
+    """A host with its grade, and the cause of its gravest incident."""
+
+    key: HostKey
+    health: HostHealth
+    grade: Grade
+    cause: str
+
+
 def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
-    """The table of the chosen hosts, the worst first; also of any that only an alert names."""
-    named = {host_key(one.name): one for one in hosts.health}
-    for host, fires in hosts.firing.of_host.items():
-        if host and host not in named:
-            named[host] = HostHealth(fires[0].worst.host, HostState.ALERT, "not on the roster")
-    graded = _graded(hosts, named)
-    grades = _counted(graded)
-    chosen: list[tuple[HostKey, Grade]] = [
-        (host, grade) for host, grade in graded if choice.takes(named[host].name, grade, hosts.labels.get(host, {}))
+    """Return the table of the chosen hosts, the worst first; also of any that only an alert names."""
+    graded = _grade_hosts(hosts)
+    chosen = [host for host in graded if choice.takes(host.health.name, host.grade, hosts.labels.get(host.key, {}))]
+    signals = _choose_signals([host.key for host in chosen], hosts.judged, catalogue)
+    by_title: dict[str, list[_GradedHost]] = {}
+    for host in chosen:
+        packs = hosts.judged.packs(host.key) if choice.group == "pack" else ()
+        title = choice.group_of(host.health.name, hosts.labels.get(host.key, {}), packs)
+        by_title.setdefault(title, []).append(host)
+    groups: list[Group] = []
+    rows: list[Row] = []
+    for title, members in by_title.items():
+        shown = members[: choice.rows - len(rows)]
+        own_rows = [_row(host, hosts.judged.cells(host.key), signals) for host in shown]
+        rows += own_rows
+        groups.append(Group(title, _count(members), own_rows))
+    columns = [
+        Column(signal, catalogue.signals[signal].title, _common_limit(row.cells[at] for row in rows))
+        for at, signal in enumerate(signals)
     ]
-    signals = _signals([host for host, _ in chosen], hosts.judged, catalogue)
-    causes = cache(partial(_cause, hosts.firing))
-    grouped: dict[str, list[tuple[HostKey, Grade]]] = {}
-    for host, grade in chosen:
-        packs = hosts.judged.packs(host) if choice.group == "pack" else ()
-        title = choice.group_of(named[host].name, hosts.labels.get(host, {}), packs)
-        grouped.setdefault(title, []).append((host, grade))
-    left, groups = choice.rows, list[Group]()
-    for title, some in grouped.items():
-        rows = [
-            _row(named[host], causes(host), hosts.judged.cells(host), signals, grade) for host, grade in some[:left]
-        ]
-        left -= len(rows)
-        groups.append(Group(title, _counted(some), rows))
-    shown = [row for group in groups for row in group.rows]
-    limits = [_limit(row.cells[at] for row in shown) for at in range(len(signals))]
-    columns = [Column(one, catalogue.signals[one].title, of) for one, of in zip(signals, limits, strict=True)]
     return HostTable(
         columns=columns,
         groups=groups,
-        grades=grades,
+        rows=rows,
+        grades=_count(graded),
         total=len(chosen),
-        has_others=any(row.others for row in shown),
+        has_others=any(row.others for row in rows),
         level=hosts.judged.level,
-        pending=_gravest(row.pending for row in shown if row.grade == "pending"),
-        more=len(chosen) - len(shown),
-        tiles=_tiles([(named[host], grade, causes(host)) for host, grade in chosen]),
+        pending=_gravest(row.pending for row in rows if row.grade == "pending"),
+        more=len(chosen) - len(rows),
+        tiles=_tiles(chosen),
     )
 
 
-def _tiles(chosen: Sequence[tuple[HostHealth, Grade, str]]) -> list[Tile]:
-    first = Counter(one.name.partition(".")[0].casefold() for one, _, _ in chosen)
-    found: list[Tile] = []
-    for one, grade, why in chosen:
-        short = one.name.partition(".")[0]
-        enough = bool(short) and not short.isdecimal() and first[short.casefold()] == 1  # no address
-        found.append(Tile(one.name, short if enough else one.name, grade, why or one.note))
-    return found
+def _tiles(hosts: Sequence[_GradedHost]) -> list[Tile]:
+    names = [(host, host.health.name, host.health.name.partition(".")[0]) for host in hosts]
+    counts = Counter(short.casefold() for _, _, short in names)
+    return [
+        Tile(
+            name,
+            short if short and not short.isdecimal() and counts[short.casefold()] == 1 else name,  # no address
+            host.grade,
+            host.cause or host.health.note,
+        )
+        for host, name, short in names
+    ]
 
 
-def _counted(graded: Iterable[tuple[HostKey, Grade]]) -> Mapping[Grade, int]:
-    """How many hosts there are of each grade, the worst first."""
-    found = Counter[Grade](grade for _, grade in graded)
-    return {grade: found[grade] for grade in _ORDER if found[grade]}
+def _count(hosts: Iterable[_GradedHost]) -> Mapping[Grade, int]:
+    """Return how many hosts there are of each grade, the worst first."""
+    counts = Counter[Grade](host.grade for host in hosts)
+    return {grade: counts[grade] for grade in _ORDER if counts[grade]}
 
 
-def _graded(hosts: Hosts, named: Mapping[HostKey, HostHealth]) -> list[tuple[HostKey, Grade]]:
-    """Every host with its grade, the worst first."""
-    found: list[tuple[HostKey, Grade]] = []
-    for host, one in named.items():
-        alerts = [alert for incident in hosts.firing.of_host.get(host, ()) for alert in incident.alerts]
-        if any(alert.severity == "critical" and alert.kind != "host-silent" for alert in alerts):
-            grade: Grade = "critical"
-        elif any(alert.severity == "warning" for alert in alerts):
-            grade = "warning"
-        else:
-            grade = _grade(one, is_pending=host in hosts.judged.pending)
-        found.append((host, grade))
-    return sorted(found, key=lambda one: (_ORDER.index(one[1]), one[0]))
+def _grade_hosts(hosts: Hosts) -> list[_GradedHost]:
+    """Return every host with its grade, the worst first."""
+    health = {host_key(host.name): host for host in hosts.health}
+    for key, incidents in hosts.firing.of_host.items():
+        if key and key not in health:
+            health[key] = HostHealth(incidents[0].worst.host, HostState.ALERT, "not on the roster")
+    graded = [_GradedHost(key, host, _grade(key, host, hosts), _cause(hosts, key)) for key, host in health.items()]
+    return sorted(graded, key=lambda host: (_ORDER.index(host.grade), host.key))
 
 
-def _cause(firing: Firing, host: HostKey) -> str:
-    """What is wrong with a host, without its name: of several incidents the gravest. Empty if nothing is."""
-    worst = (one.worst for one in firing.of_host.get(host, ()))
-    alert = next((one for one in worst if one.host and one.kind != "host-silent"), None)
+def _grade(key: HostKey, host: HostHealth, hosts: Hosts) -> Grade:
+    alerts = [alert for incident in hosts.firing.of_host.get(key, ()) for alert in incident.alerts]
+    if any(alert.severity == "critical" and alert.kind != "host-silent" for alert in alerts):
+        return "critical"
+    if any(alert.severity == "warning" for alert in alerts):
+        return "warning"
+    if host.state == HostState.SILENT:
+        return "silent"
+    if host.state == HostState.NOT_JUDGED:
+        return "not judged"
+    return "pending" if key in hosts.judged.pending else "healthy"
+
+
+def _cause(hosts: Hosts, key: HostKey) -> str:
+    """Return what is wrong with a host, without its name: of several incidents the gravest. Empty if nothing is."""
+    worst = (incident.worst for incident in hosts.firing.of_host.get(key, ()))
+    alert = next((alert for alert in worst if alert.host and alert.kind != "host-silent"), None)
     if alert is None:
         return ""
     text = cause(alert).removeprefix(alert.host).removeprefix(":").strip()
     return text.replace(f" of {alert.host} ", " ")
 
 
-def _signals(chosen: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
-    """The signals of the columns: what is crossed, then what most hosts have and limits of today judge."""
+def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
+    """Return the signals of the columns: what is crossed, then what most hosts have and limits of today judge."""
     health = load_areas().health
-    have, today = Counter[str](), set[str]()
-    for ids, count in Counter(map(judged.rules, chosen)).items():
-        rules = [catalogue.rules[one] for one in ids if one in catalogue.rules]
-        have.update(dict.fromkeys({one.signal for one in rules}, count))
-        today |= {one.signal for one in rules if one.severity != "info" and not (one.measured_on and one.where)}
-    crossed = {signal for host in chosen for signal in judged.crossed.get(host, ())}
+    counts, today = Counter[str](), set[str]()
+    for ids, count in Counter(map(judged.rules, hosts)).items():
+        rules = [catalogue.rules[id_] for id_ in ids if id_ in catalogue.rules]
+        counts.update(dict.fromkeys({rule.signal for rule in rules}, count))
+        today |= {rule.signal for rule in rules if rule.severity != "info" and not (rule.measured_on and rule.where)}
+    crossed = {signal for host in hosts for signal in judged.crossed.get(host, ())}
     limits = (catalogue.rules[rule].signal for group in health.limits for rule in group if rule in catalogue.rules)
-    known = [one for one in dict.fromkeys([*health.hosts, *limits]) if one in have]
-    few = max(have.values(), default=0) // 20
+    signals = [signal for signal in dict.fromkeys([*health.hosts, *limits]) if signal in counts]
+    few = max(counts.values(), default=0) // 20
 
-    def worth(signal: str) -> tuple[object, ...]:
-        return signal not in crossed, have[signal] <= few, signal not in today, signal not in health.hosts
+    def rank(signal: str) -> tuple[object, ...]:
+        return signal not in crossed, counts[signal] <= few, signal not in today, signal not in health.hosts
 
-    best = sorted(known, key=worth)[:MOST_COLUMNS]
-    return sorted((one for one in known if one in best), key=lambda one: one not in today)
+    best = sorted(signals, key=rank)[:MOST_COLUMNS]
+    return sorted((signal for signal in signals if signal in best), key=lambda signal: signal not in today)
 
 
-def _row(host: HostHealth, why: str, own: Mapping[str, Cell], signals: Sequence[str], grade: Grade) -> Row:
-    others = [cell for signal, cell in own.items() if signal not in signals and cell.standing in CROSSED]
+def _row(host: _GradedHost, cells: Mapping[str, Cell], signals: Sequence[str]) -> Row:
+    others = [cell for signal, cell in cells.items() if signal not in signals and cell.standing in CROSSED]
     others.sort(key=lambda cell: cell.place)
-    pending = sorted((cell for cell in own.values() if cell.standing == "pending"), key=lambda cell: cell.place)
-    if grade == "pending" and pending:
-        why = f"{listed([cell.title for cell in pending], 1)} crossed"
+    pending = sorted((cell for cell in cells.values() if cell.standing == "pending"), key=lambda cell: cell.place)
+    note = host.cause or host.health.note
+    if host.grade == "pending" and pending:
+        note = f"{listed([cell.title for cell in pending], 1)} crossed"
     return Row(
-        name=host.name,
-        grade=grade,
-        note=why or host.note,
-        newest=host.newest,
-        cells=[own.get(signal) for signal in signals],
+        name=host.health.name,
+        grade=host.grade,
+        note=note,
+        newest=host.health.newest,
+        cells=[cells.get(signal) for signal in signals],
         others=others[:_MOST_OTHERS],
         more=len(others[_MOST_OTHERS:]),
-        is_blank=grade == "silent" and not any(signal in own for signal in signals),
+        is_blank=host.grade == "silent" and not any(signal in cells for signal in signals),
         pending=_gravest(cell.severity for cell in pending),
     )
 
@@ -238,17 +245,6 @@ def _gravest(severities: Iterable[Severity]) -> Severity:
     return "critical" if "critical" in severities else "warning"
 
 
-def _grade(host: HostHealth, *, is_pending: bool) -> Grade:
-    match host.state:
-        case HostState.SILENT:
-            return "silent"
-        case HostState.NOT_JUDGED:
-            return "not judged"
-        case _:
-            return "pending" if is_pending else "healthy"
-
-
-def _limit(cells: Iterable[Cell | None]) -> str:
-    limits = {(one.usual, one.unit) for one in cells if one and one.usual}
-    shown = {shortly(healthy, unit) for healthy, unit in limits}
-    return shown.pop() if len(shown) == 1 else ""
+def _common_limit(cells: Iterable[Cell | None]) -> str:
+    limits = {shortly(cell.usual, cell.unit) for cell in cells if cell and cell.usual}
+    return limits.pop() if len(limits) == 1 else ""

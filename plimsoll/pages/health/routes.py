@@ -12,13 +12,11 @@ from plimsoll.alerting import silences
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.model.series import host_key
-from plimsoll.pages.health import words as health_words
-from plimsoll.pages.health.cell_links import address
-from plimsoll.pages.health.choice import STEP, Choice, label_choices
+from plimsoll.pages.health import words
+from plimsoll.pages.health.choice import STEP, Choice
 from plimsoll.pages.health.host_cells import Cell
 from plimsoll.pages.health.host_table import Hosts, HostTable, Row, Tile, host_table
-from plimsoll.pages.health.now import HealthNow
-from plimsoll.pages.health.recent_values import RecentValues
+from plimsoll.pages.health.latest_health import LatestHealth
 from plimsoll.pages.health.sparkline import Sparkline
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.html.gauge import water
@@ -31,78 +29,74 @@ _TILES = (("xl", 30), ("l", 96), ("m", 240), ("s", 576))
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """The page, and the part of it that is renewed."""
-    recent = RecentValues(watched)
-    now = HealthNow(watched, recent)
+    """Return the page, and the part of it that is renewed."""
+    latest = LatestHealth(watched)
 
     def page(request: Request) -> Response:
-        content = _content(watched, frame, now, recent, request)
+        content = _content(watched, frame, latest, request)
         return frame.page(request, "health/health.html.j2", content["mark"], **content)
 
     def part(request: Request) -> Response:
-        content = _content(watched, frame, now, recent, request)
+        content = _content(watched, frame, latest, request)
         text = frame.fragment("health/health_now.html.j2", links=frame.links(request), **content)
         return HTMLResponse(text.encode(errors="replace"))
 
     return [Route("/", page), Route("/api/health", part)]
 
 
-def _content(
-    watched: Watched, frame: Frame, found_now: HealthNow, recent: RecentValues, request: Request
-) -> dict[str, Any]:
+def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Request) -> dict[str, Any]:
     now, zone, links = time.time_ns(), frame.zone_of(request), frame.links(request)
-    health, hosts = found_now.hosts()
+    health, hosts = latest.hosts()
     choice, is_wall = Choice.of(request.query_params), "wall" in request.query_params
     table = host_table(hosts, choice, watched.site.catalogue)
-    found, silenced = health.firing.incidents, silences.active(watched.file, now)
-    alerts = [one.worst for one in found]
-    listed = found[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
+    incidents, active = health.firing.incidents, silences.active(watched.file, now)
+    alerts = [incident.worst for incident in incidents]
+    shown = incidents[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
+    labels = {(name, value) for own in hosts.labels.values() for name, value in own.items()}
 
-    def words(cell: Cell, row: Row) -> list[str]:
-        newest = row.newest if row.grade == "silent" else recent.newest(cell.key)
-        return health_words.of_cell(cell, newest, now)
+    def describe(cell: Cell, row: Row) -> list[str]:
+        newest = row.newest if row.grade == "silent" else latest.newest(cell.key)
+        return [*words.describe_cell(cell, newest, now)]
 
     return {
         "health": health,
-        "mark": health_words.mark(health, alerts),
-        "standing": health_words.standing(health, alerts),
+        "mark": words.mark(health, alerts),
+        "standing": words.standing(health, alerts),
         "water": water(table.level),
-        "basis": health_words.basis(health, zone, now),
-        "as_of": health_words.as_of(health, zone, now),
-        "alerts": [health_words.fires(one, silenced, _lacking(one, hosts), now) for one in listed],
-        "more": len(found) - len(listed),
+        "basis": [*words.basis(health, zone, now)],
+        "as_of": words.as_of(health, zone, now),
+        "alerts": [words.fires(incident, active, _lacking(incident, hosts), now) for incident in shown],
+        "more": len(incidents) - len(shown),
         "table": table,
         "choice": choice,
-        "labels": label_choices(hosts.labels),
-        "label_names": sorted({name for own in hosts.labels.values() for name in own}),
+        "labels": sorted(f"{name}={value}" for name, value in labels),
+        "label_names": sorted({name for name, _ in labels}),
         "next_rows": choice.rows + STEP,
         "own_address": f"{request.url.scheme}://{request.url.netloc}",
-        "data": health_words.data(health),
+        "data": words.data(health),
         "is_wall": is_wall,
         "wall": _tiles(table) if is_wall else None,
-        "lines": _lines(table, recent),
-        "words": words,
-        "figure": health_words.figure,
-        "limit": health_words.limit,
-        "address": lambda cell, host: address(links, cell, host),
+        "lines": _lines(table, latest),
+        "words": describe,
+        "address": lambda cell, host: cell.address(links, host),
     }
 
 
-def _lines(table: HostTable, recent: RecentValues) -> Mapping[Key, Sparkline | None]:
-    """The sparklines of all cells that are shown, by the rule that each is about."""
+def _lines(table: HostTable, latest: LatestHealth) -> Mapping[Key, Sparkline | None]:
+    """Return the sparklines of all cells that are shown, by the rule that each is about."""
     cells = [cell for row in table.rows for cell in (*row.cells, *row.others) if cell and cell.standing != "none"]
-    wanted = [(cell.key, cell.healthy.limit if cell.healthy else None) for cell in cells]
-    return {cell.key: line for cell, line in zip(cells, recent.sparklines(wanted), strict=True)}
+    keys = [(cell.key, cell.healthy.limit if cell.healthy else None) for cell in cells]
+    return {cell.key: line for cell, line in zip(cells, latest.sparklines(keys), strict=True)}
 
 
 def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
-    """The size of the tiles on the wall, those that fit the screen, the worst first, and how many do not."""
+    """Return the size of the tiles on the wall, those that fit the screen, the worst first, and how many do not."""
     most = _TILES[-1][1]
     size = next((size for size, fits in _TILES if len(table.tiles) <= fits), _TILES[-1][0])
     return size, table.tiles[:most], len(table.tiles[most:])
 
 
 def _lacking(incident: Incident, hosts: Hosts) -> str:
-    """What is not judged on the host of an incident."""
+    """Return what is not judged on the host of an incident."""
     alert = incident.worst
     return hosts.judged.lacking(host_key(alert.host)) if alert.kind == "rule" else ""

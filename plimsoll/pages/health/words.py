@@ -14,7 +14,6 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.health.host_cells import Cell
-from plimsoll.rules.wording import limit_text
 
 _OLD = 120 * SECOND  # the last evaluation is usually 30 to 40 s ago, so that samples on their way are in
 _MINUTE = 60 * SECOND
@@ -49,12 +48,8 @@ def mark(health: Health, alerts: Sequence[Alert]) -> str:
     return " ".join(f"{symbol} {count}" for symbol, count in counts if count) or health.answer
 
 
-def basis(health: Health, zone: Zone, now: int) -> list[str]:
-    """What the answer rests on, and how new that is."""
-    return [*_basis(health, zone, now)]
-
-
-def _basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
+def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
+    """Yield what the answer rests on, and how new that is."""
     if health.basis:
         yield health.basis
     silent = sum(one.state == HostState.SILENT for one in health.hosts)
@@ -99,12 +94,8 @@ def _facts(incident: Incident, now: int) -> Iterator[str]:
         yield f"look at {', '.join(alert.details.look_at)}"
 
 
-def of_cell(cell: Cell, newest: int | None, now: int) -> list[str]:
-    """What a cell says below its value. `newest` is when there was data last (UTC ns)."""
-    return [*_of_cell(cell, newest, now)]
-
-
-def _of_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
+def describe_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
+    """Yield what a cell says below its value. `newest` is when there was data last (UTC ns)."""
     crossed = f"for {_long(now - cell.since)}" if cell.since else ""
     if cell.alert and cell.alert.kind == "flapping":
         yield "flapping"
@@ -122,21 +113,6 @@ def _of_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
         yield f"{number(cell.crossed)} more crossed"
     if cell.silent and cell.standing != "none":
         yield f"{number(cell.silent)} without data"
-
-
-def figure(cell: Cell) -> tuple[str, str]:
-    """The value of a cell and its unit."""
-    if cell.standing == "none" and not isnan(cell.impossible):
-        return f"cannot be: {quantity(cell.impossible, cell.unit)}", ""
-    if isnan(cell.value):
-        return "no data", ""
-    value, _, unit = quantity(cell.value, cell.unit).partition(" ")
-    return value, unit
-
-
-def limit(cell: Cell) -> str:
-    """The limit of a cell: `< 80 %`; empty if it has none."""
-    return limit_text(cell.healthy, cell.unit) if cell.healthy else ""
 
 
 def data(health: Health) -> list[str]:

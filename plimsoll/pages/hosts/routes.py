@@ -21,8 +21,6 @@ from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
 from plimsoll.pages.dashboards.routes import read_last_values
-from plimsoll.pages.health import words as health_words
-from plimsoll.pages.health.cell_links import address
 from plimsoll.pages.health.host_cells import Cell, cells
 from plimsoll.pages.shared.alert_rows import incident_rows
 from plimsoll.pages.shared.frame import Frame
@@ -68,9 +66,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
             "hosts/host.html.j2",
             name,
             **content,
-            address=lambda cell: address(links, cell, name),
-            figure=health_words.figure,
-            limit=health_words.limit,
+            address=lambda cell: cell.address(links, name),
         )
 
     return [Route("/hosts/{host:path}", page)]

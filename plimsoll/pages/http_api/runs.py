@@ -21,8 +21,8 @@ from plimsoll.pages.http_api.parameters import (
     WatchedDependency,
     actor_of,
 )
-from plimsoll.pages.reviewing.jobs import Job, Stage
-from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews, TooMany
+from plimsoll.pages.review_jobs.jobs import Job, Stage
+from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooMany
 from plimsoll.pages.shared.asking import record
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.store.protocol import State
@@ -195,7 +195,7 @@ def compare_runs(query: Annotated[CompareQuery, Query()], reviews: ReviewsDepend
         hint = "name two or more, the baseline first"
         raise ApiError(HTTPStatus.BAD_REQUEST, "only one run is named", "run", hint)
     try:
-        comparison = reviews.comparison_document([_find_run(name, reviews) for name in names])
+        comparison = reviews.compare([_find_run(name, reviews) for name in names], document=True)
     except TooMany:
         error = "many comparisons are being made"
         raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, error, "run", "ask again later", retry_after_s=60) from None

@@ -1,7 +1,7 @@
 """Changes limits of hosts: they are written to limits.toml, and judged from the next evaluation on."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
@@ -18,15 +18,9 @@ _MOST_HOSTS = 5000
 _one_at_a_time = Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class LimitForm:
-    """What the form has; `length` is for how long a crossing must last, `wrong` why it was refused."""
-
-    host: str = ""
-    healthy: str = ""
-    length: str = ""
-    reason: str = ""
-    wrong: str = ""
+Form = Mapping[str, str]
+# What the form has; `length` is for how long a crossing must last, `wrong` why it was refused.
+EMPTY: Form = dict.fromkeys(("host", "healthy", "length", "reason", "wrong"), "")
 
 
 def content(watched: Watched, rule: Rule) -> dict[str, Any]:
@@ -40,54 +34,52 @@ def content(watched: Watched, rule: Rule) -> dict[str, Any]:
     return {"hosts": sorted(hosts, key=host_key)[:_MOST_HOSTS], "changed_here": here, "usual": general}
 
 
-def change(watched: Watched, rule: Rule, form: LimitForm, who: Actor) -> str:
-    """Change the limit of a rule on a host; why that is refused, empty if it is not."""
-    host = next((one for one in _known(watched) if host_key(one) == host_key(form.host)), None)
+def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
+    """Change the limit of a rule on a host. Return why that is refused, empty if it is not."""
+    if not form["host"]:
+        return "give the host"
+    host = next((name for name in _known_hosts(watched) if host_key(name) == host_key(form["host"])), None)
     if host is None:
-        return (
-            f"no host is named {form.host[:200]}: the page Health lists those that are known"
-            if form.host
-            else ("give the host")
-        )
-    if not form.healthy:
+        return f"no host is named {form['host'][:200]}: the page Health lists those that are known"
+    if not form["healthy"]:
         return "give the limit, as it is healthy: < 95 %"
-    given = {"healthy": form.healthy, "for": form.length, "reason": form.reason}
-    named = f"{who.name}, {Zone.parse('UTC').clock(time.time_ns())[:10]}"
+    values = {"healthy": form["healthy"], "for": form["length"], "reason": form["reason"]}
+    author = f"{actor.name}, {Zone.parse('UTC').clock(time.time_ns())[:10]}"
 
-    def changed() -> str:
-        limit = overlay.change(watched.folder, watched.site.catalogue, rule, host, given, named)
-        return f"changed the limit of {rule.id} on {host} to {limit}: {form.reason}"
+    def change_file() -> str:
+        limit = overlay.change(watched.folder, watched.site.catalogue, rule, host, values, author)
+        return f"changed the limit of {rule.id} on {host} to {limit}: {form['reason']}"
 
-    return _done(watched, who, changed)
+    return _perform(watched, actor, change_file)
 
 
-def undo(watched: Watched, rule: str, host: str, who: Actor) -> str:
-    """Take a change back; why that is refused, empty if it is not."""
+def undo(watched: Watched, rule: str, host: str, actor: Actor) -> str:
+    """Take a change back. Return why that is refused, empty if it is not."""
 
-    def undone() -> str:
+    def change_file() -> str:
         overlay.remove(watched.folder, rule, host)
         return f"took back the limit of {rule} on {host}"
 
-    return _done(watched, who, undone)
+    return _perform(watched, actor, change_file)
 
 
-def _known(watched: Watched) -> set[str]:
-    return {one.name for one in watched.health().hosts} | {one.subject.host for one in watched.judged()}
+def _known_hosts(watched: Watched) -> set[str]:
+    return {host.name for host in watched.health().hosts} | {state.subject.host for state in watched.judged()}
 
 
-def _done(watched: Watched, who: Actor, act: Any) -> str:
-    """Do it, and judge by it. If it cannot be judged by, the file is as before."""
+def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> str:
+    """Change the file, and judge by it. If it cannot be judged by, the file is as before."""
     with _one_at_a_time:
         try:
             before = overlay.text(watched.folder)
-            what = act()
-            done = watched.reload()
-            if done.refused:
+            action = change_file()
+            reloaded = watched.reload()
+            if reloaded.refused:
                 overlay.save(watched.folder, before)
-                return f"nothing was changed: {done.refused}"
+                return f"nothing was changed: {reloaded.refused}"
         except Unusable as error:
             return str(error)
         except OSError as error:
             return f"{overlay.FILE_NAME} cannot be written: {error.strerror or error}"
-    record(watched, who, what)
+    record(watched, actor, action)
     return ""

@@ -1,16 +1,20 @@
 """What the page of one rule shows."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 
 from plimsoll.alerting import alert_queries
 from plimsoll.alerting.latest_evaluation import RuleState
+from plimsoll.model.errors import printable_lines
 from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
-from plimsoll.pages.rules.markdown import html
 from plimsoll.pages.shared.alert_rows import rows
 from plimsoll.pages.shared.panel_links import panel_of
 from plimsoll.report.rule_page import sections, threshold_text
@@ -22,22 +26,9 @@ from plimsoll.up.watched import Watched
 
 _MOST_JUDGED = 200
 _MOST_ALERTS = 20
+_RULE_LINK = re.compile(r"\]\(([a-z0-9-]+)\.md\)")
 _WORST_FIRST = (State.FIRING, State.PENDING, State.OK, State.NO_DATA, State.NOT_JUDGED)
 _WORDS = {State.FIRING: "firing", State.PENDING: "pending", State.OK: "healthy"}
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A host or instance for which the rule is judged now. `severity` is empty unless its limit is crossed."""
-
-    host: str
-    instance: str
-    value: str
-    limit: str
-    state: str
-    since: str
-    severity: str
-    note: str
 
 
 def content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any]:
@@ -54,7 +45,7 @@ def content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any
         "panel": panel,
         "limit": threshold_text(rule, catalogue.signals),
         "signal": catalogue.signals[rule.signal].title,
-        "sections": [(one.title, html(one.text)) for one in sections(rule, catalogue.signals)],
+        "sections": [(one.title, render_markdown(one.text)) for one in sections(rule, catalogue.signals)],
         "supersedes": [other.id for other in catalogue.rules.values() if rule.id in other.superseded_by],
         "overrides": [*_overrides(watched, rule)],
         "judged": [_judged(one, unit, zone) for one in judged[:_MOST_JUDGED]],
@@ -84,18 +75,19 @@ def _excess(value: float, healthy: Healthy) -> float:
             return abs(value - healthy.limit)
 
 
-def _judged(one: RuleState, unit: str, zone: Zone) -> Judged:
-    is_crossed = one.state in (State.FIRING, State.PENDING)
-    return Judged(
-        host=one.subject.host,
-        instance=one.subject.instance or "",
-        value=quantity(one.value, unit),
-        limit=limit_text(one.healthy, unit),
-        state=_WORDS.get(one.state, "no data"),
-        since=zone.clock(one.since) if is_crossed and one.since else "",
-        severity=one.rule.severity if is_crossed else "",
-        note=one.note,
-    )
+def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
+    """Return a host or instance for which the rule is judged now; `severity` is empty unless its limit is crossed."""
+    is_crossed = state.state in (State.FIRING, State.PENDING)
+    return {
+        "host": state.subject.host,
+        "instance": state.subject.instance or "",
+        "value": quantity(state.value, unit),
+        "limit": limit_text(state.healthy, unit),
+        "state": _WORDS.get(state.state, "no data"),
+        "since": zone.clock(state.since) if is_crossed and state.since else "",
+        "severity": state.rule.severity if is_crossed else "",
+        "note": state.note,
+    }
 
 
 def _states(judged: Sequence[RuleState]) -> str:
@@ -117,3 +109,16 @@ def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
 def _note(watched: Watched, rule: Rule, host: str) -> str:
     override = watched.site.overrides.of(rule, host)[1]
     return override.note if override else ""
+
+
+def render_markdown(text: str) -> Markup:
+    """Return Markdown as HTML. HTML in it is shown as it is written, and pictures are not loaded.
+
+    Links to pages of other rules in docs/rules lead to their pages here.
+    """
+    return Markup(_parser().render(_RULE_LINK.sub(r"](/rules/\1)", printable_lines(text))))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).disable("image")

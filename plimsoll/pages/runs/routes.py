@@ -1,7 +1,6 @@
 """The runs of the store: their list, the report of each, and how to have one reviewed again or deleted."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlencode
 
@@ -12,14 +11,13 @@ from starlette.routing import Route
 from plimsoll.ingest.runs.load import unload
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import host_key
-from plimsoll.pages.reviewing.jobs import Stage
-from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
+from plimsoll.pages.review_jobs.jobs import Stage
+from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews
 from plimsoll.pages.runs.compare import compare_page
 from plimsoll.pages.runs.report_page import report_page
 from plimsoll.pages.runs.series import run_labels, series_page
 from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.shared.run_links import stage_text
 from plimsoll.store.lease import LIFE_S, described
 from plimsoll.store.protocol import RunSummary, State
 from plimsoll.up.watched import Watched
@@ -30,66 +28,42 @@ _STATES = {
 }
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Which runs are listed: by a text in their names, hosts and labels, by a host, and by a label `name=value`."""
-
-    text: str
-    host: str
-    label: str
-
-    @classmethod
-    def of(cls, request: Request) -> "Choice":
-        """As the address has it."""
-        asked = request.query_params
-        return cls(*(asked.get(name, "").strip() for name in ("text", "host", "label")))
-
-    def has(self, run: RunSummary) -> bool:
-        """Whether a run is listed."""
-        labels = run_labels(run)
-        words = " ".join([run.name, *run.hosts, *labels]).casefold()
-        return (
-            self.text.casefold() in words
-            and (not self.host or host_key(self.host) in map(host_key, run.hosts))
-            and (not self.label or self.label in labels)
-        )
-
-    def __bool__(self) -> bool:
-        return bool(self.text or self.host or self.label)
-
-
 def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
-    """The routes. A run may be called as an action is, so an action needs the name of a run in the query."""
+    """Return the routes. A run may be called as an action is, so an action needs the name of a run in the query."""
 
-    def listed(request: Request) -> Response:
-        every, claims = reviews.runs(), watched.store.runs.claims.current(LIFE_S)
-        every = reviews.make_missing(every)
-        choice = Choice.of(request)
-        found = [one for one in every if choice.has(one.run)]
-        work = {one.run: described(one, short=True) for one in claims if one.alive}
+    def show_list(request: Request) -> Response:
+        all_runs = reviews.make_missing(reviews.runs())
+        query = request.query_params
+        choice = {name: query.get(name, "").strip() for name in ("text", "host", "label")}
+        runs = [review for review in all_runs if _matches(review.run, **choice)]
+        work = {
+            lease.run: described(lease, short=True)
+            for lease in watched.store.runs.claims.current(LIFE_S)
+            if lease.alive
+        }
         return frame.page(
             request,
             "runs/runs.html.j2",
             "Runs",
-            runs=found,
-            every=every,
-            hosts=sorted({host for one in every for host in one.run.hosts}, key=host_key),
-            labels=sorted({label for one in every for label in run_labels(one.run)}, key=host_key),
+            runs=runs,
+            every=all_runs,
+            hosts=sorted({host for review in all_runs for host in review.run.hosts}, key=host_key),
+            labels=sorted({label for review in all_runs for label in run_labels(review.run)}, key=host_key),
             choice=choice,
-            states={one.run.name: work.get(one.run.name) or _STATES.get(one.run.state, "") for one in found},
+            states={run.name: work.get(run.name) or _STATES.get(run.state, "") for run in (one.run for one in runs)},
             uploads=reviews.to_show(),
             limits=watched.limits,
-            stage=lambda job: stage_text(job, reviews.jobs.before(job)),
+            stage=reviews.jobs.describe,
         )
 
-    def shown(request: Request, one: RunReview) -> Response:
+    def show_run(request: Request, one: RunReview) -> Response:
         report = reviews.kept.report(one.id) if one.kept else None
         if report is not None and one.kept is not None:
             return report_page(frame, request, report, review=one)
         if one.job is None or one.job.stage is Stage.DONE:
             one = reviews.make(one)
         assert one.job is not None
-        stage = stage_text(one.job, reviews.jobs.before(one.job))
+        stage = reviews.jobs.describe(one.job)
         return frame.page(request, "runs/run_underway.html.j2", one.run.name, review=one, job=one.job, stage=stage)
 
     def review(request: Request, one: RunReview) -> Response:
@@ -112,26 +86,34 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
                 return RedirectResponse(_to_list(request), HTTPStatus.SEE_OTHER)
         return frame.page(request, "runs/run_delete.html.j2", f"Delete {one.run.name}", review=one, problem=problem)
 
-    compare = compare_page(frame, reviews)
-    series = series_page(frame, reviews)
-    actions = {"show": shown, "review": review, "delete": delete}
+    actions = {"show": show_run, "review": review, "delete": delete}
 
     def of_run(request: Request) -> Response:
         path, asked = request.path_params["name"], request.query_params.get("run")
         if path == "compare" and {"a", "b", "run"} & {*request.query_params}:
-            return compare(request)
+            return compare_page(request, frame, reviews)
         if path == "series" and "label" in request.query_params:
-            return series(request)
-        action, name = (actions[path], asked) if path in actions and asked is not None else (shown, path)
+            return series_page(request, frame, reviews)
+        action, name = (actions[path], asked) if path in actions and asked is not None else (show_run, path)
         one = reviews.find(name)
         if one is None:
             return frame.missing(request, f"There is no run “{name}” in the store.", "The page Runs lists all runs.")
         return action(request, one)
 
     return [
-        Route("/runs", answered(frame, listed)),
+        Route("/runs", answered(frame, show_list)),
         Route("/runs/{name:path}", answered(frame, of_run), methods=["GET", "POST"]),
     ]
+
+
+def _matches(run: RunSummary, text: str, host: str, label: str) -> bool:
+    """Return whether a run is listed: by a text in its name, hosts and labels, by a host, and by `name=value`."""
+    labels = run_labels(run)
+    return (
+        text.casefold() in " ".join([run.name, *run.hosts, *labels]).casefold()
+        and (not host or host_key(host) in map(host_key, run.hosts))
+        and (not label or label in labels)
+    )
 
 
 def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Request], Response]:

@@ -1,105 +1,158 @@
-"""`/runs/series?label=NAME=VALUE`: the signals over the runs with these labels, and where they changed."""
+"""`/runs/series?label=NAME=VALUE`: the signals over the runs with these labels, and where they changed.
 
-from collections.abc import Callable, Sequence
+A signal is a small drawing: a dot for each run, the levels, and where they change.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plimsoll.comparison.trend import FEWEST, Course, RunMeans, Trend
+from plimsoll.comparison.trend import FEWEST, Change, Course, RunMeans, Trend
+from plimsoll.model.log import Values
 from plimsoll.model.series import host_key
-from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
-from plimsoll.pages.runs.series_chart import SeriesChart
+from plimsoll.model.value_text import quantity
+from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.comparison.trend import answer, change_text, is_worse, limits_of, scope
 from plimsoll.store.protocol import RunSummary
 
 _MOST_RUNS = 40  # the latest: more take long to judge
 _MOST_CHARTS = 24  # of signals that did not change, unless all are asked for
+_WIDTH, _HEIGHT = 320, 84  # of a drawing
+_EDGE = 6  # of a drawing, that stays free
+_LEAST_RANGE = 4.0  # times the tolerance: what does not matter must not look large
+_USUAL_TOLERANCE = 0.05  # of the level, where there is no treatment: the load
 
 
-def series_page(frame: Frame, reviews: RunReviews) -> Callable[[Request], Response]:
-    """The page. Runs without a review, or with one that kept no means, are reviewed; the page waits for them."""
-
-    def page(request: Request) -> Response:
-        wanted = [one for one in request.query_params.getlist("label") if one]
-        every = [one for one in reviews.runs() if one.run.complete]
-        found = [one for one in every if all(label in run_labels(one.run) for label in wanted)]
-        chosen = sorted(found, key=lambda one: (one.run.start, one.run.name))[-_MOST_RUNS:]
-        chosen = [one if one.has_means or _failed(one) else reviews.make(one) for one in chosen]
-        ready = [one for one in chosen if one.has_means]
-        waiting = [one for one in chosen if one.is_underway and not one.has_means]
-        judged = reviews.trend(ready) if len(ready) >= FEWEST and not waiting else None
-        courses = _in_order(judged) if judged else []
-        unchanged = [one for one in courses if not one.changes]
-        more = 0 if "all" in request.query_params else max(0, len(unchanged) - _MOST_CHARTS)
-        shown = courses[: len(courses) - more]
-        return frame.page(
-            request,
-            "runs/series.html.j2",
-            "Signals over the runs",
-            labels=_by_name(every),
-            wanted=wanted,
-            chosen=chosen,
-            left=len(found) - len(chosen),
-            waiting=waiting,
-            failed=[one.run.name for one in chosen if not one.has_means and not one.is_underway],
-            fewest=FEWEST,
-            trend=judged,
-            answer=answer(judged) if judged else "",
-            worse=is_worse(judged) if judged else False,
-            scope=scope(judged) if judged else "",
-            limits=list(limits_of(judged)) if judged else [],
-            load=_load(judged) if judged else None,
-            charts=[SeriesChart.of_course(one, judged.runs) for one in shown] if judged else [],
-            more=more,
-            before=_before(judged.runs) if judged else {},
-            told=change_text,
-        )
-
-    return page
+def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
+    """Return the page. Runs without a review, or whose review kept no means, are reviewed; the page waits for them."""
+    labels = [label for label in request.query_params.getlist("label") if label]
+    complete = [review for review in reviews.runs() if review.run.complete]
+    matches = [review for review in complete if {*labels} <= {*run_labels(review.run)}]
+    chosen = sorted(matches, key=lambda review: (review.run.start, review.run.name))[-_MOST_RUNS:]
+    chosen = [review if review.has_means or review.has_failed else reviews.make(review) for review in chosen]
+    ready = [review for review in chosen if review.has_means]
+    waiting = [review for review in chosen if review.is_underway and not review.has_means]
+    trend = reviews.trend(ready) if len(ready) >= FEWEST and not waiting else None
+    return frame.page(
+        request,
+        "runs/series.html.j2",
+        "Signals over the runs",
+        labels=_label_values(complete),
+        wanted=labels,
+        chosen=chosen,
+        left=len(matches) - len(chosen),
+        waiting=waiting,
+        failed=[review.run.name for review in chosen if not review.has_means and not review.is_underway],
+        fewest=FEWEST,
+        trend=trend,
+        **(_trend_content(trend, show_all="all" in request.query_params) if trend else {}),
+    )
 
 
 def run_labels(run: RunSummary) -> list[str]:
-    """The labels of a run, each as `name=value`."""
+    """Return the labels of a run, each as `name=value`."""
     return [f"{name}={value}" for name, value in run.labels.items()]
 
 
-def _failed(one: RunReview) -> bool:
-    return one.job is not None and bool(one.job.error)
+def _trend_content(trend: Trend, *, show_all: bool) -> dict[str, Any]:
+    courses = _last_changed_first(trend)
+    unchanged = sum(not course.changes for course in courses)
+    more = 0 if show_all else max(0, unchanged - _MOST_CHARTS)
+    return {
+        "answer": answer(trend),
+        "worse": is_worse(trend),
+        "scope": scope(trend),
+        "limits": [*limits_of(trend)],
+        "load": _draw_load(trend),
+        "charts": [_draw_course(course, trend.runs) for course in courses[: len(courses) - more]],
+        "more": more,
+        "before": {run.name: earlier.name for earlier, run in pairwise(trend.runs)},
+        "told": change_text,
+    }
 
 
-def _in_order(found: Trend) -> list[Course]:
-    """The signals, those first that changed last, and for the worse."""
-    place = {id(run): at for at, run in enumerate(found.runs)}
+def _last_changed_first(trend: Trend) -> list[Course]:
+    """Return the signals, those first that changed last, and for the worse."""
+    places = {id(run): at for at, run in enumerate(trend.runs)}
 
-    def rank(one: Course) -> tuple[object, ...]:
-        latest = max((place[id(change.run)] for change in one.changes), default=-1)
-        return -latest, not any(change.is_worse for change in one.changes), one.treatment.place, one.name
+    def rank(course: Course) -> tuple[object, ...]:
+        latest = max((places[id(change.run)] for change in course.changes), default=-1)
+        return -latest, not any(change.is_worse for change in course.changes), course.treatment.place, course.name
 
-    return sorted(found.courses, key=rank)
+    return sorted(trend.courses, key=rank)
 
 
-def _by_name(runs: Sequence[RunReview]) -> dict[str, list[str]]:
-    """The values that runs have for each name of a label."""
+def _label_values(runs: Sequence[RunReview]) -> dict[str, list[str]]:
+    """Return the values that runs have for each name of a label."""
     values: dict[str, set[str]] = {}
-    for one in runs:
-        for name, value in one.run.labels.items():
+    for review in runs:
+        for name, value in review.run.labels.items():
             values.setdefault(name, set()).add(value)
-    return {name: sorted(some, key=host_key) for name, some in sorted(values.items())}
+    return {name: sorted(own, key=host_key) for name, own in sorted(values.items())}
 
 
-def _load(found: Trend) -> SeriesChart | None:
-    """The load of the runs, if all counted the same kind of operations."""
-    loads = [run.load for run in found.runs]
+@dataclass(frozen=True)
+class SeriesChart:
+    """What is drawn: dots with a text, levels from `x1` to `x2` at `y`, marks of changes; the range in words."""
+
+    title: str
+    label: str
+    dots: Sequence[tuple[float, float, str]]
+    steps: Sequence[tuple[float, float, float]]
+    marks: Sequence[tuple[float, bool]]
+    changes: Sequence[Change]
+    low: str
+    high: str
+
+
+def _draw_course(course: Course, runs: Sequence[RunMeans]) -> SeriesChart:
+    title = f"{course.signal.title} of {course.subject}"
+    tolerated = course.treatment.tolerated(float(course.values.mean()))
+    return _draw(title, course.signal.unit, course.values, tolerated, course.changes, runs)
+
+
+def _draw_load(trend: Trend) -> SeriesChart | None:
+    """Return the load of the runs, which is not judged, if all counted the same kind of operations."""
+    loads = [run.load for run in trend.runs]
     names = {load[0] for load in loads if load}
     if None in loads or len(names) != 1:
         return None
-    (name,) = names
-    signal = next((signal for key, (signal, _) in found.runs[-1].subjects.items() if key[0] == name), None)
-    return SeriesChart.of_load(signal, [load[1] for load in loads if load], found.runs) if signal else None
+    signal = next((signal for key, (signal, _) in trend.runs[-1].subjects.items() if key[0] in names), None)
+    if signal is None:
+        return None
+    values = np.array([load[1] for load in loads if load])
+    tolerated = _USUAL_TOLERANCE * float(values.mean())
+    return _draw(f"Load: {signal.title}", signal.unit, values, tolerated, (), trend.runs)
 
 
-def _before(runs: Sequence[RunMeans]) -> dict[str, str]:
-    """The run before each."""
-    return {run.name: earlier.name for earlier, run in pairwise(runs)}
+def _draw(
+    title: str, unit: str, values: Values, tolerated: float, changes: tuple[Change, ...], runs: Sequence[RunMeans]
+) -> SeriesChart:
+    low, high, last = float(values.min()), float(values.max()), len(values) - 1
+    span = max(high - low, _LEAST_RANGE * tolerated) or 1.0
+    bottom = (low + high - span) / 2
+    step = (_WIDTH - 2 * _EDGE) / max(1, last)
+
+    def x(at: float) -> float:
+        return round(_EDGE + step * at, 1)
+
+    def y(value: float) -> float:
+        return round(_HEIGHT - _EDGE - (value - bottom) / span * (_HEIGHT - 2 * _EDGE), 1)
+
+    pairs = enumerate(zip(runs, values.tolist(), strict=True))
+    dots = [(x(at), y(value), f"{run.name}: {quantity(value, unit)}") for at, (run, value) in pairs]
+    edges = [0, *(change.point.first for change in changes), len(values)]
+    steps = [
+        (x(max(0, start - 0.5)), x(min(end - 0.5, last)), y(float(values[start:end].mean())))
+        for start, end in pairwise(edges)
+    ]
+    marks = [(x(change.point.first - 0.5), change.is_worse) for change in changes]
+    ends = quantity(low, unit), quantity(high, unit)
+    label = f"{title} over {len(values)} runs, between {ends[0]} and {ends[1]}"
+    return SeriesChart(title, label, dots, steps if changes else (), marks, changes, *ends)

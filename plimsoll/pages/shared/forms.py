@@ -24,7 +24,7 @@ class Forms:
         self._bodies = Bodies(Limits(body_s=20))
 
     def route(self, path: str, handle: Callable[[Request, Fields], Response]) -> Route:
-        """A route for POST. `handle` runs in a thread, with the fields, which have no space at their ends."""
+        """Return a route for POST. `handle` runs in a thread, with the fields, which have no space at their ends."""
 
         async def endpoint(request: Request) -> Response:
             try:
@@ -38,7 +38,11 @@ class Forms:
 
         return Route(path, endpoint, methods=["POST"])
 
+    def routes(self, path: str, handle: Callable[[Request, Fields], Response], page: str) -> list[Route]:
+        """Return a route for POST, and one that leads to the form's `page`: a refused form is shown at `path`."""
+        return [self.route(path, handle), Route(path, lambda request: see(page.format(**request.path_params)))]
+
 
 def see(address: str) -> Response:
-    """Leads the browser from a form that was accepted to a page."""
+    """Lead the browser from a form that was accepted to a page."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)

@@ -5,9 +5,9 @@ from plimsoll.dashboards.homes import home_of
 
 
 def panel_of(signal: str) -> tuple[str, int]:
-    """The area and the panel that draw a signal; an empty area if none does."""
+    """Return the area and the panel that draw a signal; an empty area if none does."""
     home = home_of(signal)
     if home is None:
         return "", 0
     uid, panel = home
-    return next(one.area for one in load_areas().areas if one.uid == uid), panel.id
+    return next(area.area for area in load_areas().areas if area.uid == uid), panel.id

@@ -24,12 +24,11 @@ from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.remark import short
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
-from plimsoll.pages.reviewing.run_reviews import RunReviews
-from plimsoll.pages.reviewing.task import Upload
-from plimsoll.pages.reviewing.upload_records import new_file
+from plimsoll.pages.review_jobs.jobs import Upload
+from plimsoll.pages.review_jobs.run_reviews import RunReviews
+from plimsoll.pages.review_jobs.upload_records import new_file
 from plimsoll.pages.shared.asking import asking, record
-from plimsoll.pages.uploads.form import Form, receive
-from plimsoll.pages.uploads.multipart import NotMultipart, is_multipart
+from plimsoll.pages.uploads.form import Form, NotMultipart, receive
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.request_body import TooSlow, parts
 from plimsoll.serve.responses import refusal
@@ -86,7 +85,7 @@ class Uploads:
         content_type = request.headers.get("content-type", "")
         try:
             async with aclosing(parts(request, self._limits.upload_s, self._limits.pause_s)) as body:
-                if is_multipart(content_type):
+                if content_type.partition(";")[0].strip().lower() == "multipart/form-data":
                     return await self._take_form(content_type, _length(request), body)
                 about, rest = await _first_line(body)
                 upload = self._checked(about)

@@ -6,11 +6,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from plimsoll.pages.reviewing.run_reviews import RunReviews
+from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.runs.report_page import report_page
 from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.shared.run_links import stage_text
 from plimsoll.up.watched import Watched
 
 
@@ -23,7 +22,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
             return _missing(frame, request)
         job = found.job
         kept = reviews.kept.find(job.reviewed) if job.reviewed else None
-        stage = stage_text(job, reviews.jobs.before(job))
+        stage = reviews.jobs.describe(job)
         return frame.page(request, "uploads/upload.html.j2", job.run, record=found, job=job, stage=stage, kept=kept)
 
     def report(request: Request) -> Response:

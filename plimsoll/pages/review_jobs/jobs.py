@@ -1,4 +1,4 @@
-"""The runs that are being read and reviewed: one worker process at a time, the others wait their turn."""
+"""The runs that are being read, reviewed and compared: one worker process at a time, the others wait their turn."""
 
 import json
 import logging
@@ -11,15 +11,66 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from threading import Condition, Thread
 from typing import Any
 
-from plimsoll.pages.reviewing.task import Task, ToCompare
+from plimsoll.rules.load import Catalogue
 
 _MOST_DONE = 200  # that are remembered
-_COMMAND = (sys.executable, "-P", "-m", "plimsoll.pages.reviewing.worker")  # -P: not from the current folder
+_COMMAND = (sys.executable, "-P", "-m", "plimsoll.pages.review_jobs.worker")  # -P: not from the current folder
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Upload:
+    """Logs that were uploaded: a folder that has them as `0`, `1` and so on, and what people said of them.
+
+    `names` are what the sender called the files: they are shown, and never used as paths.
+    """
+
+    folder: Path
+    names: tuple[str, ...]
+    run: str
+    labels: tuple[tuple[str, str], ...] = ()
+    zone: str = ""
+    merge: bool = False
+
+    def path(self, number: int) -> Path:
+        """Where a file is."""
+        return self.folder / str(number)
+
+
+@dataclass(frozen=True)
+class ReviewSetup:
+    """How reviews and comparisons are made: `rules` is a hash of the catalogue, `data` the server's data folder."""
+
+    data: Path
+    catalogue: Catalogue
+    rules: str
+
+
+@dataclass(frozen=True)
+class ToReview:
+    """A run to review. `run` is in the store, unless it is an upload. `review` is the id to keep the review by."""
+
+    setup: ReviewSetup
+    run: str
+    review: str
+    upload: Upload | None = None
+
+
+@dataclass(frozen=True)
+class ToCompare:
+    """Stored runs to compare with the first, and the id to keep the comparison by."""
+
+    setup: ReviewSetup
+    runs: tuple[str, ...]
+    comparison: str
+
+
+Task = ToReview | ToCompare
 
 
 class Stage(StrEnum):
@@ -34,22 +85,23 @@ class Stage(StrEnum):
     FAILED = "failed"
 
 
-ENDED = (Stage.DONE, Stage.FAILED)
+_STAGES = {
+    Stage.READING: "Reading the logs",
+    Stage.REVIEWING: "Reviewing",
+    Stage.COMPARING: "Comparing",
+    Stage.STORING: "Storing the values",
+    Stage.DONE: "Done",
+    Stage.FAILED: "Failed",
+}
 
 
 @dataclass
 class Job:
     """A task, and how far it is: `done` of `total` files or values where that is known.
 
-    Attributes:
-        id: Its id.
-        run: The name of the run, or of those that are compared.
-        stage: What is done now.
-        remarks: What was skipped, repaired or guessed.
-        error: Why there is no review.
-        refused: Why the run is not in the store although there is a review, and `hint` what to do about it.
-        reviewed: The id of the review or comparison.
-        stored: What was stored, and `storing_remarks` what was remarkable in that.
+    `run` is the name of the run, or of those that are compared, `remarks` what was skipped, repaired or guessed,
+    `error` why there is no review, `refused` why the run is not in the store although there is a review, `hint` what
+    to do about it, `reviewed` the id of the review or comparison, `stored` what was stored.
     """
 
     id: str
@@ -68,7 +120,7 @@ class Job:
     @property
     def has_ended(self) -> bool:
         """Whether nothing more happens."""
-        return self.stage in ENDED
+        return self.stage in (Stage.DONE, Stage.FAILED)
 
     @property
     def share(self) -> float | None:
@@ -120,8 +172,14 @@ class Jobs:
         with self._changed:
             return sum(isinstance(task, ToCompare) for _, task in self._tasks)
 
-    def before(self, job: Job) -> int:
-        """How many are performed before a job that waits."""
+    def describe(self, job: Job) -> str:
+        """Return what is being done: `Storing the values`, `Waiting: 2 others come first`."""
+        if job.stage is not Stage.WAITING:
+            return _STAGES[job.stage]
+        before = self._count_before(job)
+        return f"Waiting: {before} {'other comes' if before == 1 else 'others come'} first" if before else "Waiting"
+
+    def _count_before(self, job: Job) -> int:
         with self._changed:
             waiting = [one.id for one, _ in self._tasks]
             running = any(not one.has_ended and one.id not in waiting for one in self._jobs.values())

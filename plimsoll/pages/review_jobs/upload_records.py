@@ -11,7 +11,7 @@ from uuid import uuid4
 from pydantic import TypeAdapter, ValidationError
 
 from plimsoll.model.atomic import atomic_write
-from plimsoll.pages.reviewing.jobs import Job, Stage
+from plimsoll.pages.review_jobs.jobs import Job, Stage
 
 _FOLDER = "uploads"
 _MOST_RECORDS = 100

@@ -5,17 +5,21 @@ signals.
 """
 
 import hashlib
+import math
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 
+from plimsoll.comparison.hosts import Key
+from plimsoll.comparison.trend import RunMeans
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.times import SECOND
-from plimsoll.pages.reviewing.kept_means import KeptMeans
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
 from plimsoll.store.protocol import RunSummary
 
 _FOLDER = "reviews"
@@ -47,6 +51,47 @@ class Crossed(_Strict):
     instance: str | None
     severity: str
     sentence: str
+
+
+class KeptMean(_Strict):
+    """The mean of a signal of a host or instance, in the unit of the signal."""
+
+    signal: str
+    host: str
+    instance: str | None
+    service: bool
+    mean: FiniteFloat
+
+
+class KeptMeans(_Strict):
+    """What RunMeans has of a run. `start` is UTC ns; `load` the name of what counts operations, and its mean."""
+
+    run: str
+    start: int | None
+    means: tuple[KeptMean, ...]
+    load: tuple[str, FiniteFloat] | None
+
+    @classmethod
+    def of(cls, found: RunMeans) -> "KeptMeans":
+        """The means of a run."""
+        subjects = {key: subject for key, (_, subject) in found.subjects.items()}
+        means = [
+            KeptMean(signal=key[0], host=one.host, instance=one.instance, service=one.service, mean=found.means[key])
+            for key, one in subjects.items()
+            if math.isfinite(found.means[key])
+        ]
+        return cls(run=found.name, start=found.start, means=tuple(means), load=found.load)
+
+    def run_means(self, signals: Mapping[str, Signal]) -> RunMeans:
+        """As they were; without signals that are not known any more."""
+        means: dict[tuple[str, Key], float] = {}
+        subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {}
+        for one in self.means:
+            if one.signal in signals:
+                subject = Subject(one.host, one.instance, one.service)
+                means[one.signal, subject.key] = one.mean
+                subjects[one.signal, subject.key] = signals[one.signal], subject
+        return RunMeans(self.run, self.start, means, subjects, self.load)
 
 
 class KeptReview(_Strict):

@@ -10,8 +10,9 @@ import pickle
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
 from typing import Any, TextIO
@@ -36,18 +37,21 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import StoredRun
 from plimsoll.model.times import Zone
-from plimsoll.pages.reviewing.kept_means import KeptMeans
-from plimsoll.pages.reviewing.kept_reviews import KeptReviews, review_id
-from plimsoll.pages.reviewing.review_summary import kept_review
-from plimsoll.pages.reviewing.task import Task, ToCompare, ToReview, Upload
+from plimsoll.pages.review_jobs.jobs import Task, ToCompare, ToReview, Upload
+from plimsoll.pages.review_jobs.kept_reviews import Crossed, KeptMeans, KeptReview, KeptReviews, Made, review_id
 from plimsoll.pages.shared.form_words import all_with_fields, with_fields
 from plimsoll.report.comparison import html as comparison_html
 from plimsoll.report.comparison import json_document as comparison_json
+from plimsoll.report.first_screen import first_screen
 from plimsoll.report.html.render import render
 from plimsoll.report.json import ReviewDocument
+from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
 from plimsoll.review.review_logs import review_logs
+from plimsoll.review.sentences import breach_sentence
+from plimsoll.review.verdict import Verdict
 from plimsoll.rules.load import Catalogue
+from plimsoll.rules.severity import SEVERITIES
 from plimsoll.serve.credentials import owner_token
 from plimsoll.store.remote import remote_store
 from plimsoll.store.store import Store
@@ -86,7 +90,7 @@ def _give_way() -> None:
 def work(task: Task, say: Say) -> None:
     """Perform a task; `say` gets what is known so far."""
     say(stage="reading")
-    store, reviews = _store(task.how.data), KeptReviews(task.how.data)
+    store, reviews = _store(task.setup.data), KeptReviews(task.setup.data)
     try:
         match task:
             case ToReview():
@@ -101,14 +105,50 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
     """Read, review and, if it was uploaded, store a run."""
     found, run = _uploaded(task.upload, say) if task.upload else _stored(store, task.run)
     say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
-    review, _ = _reviewed(found, run, task.how.catalogue)
+    review, _ = _reviewed(found, run, task.setup.catalogue)
     insights = Insights(review)
     told = _json(ReviewDocument.model_validate(insights))
     means = KeptMeans.of(RunMeans.of(task.run, review))
-    reviews.save(task.review, with_fields(render(insights)), told, means, kept_review(insights, task.how.rules))
+    reviews.save(task.review, with_fields(render(insights)), told, means, _summarize(insights, task.setup.rules))
     say(reviewed=task.review)
     if task.upload:
         _keep(store, reviews, task, task.upload, found, run, say)
+
+
+def _summarize(insights: Insights, rules: str) -> KeptReview:
+    """What a review says in short; `rules` is a hash of the rules it was made with."""
+    review = insights.review
+    crossed = tuple(_crossed(review))
+    found = {one.severity for one in crossed}
+    severe = review.verdict == Verdict.NOT_HEALTHY
+    return KeptReview(
+        run=review.run.name or "",
+        made=Made(version=version("plimsoll"), rules=rules, at=time.time_ns()),
+        verdict=review.verdict.value,
+        severity=next((name for name in SEVERITIES if severe and name in found), ""),
+        word=review.word.removesuffix("."),
+        answer=review.answer,
+        crossed=crossed,
+        cause=first_screen(insights).cause,
+    )
+
+
+def _crossed(review: Review) -> Iterator[Crossed]:
+    """The worst finding of each signal and subject that was crossed, the worst first."""
+    seen: set[object] = set()
+    for one in review.of(*CROSSED):
+        subject = one.subject
+        if subject is None or one.superseded_by or (key := (one.rule.signal, subject.key)) in seen:
+            continue
+        seen.add(key)
+        yield Crossed(
+            signal=one.rule.signal,
+            title=one.signal.title,
+            host=subject.host,
+            instance=subject.instance,
+            severity=one.rule.severity,
+            sentence=breach_sentence(one),
+        )
 
 
 def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> None:
@@ -116,10 +156,10 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
     read: list[tuple[Review, settings.Settings]] = []
     for number, name in enumerate(task.runs):
         say(stage="reading", done=number, total=len(task.runs))
-        read.append(_reviewed(*_stored(store, name), task.how.catalogue))
+        read.append(_reviewed(*_stored(store, name), task.setup.catalogue))
     say(stage="comparing", done=0, total=0)
     baseline, *others = (Side(name, name, Insights(one)) for name, (one, _) in zip(task.runs, read, strict=True))
-    treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.how.catalogue.signals)
+    treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.setup.catalogue.signals)
     comparisons = [Comparison(baseline, other, treatments) for other in others]
     told = _json(comparison_json.document(comparisons))
     reviews.save_report(task.comparison, with_fields(comparison_html.render(comparisons)), told)

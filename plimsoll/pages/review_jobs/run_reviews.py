@@ -10,10 +10,9 @@ from threading import Lock
 from plimsoll.comparison.treatments import checked
 from plimsoll.comparison.trend import Trend, trend
 from plimsoll.hosts import settings
-from plimsoll.pages.reviewing.jobs import Job, Jobs
-from plimsoll.pages.reviewing.kept_reviews import KeptReview, KeptReviews, comparison_id, review_id
-from plimsoll.pages.reviewing.task import How, ToCompare, ToReview, Upload
-from plimsoll.pages.reviewing.upload_records import Record, UploadRecords
+from plimsoll.pages.review_jobs.jobs import Job, Jobs, ReviewSetup, ToCompare, ToReview, Upload
+from plimsoll.pages.review_jobs.kept_reviews import KeptReview, KeptReviews, comparison_id, review_id
+from plimsoll.pages.review_jobs.upload_records import Record, UploadRecords
 from plimsoll.store.protocol import RunSummary
 from plimsoll.up.watched import Watched
 
@@ -44,13 +43,18 @@ class RunReview:
         """Whether a review is being made."""
         return self.job is not None and not self.job.has_ended
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether its review could not be made."""
+        return self.job is not None and bool(self.job.error)
+
 
 class RunReviews:
     """Makes reviews in a worker process, and finds those that are kept."""
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
-        self._how = How(watched.folder, watched.site.catalogue, watched.site.catalogue.digest)
+        self._setup = ReviewSetup(watched.folder, watched.site.catalogue, watched.site.catalogue.digest)
         self.kept = KeptReviews(watched.folder)
         self.uploads = UploadRecords(watched.folder)
         self.uploads.clear_leftovers()
@@ -70,7 +74,7 @@ class RunReviews:
 
     def make(self, one: RunReview) -> RunReview:
         """Have a run reviewed."""
-        self.jobs.add(Job(one.id, one.run.name), ToReview(self._how, one.run.name, one.id))
+        self.jobs.add(Job(one.id, one.run.name), ToReview(self._setup, one.run.name, one.id))
         return replace(one, job=self.jobs.find(one.id))
 
     def make_missing(self, runs: Sequence[RunReview]) -> list[RunReview]:
@@ -83,7 +87,7 @@ class RunReviews:
         key = tuple(one.id for one in runs)
         with self._judging:
             if self._trend is None or self._trend[0] != key:
-                signals = self._how.catalogue.signals
+                signals = self._setup.catalogue.signals
                 means = [kept.run_means(signals) for one in key if (kept := self.kept.means(one))]
                 latest = self._watched.store.runs.get(runs[-1].run.name)
                 path = Path(settings.FILE_NAME)
@@ -96,30 +100,25 @@ class RunReviews:
         job = Job(upload.folder.name, upload.run)
         record = self._arrived[job.id] = Record(time.time_ns(), upload.names, size, job)
         self.uploads.save(record)
-        self.jobs.add(job, ToReview(self._how, upload.run, job.id, upload))
+        self.jobs.add(job, ToReview(self._setup, upload.run, job.id, upload))
         return job
 
-    def comparison(self, runs: Sequence[RunReview]) -> str | Job:
-        """The report of a comparison of runs with the first, or the job that makes it. TooMany if others wait."""
-        id_ = self._comparison_id(runs)
-        return self.kept.report(id_) or self._comparing(id_, runs)
+    def compare(self, runs: Sequence[RunReview], *, document: bool = False) -> str | Job:
+        """Return the report or document of a comparison of runs with the first, or the job that makes it.
 
-    def comparison_document(self, runs: Sequence[RunReview]) -> str | Job:
-        """The document of a comparison of runs with the first, or the job that makes it. TooMany if others wait."""
-        id_ = self._comparison_id(runs)
-        return self.kept.document(id_) or self._comparing(id_, runs)
-
-    def _comparison_id(self, runs: Sequence[RunReview]) -> str:
-        return comparison_id([one.run for one in runs], f"{version('plimsoll')} {self._how.rules}")
-
-    def _comparing(self, id_: str, runs: Sequence[RunReview]) -> Job:
-        names = tuple(one.run.name for one in runs)
+        Raises TooMany if others wait.
+        """
+        id_ = comparison_id([review.run for review in runs], f"{version('plimsoll')} {self._setup.rules}")
+        text = self.kept.document(id_) if document else self.kept.report(id_)
+        if text:
+            return text
+        names = tuple(review.run.name for review in runs)
         known = self.jobs.find(id_)
         if known is None:
             if self.jobs.comparing >= _MOST_COMPARISONS:
                 raise TooMany
             known = Job(id_, " and ".join(names))
-            self.jobs.add(known, ToCompare(self._how, names, id_))
+            self.jobs.add(known, ToCompare(self._setup, names, id_))
         self.jobs.forget(id_)  # one that failed is tried again when the page is opened again
         return known
 
@@ -150,7 +149,7 @@ class RunReviews:
         outdated = ""
         if kept and kept.made.version != version("plimsoll"):
             outdated = "with another version of Plimsoll"
-        elif kept and kept.made.rules != self._how.rules:
+        elif kept and kept.made.rules != self._setup.rules:
             outdated = "with other rules"
         return RunReview(run, id_, kept, self.jobs.find(id_), outdated, kept is not None and self.kept.has_means(id_))
 

@@ -1,0 +1,183 @@
+"""What the health page shows of the last evaluation, made once for everybody who looks, and the last hour of values.
+
+Values are added at each evaluation, also while nobody looks. What was before the first is read from the store in the
+background.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from math import nan
+from threading import Event, RLock, Thread
+
+import numpy as np
+
+from plimsoll.alerting.alerts_file import NotKept
+from plimsoll.alerting.firing import Firing
+from plimsoll.alerting.health import Health, HostState
+from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
+from plimsoll.alerting.replay import conditions_of
+from plimsoll.alerting.rule_targets import Key
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.series import HostKey, Series, host_key
+from plimsoll.model.times import SECOND
+from plimsoll.pages.health.host_cells import has_cell
+from plimsoll.pages.health.host_table import Hosts
+from plimsoll.pages.health.judged_hosts import JudgedHosts
+from plimsoll.pages.health.sparkline import LastHour, Sparkline
+from plimsoll.rules.schema.healthy import Worse
+from plimsoll.rules.states import State
+from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.up.watched import Watched
+
+READER = "recent values"  # the name of the thread that reads what was before
+_EVERY_S = 0.1  # a request soon after an evaluation need not wait for what is made of it
+_HOUR = 3600 * SECOND
+_WINDOW = 900 * SECOND  # read before the hour, for the windows of its first evaluations
+_GAP = 60 * SECOND  # a longer pause is read from the store
+_AT_ONCE = 20  # hosts: half the work of one by one, and no more at once than a page need wait for
+
+_log = logging.getLogger(__name__)
+
+
+class LatestHealth:
+    """The hosts of the last evaluation, and their values in the last hour. Requests may come from several threads."""
+
+    def __init__(self, watched: Watched) -> None:
+        self._watched = watched
+        self._lock = RLock()
+        self._version: tuple[int | None, Collection[HostKey], Firing] | None = None
+        self._hosts = JudgedHosts(LatestEvaluation(), {}, Firing(), watched.site.catalogue)
+        self._evaluated: int | None = None
+        self._judged = LatestEvaluation()
+        self._silent: Collection[HostKey] = ()
+        self._gone: Mapping[HostKey, Sequence[RuleState]] = {}
+        self._hour = LastHour()
+        self._drawn: dict[tuple[Key, float | None], Sparkline | None] = {}
+        self._ends = Event()
+        self._reader: Thread | None = None
+        self._follower = Thread(target=self._follow, name="health follower")
+        self._follower.start()
+        watched.closing.callback(self._end)
+
+    def hosts(self) -> tuple[Health, Hosts]:
+        """Return the state of everything, and of each host."""
+        health = self._watched.health()
+        silent = frozenset(host_key(host.name) for host in health.hosts if host.state == HostState.SILENT)
+        version = health.evaluated, silent, health.firing
+        with self._lock:
+            if self._version != version:
+                judged = self._watched.judged() if health.evaluated else LatestEvaluation()
+                if health.evaluated and health.evaluated != self._evaluated:
+                    self._add(health.evaluated, judged, silent)
+                gone = self._gone if health.evaluated else {}
+                self._hosts = JudgedHosts(judged, gone, health.firing, self._watched.site.catalogue)
+                self._version = version
+            hosts = self._hosts
+        return health, Hosts(health.hosts, health.firing, hosts, self._watched.site.labels)
+
+    def newest(self, key: Key) -> int | None:
+        """Return the last evaluation with a value (UTC ns), if it is known."""
+        with self._lock:
+            return self._hour.newest(key)
+
+    def sparklines(self, keys: Sequence[tuple[Key, float | None]]) -> Sequence[Sparkline | None]:
+        """Return the last hour of rules and subjects, each with its limit; None while there is nothing to draw."""
+        with self._lock:
+            missing = [key for key in keys if key not in self._drawn]
+            self._drawn.update(zip(missing, self._draw(missing), strict=True))
+            return [self._drawn[key] for key in keys]
+
+    def _draw(self, keys: Sequence[tuple[Key, float | None]]) -> Sequence[Sparkline | None]:
+        try:
+            return self._hour.drawn(keys, self._evaluated or 0)
+        except (ArithmeticError, LookupError, ValueError):  # one value that cannot be drawn must not break the page
+            if len(keys) > 1:
+                return [line for key in keys for line in self._draw([key])]
+            ((rule, host, _), _) = keys[0]
+            _log.exception("%s of %s is not drawn on the health page", rule, host)
+            return [None]
+
+    def _follow(self) -> None:
+        """Follow the evaluations, so that the first view has the last hour."""
+        seen: int | None = None
+        while not self._ends.wait(_EVERY_S):
+            try:
+                evaluated = self._watched.progress().evaluated
+                if evaluated is not None and evaluated != seen:
+                    seen = evaluated
+                    self.hosts()
+            except (sqlite3.Error, NotKept, Unusable) as error:
+                _log.warning("the health page does not follow the evaluation: %s", error)
+
+    def _end(self) -> None:
+        self._ends.set()
+        self._follower.join()
+        if self._reader:
+            self._reader.join()
+
+    def _add(self, evaluated: int, judged: LatestEvaluation, silent: Collection[HostKey]) -> None:
+        """Add the values of an evaluation."""
+        # Most evaluations judge the same subjects as the last one.
+        if judged.places is not self._judged.places or silent != self._silent:
+            self._gone = {host: gone for host in silent if (gone := self._find_gone(host, judged))}
+            self._silent = silent
+            self._hour.keep(_directions(judged, self._gone))
+        self._judged = judged
+        values = [rule.values for rule in judged.rules if has_cell(rule.rule)]
+        gone = np.full(sum(map(len, self._gone.values())), nan)
+        self._hour.add_newest(evaluated, np.concatenate([*values, gone]))
+        is_late = self._evaluated is None or evaluated - self._evaluated > _GAP
+        self._evaluated = evaluated
+        self._drawn = {}
+        if is_late and values and not (self._reader and self._reader.is_alive()) and not self._ends.is_set():
+            self._reader = Thread(target=self._read, args=(evaluated,), name=READER)
+            self._reader.start()
+
+    def _find_gone(self, host: HostKey, judged: LatestEvaluation) -> Sequence[RuleState]:
+        """Return what a silent host was judged on and no longer is, without data."""
+        now = {state.key for state in judged.on(host)}
+        before = [state for state in self._judged.on(host) if has_cell(state.rule)]
+        return [
+            replace(state, value=nan, state=State.NO_DATA, since=None)
+            for state in chain(before, self._gone.get(host, ()))
+            if state.key not in now
+        ]
+
+    def _read(self, end: int) -> None:
+        """Read the last hour from the store, some hosts at a time."""
+        watched = self._watched
+        try:
+            tags = host_tags(watched.site.catalogue.signals)
+            by_host: dict[str, list[Series]] = {}
+            for series in watched.store.live.series(end - _HOUR, end).series:
+                by_host.setdefault(host_key(host_of(series, tags)), []).append(series)
+            hosts = [*by_host.values()]
+            for first in range(0, len(hosts), _AT_ONCE):
+                if self._ends.is_set():
+                    return
+                self._read_hosts([*chain(*hosts[first : first + _AT_ONCE])], end)
+        except (Unreachable, Unusable) as error:
+            _log.warning("the last hour is not drawn on the health page: %s", error)
+
+    def _read_hosts(self, series: Sequence[Series], end: int) -> None:
+        watched, start = self._watched, end - _HOUR - _WINDOW
+        for target, condition in conditions_of(watched.store.live, watched.site, watched.given, series, start, end):
+            with self._lock:
+                if target.key in self._hour and len(condition.times):
+                    self._hour.add(target.key, condition.times, condition.values)
+        with self._lock:
+            self._drawn = {}
+
+
+def _directions(judged: LatestEvaluation, gone: Mapping[HostKey, Sequence[RuleState]]) -> Mapping[Key, Worse]:
+    """Return the direction in which the values of each key become unhealthy, in the order of the values."""
+    directions: dict[Key, Worse] = {}
+    for limits in (rule.limits for rule in judged.rules if has_cell(rule.rule)):
+        for target, healthy in zip(limits.judged, limits.each, strict=True):
+            directions[target.key] = (healthy or target.rule.healthy).worse
+    for state in chain(*gone.values()):
+        directions[state.key] = state.healthy.worse
+    return directions
