@@ -88,7 +88,7 @@ class Told:
         late = times > self.now - 20 * MINUTE
         wave = np.sin(np.arange(len(times)) / 9)
         for series, values in ((cpu, np.where(late, 95.0, 20.0) + 3 * wave), (queue, np.where(late, 14.0, 1.0) + wave)):
-            store.write_points(Points([series], np.zeros(len(times), np.int32), times, values))
+            store.live.write_points(Points([series], np.zeros(len(times), np.int32), times, values))
 
     def watching(self, settings="") -> dict[str, Any]:
         """What a site has to watch for its pages to show this."""

@@ -33,7 +33,7 @@ def write(store, series, values, times=None):
     values = np.asarray(values, np.float64)
     if times is None:
         times = NOW - (len(values) - 1 - np.arange(len(values), dtype=np.int64)) * EVERY
-    store.write_points(Points([series], np.zeros(len(values), np.int32), np.asarray(times, np.int64), values))
+    store.live.write_points(Points([series], np.zeros(len(values), np.int32), np.asarray(times, np.int64), values))
 
 
 def lately(store, series, values):

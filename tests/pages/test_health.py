@@ -325,13 +325,14 @@ def test_it_fits_and_everyone_can_read_it(width, scheme, watching, served, chrom
 
 
 def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_path):
-    world = World(tmp_path, open_embedded(tmp_path / "plimsoll.duckdb"))
+    store = open_embedded(tmp_path / "plimsoll.duckdb")
+    world = World(tmp_path, store.live)
     world.send(world.points("web1", range(START + EVERY, START + 69 * MINUTE, EVERY), 60))
     world.now += 69 * MINUTE
     world.run(MINUTE, {"web1": 60})
     loop = world.loop
     with site(
-        world.store,
+        store,
         tmp_path / "data",
         health=lambda: health(world.file, loop.progress, [], WritingState(), "store", None, world.now),
         file=world.file,
@@ -342,6 +343,7 @@ def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_pat
         while " 1 0" * 50 not in here.request("GET", "/api/health").data.decode():
             assert time.monotonic() < until
     world.close()
+    store.close()
 
 
 def test_a_sparkline_keeps_short_peaks_and_gaps():
