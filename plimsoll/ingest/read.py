@@ -29,7 +29,7 @@ class NothingRead(Unusable):
 _CUT = "the file ends within a character of UTF-16: read up to there"
 
 
-def read_logs(path: Path, how: Reading | None = None, name: str | None = None) -> tuple[list[Log], list[Remark]]:
+def read_logs(path: Path, reading: Reading | None = None, name: str | None = None) -> tuple[list[Log], list[Remark]]:
     """Read the recordings in a file: one, or those in an archive; `-` is standard input.
     `name` is what people call the file, if that is not its path.
 
@@ -41,15 +41,15 @@ def read_logs(path: Path, how: Reading | None = None, name: str | None = None) -
     with opened(path, name=name) as contents:
         for content in contents:
             try:
-                logs.append(_read(content, how or Reading()))
+                logs.append(_read(content, reading or Reading()))
             except Unusable as error:
                 if not content.member:
                     raise
                 errors.append(error)
     if not logs:
-        first, *others = sorted(errors, key=lambda error: isinstance(error, NoLog))
-        more = f" ({counted(len(others), 'other file')} cannot be read either)" if others else ""
-        raise type(first)(f"{first}{more}")
+        first, *unusables = sorted(errors, key=lambda error: isinstance(error, NoLog))
+        text = f" ({counted(len(unusables), 'other file')} cannot be read either)" if unusables else ""
+        raise type(first)(f"{first}{text}")
     return logs, [refusal(error, path if name is None else Path(name), logs) for error in errors]
 
 
@@ -58,63 +58,63 @@ def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
 
     An empty file was to be one if it is called as they are.
     """
-    said = re.match(rf"(?P<file>{re.escape(printable(str(path)))}.*?)(:(?P<line>\d+))?: (?P<text>.*)", str(error))
-    file, line, text = (said["file"], said["line"], said["text"]) if said else (None, None, str(error))
+    match = re.match(rf"(?P<file>{re.escape(printable(str(path)))}.*?)(:(?P<line>\d+))?: (?P<text>.*)", str(error))
+    file, line, text = (match["file"], match["line"], match["text"]) if match else (None, None, str(error))
     alike = isinstance(error, Empty) and suffix(file or str(path)) in {suffix(str(log.path)) for log in logs}
     kind = Kind.SKIPPED if isinstance(error, NoLog) and not alike else Kind.UNREAD
     return Remark(kind, text, file, int(line) if line else None)
 
 
-def read_log(path: Path, how: Reading | None = None) -> Log:
+def read_log(path: Path, reading: Reading | None = None) -> Log:
     """Read a file that holds one recording. Unusable as `read_logs`, or if it holds several."""
-    logs, _ = read_logs(path, how)
+    logs, _ = read_logs(path, reading)
     if len(logs) > 1:
         raise Unusable(f"{path}: holds {len(logs)} logs where one is wanted; unpack it and name one")
     return logs[0]
 
 
-def _read(content: Content, how: Reading) -> Log:
+def _read(content: Content, reading: Reading) -> Log:
     if content.refused:
         raise content.refused
     text = Text(Path(content.name), content.data, file=content.path)
-    if not any(one.sniff(text) for one in BINARY):
-        text = Text.of(Path(content.name), content.data, how.encoding, content.path)
+    if not any(format_.sniff(text) for format_ in BINARY):
+        text = Text.of(Path(content.name), content.data, reading.encoding, content.path)
     if not text.header.strip():
         kind = Unusable if is_called_a_log(content.name) else Empty
         raise kind(f"{content.name}: is empty; there is nothing to read")
     remarks = Remarks(str(text.path))
     if text.is_cut:
         remarks.add(Kind.SKIPPED, _CUT)
-    log = _format(text, how.format).read(text, how)
-    said = Remarks(str(text.path), [*remarks, *log.remarks, *remarks_on_same_times(log)])
+    log = _format(text, reading.format).read(text, reading)
+    remarks_on_log = Remarks(str(text.path), [*remarks, *log.remarks, *remarks_on_same_times(log)])
     if not len(log.times):
-        said.add(Kind.UNREAD, "the log holds no samples")
+        remarks_on_log.add(Kind.UNREAD, "the log holds no samples")
     elif not log.present:
-        said.add(
+        remarks_on_log.add(
             Kind.UNREAD, f"there is no value in any of {counted(len(log.times), 'row')}; were its counters recorded?"
         )
-    return replace(log, file=content.path, sha256=content.sha256, remarks=tuple(said))
+    return replace(log, file=content.path, sha256=content.sha256, remarks=tuple(remarks_on_log))
 
 
-def _format(text: Text, wanted: str | None) -> Format:
+def _format(text: Text, name: str | None) -> Format:
     """The format that was named, or else the first that takes the log."""
-    found = next((one for one in FORMATS if one.sniff(text)), None)
-    if wanted is not None:
-        one = next((one for one in FORMATS if one.NAME.casefold() == wanted.casefold()), None)
-        if one is None:
-            names = ", ".join(one.NAME for one in FORMATS)
-            raise Unusable(f'format "{wanted}" is not known; choose from {names}')
-        if found is not one:
-            why = f"but {found.NAME}" if found else f"as it begins with {opening(text)}"
-            kind = Unusable if found else type(refused(text))
-            raise kind(f"{text.path}: is not {one.NAME}, {why}")
-    if found is None:
+    match = next((entry for entry in FORMATS if entry.sniff(text)), None)
+    if name is not None:
+        wanted_format = next((entry for entry in FORMATS if entry.NAME.casefold() == name.casefold()), None)
+        if wanted_format is None:
+            names = ", ".join(entry.NAME for entry in FORMATS)
+            raise Unusable(f'format "{name}" is not known; choose from {names}')
+        if match is not wanted_format:
+            why = f"but {match.NAME}" if match else f"as it begins with {opening(text)}"
+            kind = Unusable if match else type(refused(text))
+            raise kind(f"{text.path}: is not {wanted_format.NAME}, {why}")
+    if match is None:
         raise refused(text)
-    return found
+    return match
 
 
 def read_files(
-    files: Iterable[LogFile], how: Reading, *, whole: bool = False, progress: Callable[[int], None] = lambda _: None
+    files: Iterable[LogFile], reading: Reading, *, whole: bool = False, progress: Callable[[int], None] = lambda _: None
 ) -> Found:
     """Read the logs in files. `progress` is called with the number of files done.
 
@@ -126,7 +126,7 @@ def read_files(
     refused: list[tuple[Unusable, LogFile]] = []
     for number, file in enumerate(files, 1):
         try:
-            read_here, remarks_here = read_logs(file.path, how, file.name)
+            read_here, remarks_here = read_logs(file.path, reading, file.name)
         except Unusable as error:
             if not file.in_folder:
                 raise

@@ -30,7 +30,12 @@ _MOST_SHIFT = 104 * QUARTER  # from UTC-12 to UTC+14
 def remarks_on(logs: Sequence[Log]) -> list[Remark]:
     """Recordings that overlap, clocks that seem to be apart, zones not known, one host under two names."""
     filled = [log for log in logs if len(log.times)]
-    return [*_overlaps(filled), *_some(_clocks(filled)), *_some(_zones(filled)), *_some(_namesakes(filled))]
+    return [
+        *_overlaps(filled),
+        *_first_remarks(_clocks(filled)),
+        *_first_remarks(_zones(filled)),
+        *_first_remarks(_namesakes(filled)),
+    ]
 
 
 def refuse_unnamed(logs: Sequence[Log]) -> None:
@@ -46,7 +51,7 @@ def refuse_unnamed(logs: Sequence[Log]) -> None:
             )
 
 
-def _some(remarks: Iterator[Remark]) -> Iterator[Remark]:
+def _first_remarks(remarks: Iterator[Remark]) -> Iterator[Remark]:
     """The first of many remarks, and how many more there are."""
     yield from islice(remarks, MAX_SHOWN)
     if rest := list(remarks):
@@ -57,19 +62,19 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
     """A remark on each pair of recordings that overlap, first those that contradict each other; of many, on some."""
     columns = cache(lambda at: _columns(logs[at]))
     pairs = _meeting(logs)
-    every = (_overlap(logs[one], logs[other], columns(one), columns(other)) for one, other in pairs)
-    found = sorted((remark for remark in every if remark), key=lambda one: one.kind != Kind.CONTRADICTORY)
-    yield from found[:MAX_SHOWN]
-    if (more := len(found) - MAX_SHOWN) > 0:
-        text = f"{counted(more, 'more pair')} of recordings of one host overlap"
+    remarks = (_overlap(logs[number], logs[other], columns(number), columns(other)) for number, other in pairs)
+    ordered = sorted((remark for remark in remarks if remark), key=lambda remark: remark.kind != Kind.CONTRADICTORY)
+    yield from ordered[:MAX_SHOWN]
+    if (value := len(ordered) - MAX_SHOWN) > 0:
+        text = f"{counted(value, 'more pair')} of recordings of one host overlap"
         yield Remark(
-            Kind.REPAIRED, f"{text}: values that are in both count once, as in the log named first", count=more
+            Kind.REPAIRED, f"{text}: values that are in both count once, as in the log named first", count=value
         )
 
 
 def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
     """Where each series is, those of a host or all."""
-    return {one.key: at for at, one in enumerate(log.series) if host in (None, one.host)}
+    return {series.key: at for at, series in enumerate(log.series) if host in (None, series.host)}
 
 
 def _overlap(
@@ -78,8 +83,10 @@ def _overlap(
     met = _met(first, second, its_columns, other_columns)
     if met and met.between:
         rows = f"{counted(met.between, 'row')} of {counted(met.counters, 'counter')} lie between those of {first.path}"
-        kind, how = (Kind.CONTRADICTORY, " and with very different values") if met.contrary else (Kind.NOTED, "")
-        return Remark(kind, f"{rows}, at times of their own{how}: all count", file=str(second.path), count=met.between)
+        kind, result = (Kind.CONTRADICTORY, " and with very different values") if met.contrary else (Kind.NOTED, "")
+        return Remark(
+            kind, f"{rows}, at times of their own{result}: all count", file=str(second.path), count=met.between
+        )
     if met and met.common:
         rows = f"{counted(met.common, 'row')} of {counted(met.counters, 'counter')} stand in {first.path} too"
         if met.differing:
@@ -110,13 +117,13 @@ def _met(
     shared = [(its_columns[key], other_columns[key]) for key in its_columns.keys() & other_columns.keys()]
     if not shared:
         return None
-    common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
+    common, here, int_array = np.intersect1d(first.times, second.times, return_indices=True)
     if len(common):
         differing, contrary = 0, np.zeros(len(common), dtype=bool)
         for a, b in shared:
-            one, other = first.column(a)[here], second.column(b)[there]
-            differing += _differ(one, other)
-            contrary |= differ(one, other)
+            values, other = first.column(a)[here], second.column(b)[int_array]
+            differing += _differ(values, other)
+            contrary |= differ(values, other)
         if first.interval == second.interval:
             rows = min(len(first.times), len(second.times))
             lasting = are_many(common[contrary], rows, first.interval)
@@ -151,8 +158,8 @@ def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
-def _differ(one: np.ndarray, other: np.ndarray) -> int:
-    return int(np.count_nonzero((one != other) & ~np.isnan(one) & ~np.isnan(other)))
+def _differ(values: np.ndarray, other: np.ndarray) -> int:
+    return int(np.count_nonzero((values != other) & ~np.isnan(values) & ~np.isnan(other)))
 
 
 def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
@@ -196,12 +203,12 @@ def _spans(logs: Sequence[Log]) -> dict[str, tuple[int, int]]:
 
 
 def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
-    known = [log for log in logs if log.zone.known]
+    ordered = [log for log in logs if log.zone.known]
     for log in logs:
-        if known and not log.zone.known:
+        if ordered and not log.zone.known:
             yield Remark(
                 Kind.GUESSED,
-                f"does not say its time zone while {known[0].path} does: taken for UTC, so the two may not match; "
+                f"does not say its time zone while {ordered[0].path} does: taken for UTC, so the two may not match; "
                 f"name the zone with {Parameter.ZONE}",
                 file=str(log.path),
             )
@@ -240,16 +247,16 @@ def _blocks(times: Times, values: Values, edges: Times) -> tuple[Values, Values,
     """The least and the greatest value, and the number of values, between each pair of edges."""
     inside = np.isfinite(values) & (times >= edges[0]) & (times < edges[-1])
     block = np.searchsorted(edges, times[inside], side="right") - 1
-    least, greatest = np.full(len(edges) - 1, np.inf), np.full(len(edges) - 1, -np.inf)
-    np.minimum.at(least, block, values[inside])
+    array, greatest = np.full(len(edges) - 1, np.inf), np.full(len(edges) - 1, -np.inf)
+    np.minimum.at(array, block, values[inside])
     np.maximum.at(greatest, block, values[inside])
-    return least, greatest, np.bincount(block, minlength=len(edges) - 1)
+    return array, greatest, np.bincount(block, minlength=len(edges) - 1)
 
 
 def _far_apart(
-    least: Values, greatest: Values, count: Times, other_least: Values, other_greatest: Values, other_count: Times
+    values: Values, greatest: Values, count: Times, other_least: Values, other_greatest: Values, other_count: Times
 ) -> bool:
     """Whether in some block one range of values lies above twice the other one."""
     enough = (count >= _LEAST_VALUES) & (other_count >= _LEAST_VALUES)
-    above = (least > _FACTOR * other_greatest) | (other_least > _FACTOR * greatest)
+    above = (values > _FACTOR * other_greatest) | (other_least > _FACTOR * greatest)
     return bool((enough & above).any())

@@ -187,9 +187,9 @@ def test_counters_are_chosen_by_their_path(patterns, kept):
 def test_rows_are_chosen_by_time_and_number():
     part = Part(start=10 * SECOND).of(a_log())
     assert part.times.tolist() == [10 * SECOND, 20 * SECOND]
-    part = Part(every=2).of(a_log())
+    part = Part(nth_row=2).of(a_log())
     assert (part.times.tolist(), part.columns[0].to_list()) == ([0, 20 * SECOND], [1.5, 3.0])
-    assert Part(every=10**30).of(a_log()).times.tolist() == [0]
+    assert Part(nth_row=10**30).of(a_log()).times.tolist() == [0]
     with pytest.raises(Unusable) as refused:
         Part(start=100 * SECOND, end=2**70).of(a_log())
     span = "it reaches from 1970-01-01 00:00:00 to 1970-01-01 00:00:20 (UTC); choose times in between"

@@ -32,34 +32,34 @@ class Part:
     """Which part of a log is wanted.
 
     `counters` are paths, in any case, in which `*` matches any text; none means all.
-    `start` and `end` (UTC ns) both belong to the part; `every` keeps each n-th of its rows. Times are told in
+    `start` and `end` (UTC ns) both belong to the part; `nth_row` keeps each n-th of its rows. Times are told in
     `zone`, by default the log's own.
     """
 
     counters: Sequence[str] = ()
     start: int | None = None
     end: int | None = None
-    every: int = 1
+    nth_row: int = 1
     zone: Zone | None = None
 
     def of(self, log: Log) -> Log:
         """That part of a log. Unusable if nothing is left, naming the filter."""
         kept = [at for at, series in enumerate(log.series) if self._wants(series)]
         if not kept:
-            wanted = " or ".join(f'"{pattern}"' for pattern in self.counters)
+            join = " or ".join(f'"{pattern}"' for pattern in self.counters)
             raise Unusable(
-                f"{log.path}: no counter matches {wanted}; write paths as plimsoll show lists them, "
+                f"{log.path}: no counter matches {join}; write paths as plimsoll show lists them, "
                 r"with * for any text: Processor(*)\*"
             )
         first = 0 if self.start is None else int(np.searchsorted(log.times, self.start, side="left"))
         last = len(log.times) if self.end is None else int(np.searchsorted(log.times, self.end, side="right"))
         if first >= last and len(log.times):
             raise Unusable(f"{log.path}: has no rows {self._span(log)}")
-        every = min(self.every, len(log.times) or 1)
+        value = min(self.nth_row, len(log.times) or 1)
         return replace(
             log,
-            times=log.times[first:last:every],
-            columns=tuple(log.columns[at].slice(first, last - first).gather_every(every) for at in kept),
+            times=log.times[first:last:value],
+            columns=tuple(log.columns[at].slice(first, last - first).gather_every(value) for at in kept),
             series=tuple(log.series[at] for at in kept),
         )
 
@@ -70,10 +70,10 @@ class Part:
         """What was asked for, and what there is, so that the difference is seen."""
         ends = ((word, at) for word, at in (("from", self.start), ("to", self.end)) if at is not None)
         zone = self.zone or log.zone
-        asked = " ".join(f"{word} {zone.clock(min(max(at, 0), LATEST))}" for word, at in ends)
+        join = " ".join(f"{word} {zone.clock(min(max(at, 0), LATEST))}" for word, at in ends)
         first, last = (int(at) for at in log.times[[0, -1]])
         reach = f"from {zone.clock(first)} to {zone.clock(last)} ({zone.label(first)})"
-        return f"{asked}: it reaches {reach}; choose times in between"
+        return f"{join}: it reaches {reach}; choose times in between"
 
 
 class Written(NamedTuple):
@@ -136,15 +136,15 @@ def to_line_protocol(log: Log, out: Path) -> Written:
     """
     alike = same_when_written(log.series)
     kept = sorted(set(range(len(log.series))).difference(left for left, _ in alike))
-    told = replace(log, series=tuple(log.series[at] for at in kept), columns=tuple(log.columns[at] for at in kept))
+    chosen = replace(log, series=tuple(log.series[at] for at in kept), columns=tuple(log.columns[at] for at in kept))
     points = 0
     with atomic_write(out) as partial, partial.open("wb") as file:
-        for piece in encode(one_column_a_series(one_row_a_time(told))):
+        for piece in encode(one_column_a_series(one_row_a_time(chosen))):
             file.write(piece)
             points += piece.count(b"\n")
     remarks = Remarks(str(out))
-    for left, one in alike:
-        like = _path(log.series[one])
+    for left, value in alike:
+        like = _path(log.series[value])
         text = (
             f"left out: written as line protocol it would be mixed with {like}; choose either with {Parameter.COUNTER}"
         )
@@ -185,7 +185,7 @@ def _matches(pattern: str, path: str) -> bool:
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
     inner = path[path.index("\\", 2) :]
     candidates = [path] if pattern.startswith("\\\\") else [inner, inner.removeprefix("\\")]
-    return any(re.fullmatch(expression, one, re.IGNORECASE | re.DOTALL) for one in candidates)
+    return any(re.fullmatch(expression, candidate, re.IGNORECASE | re.DOTALL) for candidate in candidates)
 
 
 def _wall_clock(log: Log, remarks: Remarks) -> WallClock | None:

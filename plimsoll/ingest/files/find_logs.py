@@ -37,7 +37,7 @@ def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:
     """
     if named.count(STDIN) > 1:
         raise Unusable(f"{STDIN}: standard input is named twice; it can be read once")
-    seen: set[Path] = set()
+    targets: set[Path] = set()
     for path in named:
         if path == STDIN:
             yield LogFile(path)
@@ -46,13 +46,13 @@ def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:
             if not path.exists():
                 raise Unusable(f"{path}: does not exist; name a log or a folder of logs")
             in_folder = path.is_dir()
-            found = sorted(path.iterdir()) if in_folder else [path]
+            entries = sorted(path.iterdir()) if in_folder else [path]
         except OSError as error:
             raise Unusable(f"{path}: cannot be read: {error.strerror or error}") from None
-        for one in found:
-            if not (in_folder and _is_ignored(one)) and (target := _target(one)) not in seen:
-                seen.add(target)
-                yield LogFile(one, in_folder)
+        for entry in entries:
+            if not (in_folder and _is_ignored(entry)) and (target := _target(entry)) not in targets:
+                targets.add(target)
+                yield LogFile(entry, in_folder)
 
 
 def _target(path: Path) -> Path:
@@ -84,13 +84,13 @@ def skipped_folders(named: Sequence[Path]) -> str | None:
     """A sentence on the folders inside the folders that were named, which are not searched; None if there are none."""
     folders = {path.resolve(): path for path in named if path != STDIN and path.is_dir()}
     inside = [
-        str(one)
+        str(path)
         for folder in folders.values()
-        for one in sorted(folder.iterdir())
-        if one.is_dir() and not one.name.startswith(".") and one.resolve() not in folders
+        for path in sorted(folder.iterdir())
+        if path.is_dir() and not path.name.startswith(".") and path.resolve() not in folders
     ]
     if not inside:
         return None
-    more = len(inside) - _MOST_NAMED
-    names = ", ".join(inside[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    value = len(inside) - _MOST_NAMED
+    names = ", ".join(inside[:_MOST_NAMED]) + (f" and {value:,} more" if value > 0 else "")
     return f"{counted(len(inside), 'folder')} inside not looked into ({names}): name those whose logs are meant, too"

@@ -93,12 +93,12 @@ class _Room:
     def check(self, name: str, reading: int = 0) -> None:
         """Unusable if too much was unpacked, with `reading` bytes of the file read for it besides those before."""
         if self.unpacked > self.most * _ALTOGETHER:
-            said = f"the file unpacks to more than {gigabytes(self.most * _ALTOGETHER)} altogether"
+            text = f"the file unpacks to more than {gigabytes(self.most * _ALTOGETHER)} altogether"
         elif self.unpacked > max(_ALWAYS, _RATIO * min(self.read + reading, self.size)):
-            said = f"unpacks to more than {_RATIO} times its size, which no log does"
+            text = f"unpacks to more than {_RATIO} times its size, which no log does"
         else:
             return
-        raise Unusable(f"{name}: {said}; unpack it yourself to read it")
+        raise Unusable(f"{name}: {text}; unpack it yourself to read it")
 
 
 STDIN = Path("-")
@@ -228,8 +228,8 @@ def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[C
                 raise
             yield replace(inner, refused=error)
     if kind == "TAR" and archive.data[-len(_END_OF_TAR) :] != _END_OF_TAR:
-        said = f"{name}: the archive breaks off before its end, so that files may be missing; copy or make it again"
-        yield replace(archive, data=b"", member=True, refused=Unusable(said))
+        text = f"{name}: the archive breaks off before its end, so that files may be missing; copy or make it again"
+        yield replace(archive, data=b"", member=True, refused=Unusable(text))
 
 
 def _member(name: str, entry: _Entry, room: _Room, depth: int) -> bytes:
@@ -268,7 +268,7 @@ def _entries_of_tar(data: Data) -> Iterator[_Entry]:
         elif not entry.isdir() and is_called_a_log(entry.name):
             links.append(entry)
     # A link to another file of the archive is read as that file.
-    yield from (_Entry(one.name, partial(_no_file, one), 0) for one in links if _target(one) not in names)
+    yield from (_Entry(link.name, partial(_no_file, link), 0) for link in links if _target(link) not in names)
     if data[archive.offset :].strip(b"\0"):  # tarfile takes the first header that it cannot read for the end
         raise tarfile.ReadError("more follows the last file that can be told")
 

@@ -96,11 +96,11 @@ class Foreign(NamedTuple):
     """How such a file begins, and what it is."""
 
     begins: re.Pattern[bytes]
-    what: str
+    description: str
 
 
-def _kind(begins: bytes, what: str) -> Foreign:
-    return Foreign(re.compile(begins, re.DOTALL), what)
+def _kind(begins: bytes, text: str) -> Foreign:
+    return Foreign(re.compile(begins, re.DOTALL), text)
 
 
 _TEXTS = (
@@ -142,13 +142,13 @@ _JSON_COUNTER = re.compile(
 )
 
 
-_LEAST = 3  # times and values of counters in JSON of an unknown kind, as settings do not have them
+_FEWEST_MATCHES = 3  # times and values of counters in JSON of an unknown kind, as settings do not have them
 
 
 _OUR_OWN = re.compile(rb'[\[{\s]*"schema"\s*:\s*"plimsoll\.')
 
 
-_OTHERS = _kind(
+_UNKNOWN_JSON = _kind(
     rb'"type": ?"(?:Metric|Point)"|"resourceMetrics"|"metricset"|"dstypes"|"Datapoints"|"MetricDataResults"|'
     rb'"resultType"\s*:\s*"(?:matrix|vector)"|"__name__"|"timeSeries"\s*:\s*\[',
     "measurements as JSON, which are not read; record the host again, or save them as one of the formats in "
@@ -162,7 +162,7 @@ _JSONS = (
         f"what Telegraf writes as JSON, which is not read; {_SEND}",
     ),
     _kind(rb'"columns"\s*:\s*\[\s*"time"', _QUERY),
-    _OTHERS,
+    _UNKNOWN_JSON,
 )
 
 
@@ -192,7 +192,7 @@ class _Kind(NamedTuple):
     """
 
     begins: bytes
-    what: str
+    description: str
     recording: bool | bytes = True
 
 
@@ -275,7 +275,7 @@ _LONG_HEAD = 1 << 20
 # A header of counters on any line, also with the names that the language R makes of it; a row as Windows writes it.
 _HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
 _ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
-_WANTED = f"wanted is a log of Performance Monitor, relog or typeperf (BLG, CSV or TSV), or what sadf prints: {_SADF}"
+_EXPECTED = f"wanted is a log of Performance Monitor, relog or typeperf (BLG, CSV or TSV), or what sadf prints: {_SADF}"
 _LOGS = {".csv", ".tsv", ".blg", ".etl"}
 _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
 
@@ -305,20 +305,20 @@ def refused(text: Text) -> Unusable:
         )
     _, start, _ = text.first_line
     head = text.data[start : start + _HEAD].lstrip(b" \t")
-    what, recording = foreign(text.data[start : start + HEAD].lstrip(b" \t")), True
-    if not what:
+    program, recording = foreign(text.data[start : start + HEAD].lstrip(b" \t")), True
+    if not program:
         kind = next((kind for kind in _KINDS if re.match(kind.begins, head, re.DOTALL)), None)
-        what, recording = (kind.what, kind.recording) if kind else (None, False)
+        program, recording = (kind.description, kind.recording) if kind else (None, False)
     if isinstance(recording, bytes):
         recording = re.search(recording, head, re.DOTALL) is not None
     # A binary file of an unknown kind is what its name says.
     is_binary_log = b"\0" in head and suffix(str(text.path)) in _LOGS
     if is_binary_log and head.strip(b"\0") and suffix(str(text.path)) == ".blg":
-        what = _BLG
-    said = f"{begins}; it looks like {what}" if what else f"{begins}; {_WANTED}"
+        program = _BLG
+    name = f"{begins}; it looks like {program}" if program else f"{begins}; {_EXPECTED}"
     if recording or is_binary_log or _ROW.search(start_of_file):
-        return Unusable(said)
-    return NoLog(said) if head.strip(b"\0") else Empty(said)
+        return Unusable(name)
+    return NoLog(name) if head.strip(b"\0") else Empty(name)
 
 
 def opening(text: Text) -> str:
@@ -335,9 +335,9 @@ def is_measured_json(head: bytes) -> bool:
 
 def foreign(head: bytes) -> str | None:
     """What a file is, and what to do, if by its first bytes it holds measurements that no format reads."""
-    found = next((one.what for one in _TEXTS if one.begins.match(head)), None)
-    if found or not (json := _json(head)) or _READ_ELSEWHERE.search(json):
-        return found
+    text = next((foreign.description for foreign in _TEXTS if foreign.begins.match(head)), None)
+    if text or not (json := _json(head)) or _READ_ELSEWHERE.search(json):
+        return text
     return _of_json(json)
 
 
@@ -348,10 +348,10 @@ def _json(head: bytes) -> bytes:
 
 
 def _of_json(head: bytes) -> str | None:
-    if found := next((one.what for one in _JSONS if one.begins.search(head)), None):
-        return found
-    enough = all(sum(1 for _ in one.finditer(head)) >= _LEAST for one in (_JSON_TIME, _JSON_COUNTER))
-    return _OTHERS.what if enough else None
+    if text := next((foreign.description for foreign in _JSONS if foreign.begins.search(head)), None):
+        return text
+    enough = all(sum(1 for _ in pattern.finditer(head)) >= _FEWEST_MATCHES for pattern in (_JSON_TIME, _JSON_COUNTER))
+    return _UNKNOWN_JSON.description if enough else None
 
 
 def of_office(name: str, members: Iterable[tuple[str, bytes]]) -> Unusable:

@@ -23,7 +23,7 @@ class Format(Protocol):
         """Whether the content is of this format."""
         ...
 
-    def read(self, text: Text, how: Reading) -> Log:
+    def read(self, text: Text, reading: Reading) -> Log:
         """Read it. Unusable, with what to do, if it is of this format but cannot be read for certain."""
         ...
 

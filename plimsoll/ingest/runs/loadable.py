@@ -34,9 +34,9 @@ def refuse_unloadable(logs: Sequence[Log]) -> None:
                 f"{log.path}: does not say its time zone; name it with {Parameter.ZONE}, such as Europe/Berlin"
             )
     places = [(log, series) for log in logs for series in log.series]
-    for other, one in same_when_written([series for _, series in places]):
+    for other, value in same_when_written([series for _, series in places]):
         log, series = places[other]
-        first, like = places[one]
+        first, like = places[value]
         raise Unusable(
             f"{log.path}: {series.path} would be stored as {like.path} of {first.path}: a store keeps no backslash at "
             "the end of a name, and no line end in it; write the others with plimsoll convert, and load that"
@@ -69,15 +69,19 @@ def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
     """What the store has of the same hosts and times. Unusable if that is not to be merged."""
     runs = store.runs.summaries()
     for host in run.hosts:
-        spans = [one.times for one in run.recordings if len(one.times) and _of_host(one, host)]
+        spans = [recording.times for recording in run.recordings if len(recording.times) and _of_host(recording, host)]
         if not spans:
             continue
         start, end = min(int(times[0]) for times in spans), max(int(times[-1]) for times in spans)
-        found = store.samples.series(start, end, [host]).series
-        if not found:
+        series = store.samples.series(start, end, [host]).series
+        if not series:
             continue
-        names = [f'run "{one.name}"' for one in runs if meet(one, run) and host_key(host) in map(host_key, one.hosts)]
-        whose = f"{host} has {len(found):,} series over these {duration_text(end - start)} in {store.name} already"
+        names = [
+            f'run "{run_summary.name}"'
+            for run_summary in runs
+            if meet(run_summary, run) and host_key(host) in map(host_key, run_summary.hosts)
+        ]
+        whose = f"{host} has {len(series):,} series over these {duration_text(end - start)} in {store.name} already"
         if not merge:
             raise Overlapping(
                 f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with {Parameter.MERGE}, "
@@ -86,21 +90,25 @@ def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
         yield Remark(
             Kind.NOTED,
             f"{whose}: where both have a value of the same counter and time, that of the run counts",
-            count=len(found),
+            count=len(series),
         )
 
 
-def meet(one: RunSummary, run: StoredRun) -> bool:
+def meet(run_summary: RunSummary, run: StoredRun) -> bool:
     """Whether two runs have a host and a time in common."""
-    hosts = {host_key(host) for host in one.hosts}
-    return one.start <= run.end and run.start <= one.end and any(host_key(host) in hosts for host in run.hosts)
+    hosts = {host_key(host) for host in run_summary.hosts}
+    return (
+        run_summary.start <= run.end
+        and run.start <= run_summary.end
+        and any(host_key(host) in hosts for host in run.hosts)
+    )
 
 
 def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
     """How a run of the same name differs from this one; None if it is the same."""
-    had, has = ([one.sha256 for one in each.recordings] for each in (earlier, run))
+    had, has = ([recording.sha256 for recording in stored_run.recordings] for stored_run in (earlier, run))
     if had != has:
-        names = ", ".join(one.path for one in earlier.recordings)
+        names = ", ".join(recording.path for recording in earlier.recordings)
         return f"of other files ({names})"
     for old, new in zip(earlier.recordings, run.recordings, strict=True):
         if not np.array_equal(old.times, new.times):

@@ -14,7 +14,7 @@ from plimsoll.store.protocol import RunStore, RunSummary, State
 def read_run(store: RunStore, name: str) -> Found:
     """Read the logs of a run, with a remark if values of it are not there. Unusable if there is no such run."""
     run = store.get(name)
-    listed = {one.name: one for one in store.summaries()}
+    listed = {summary.name: summary for summary in store.summaries()}
     if name not in listed:
         raise Unusable(f'run "{printable(name)}" is not in {store.name}; it has {", ".join(listed) or "no runs"}')
     if run is None:
@@ -45,5 +45,5 @@ def _incomplete(listed: RunSummary, run: StoredRun, lost: int) -> Iterator[Remar
             why = "it was loaded in part; call plimsoll ingest again"
         case State.DELETING:
             why = "its deletion was cut off; call plimsoll runs delete or plimsoll ingest again"
-    what = f"lacks {lost:,} of {counted(run.values, 'value')}" if lost else "is not known to be whole"
-    yield Remark(Kind.UNREAD, f'run "{run.name}" {what} ({why})')
+    text = f"lacks {lost:,} of {counted(run.values, 'value')}" if lost else "is not known to be whole"
+    yield Remark(Kind.UNREAD, f'run "{run.name}" {text} ({why})')

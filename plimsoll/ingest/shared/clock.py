@@ -133,8 +133,8 @@ def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> N
 
 def _begun_again(lines: Sequence[int], headers: Sequence[int]) -> Set[int]:
     """The rows that follow a repeated header."""
-    found = np.searchsorted(np.asarray(lines), headers) if headers else []
-    return {int(at) for at in found} - {0, len(lines)}
+    values = np.searchsorted(np.asarray(lines), headers) if headers else []
+    return {int(at) for at in values} - {0, len(lines)}
 
 
 def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], remarks: Remarks) -> Times:
@@ -209,12 +209,12 @@ def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks
         if steps[at] < change:  # rows out of order are remarked elsewhere
             continue
         by = duration_text(abs(change))
-        how, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
-        seen = like(int(steps[at]) - change, interval, abs(change))
-        pause = "" if seen else " while the log pauses"
+        result, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
+        matches = like(int(steps[at]) - change, interval, abs(change))
+        pause = "" if matches else " while the log pauses"
         remarks.add(
-            Kind.REPAIRED if seen else Kind.GUESSED,
-            f"the clock {how} {by}{pause}, as the rules of {rule.key} say: later rows are {by} {then}",
+            Kind.REPAIRED if matches else Kind.GUESSED,
+            f"the clock {result} {by}{pause}, as the rules of {rule.key} say: later rows are {by} {then}",
             line=lines[at + 1],
         )
     _remark_doubtful(ruled, lines, remarks)
@@ -242,13 +242,13 @@ def _remark_doubtful(ruled: Ruled, lines: Sequence[int], remarks: Remarks) -> No
 
 def tell(steps: Iterable[tuple[str, int, int]], remarks: Remarks) -> None:
     """Remark steps back in time. Each is given as a text, its line, and how far it goes back (ns)."""
-    found: dict[str, list[tuple[int, int]]] = {}
-    for what, line, back in steps:
-        found.setdefault(what, []).append((line, back))
-    for what, each in found.items():
-        line, back = min(each)
-        told = f"{what} by {duration_text(back)}: rows are put in the order of time"
-        remarks.add(Kind.REPAIRED, told, line=line, count=len(each))
+    entries: dict[str, list[tuple[int, int]]] = {}
+    for name, line, back in steps:
+        entries.setdefault(name, []).append((line, back))
+    for name, items in entries.items():
+        line, back = min(items)
+        text = f"{name} by {duration_text(back)}: rows are put in the order of time"
+        remarks.add(Kind.REPAIRED, text, line=line, count=len(items))
 
 
 def ruled_by(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
@@ -328,9 +328,9 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
     table[days - begin] = 1
     changing: list[int] = []
     for at in np.flatnonzero(table).tolist():
-        found = {*_offsets((begin + at) * _QUARTERS, rule), *_offsets((begin + at + 1) * _QUARTERS, rule)}
-        table[at] = min(found)
-        if len(found) > 1:
+        items = {*_offsets((begin + at) * _QUARTERS, rule), *_offsets((begin + at + 1) * _QUARTERS, rule)}
+        table[at] = min(items)
+        if len(items) > 1:
             changing.append(begin + at)
     first = table[days - begin]
     if not changing:
@@ -346,6 +346,6 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
 def _offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
     """Both of a zone's offsets (ns) in a quarter of an hour of its clock, counted from 1970."""
     moment = utc(quarter * QUARTER).replace(tzinfo=None)
-    found = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
-    first, second = (offset // timedelta(microseconds=1) * 1000 for offset in found)
+    durations = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
+    first, second = (offset // timedelta(microseconds=1) * 1000 for offset in durations)
     return first, second

@@ -23,9 +23,9 @@ _PAUSE = 2.5  # intervals
 _SAME = 0.01  # values that differ by less, as a share of the larger one, may be the same value rounded otherwise
 
 
-def differ(one: Values, other: Values) -> NDArray[np.bool_]:
+def differ(values: Values, other: Values) -> NDArray[np.bool_]:
     """Where two values contradict each other; a missing value contradicts none."""
-    return np.abs(one - other) > _SAME * np.maximum(np.abs(one), np.abs(other))
+    return np.abs(values - other) > _SAME * np.maximum(np.abs(values), np.abs(other))
 
 
 def remarks_on_same_times(log: Log) -> Iterator[Remark]:

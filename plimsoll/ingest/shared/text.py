@@ -94,7 +94,7 @@ class Text:
         """
         head = data[:16]
         is_cut = False
-        marked = next(((bom, said) for bom, said in _BOMS if head.startswith(bom)), None)
+        marked = next(((bom, text) for bom, text in _BOMS if head.startswith(bom)), None)
         if marked:
             data, encoding = data[len(marked[0]) :], marked[1]
         elif encoding is None and head[1:2] == b"\x00" and head[:1] != b"\x00":
@@ -188,7 +188,7 @@ def guess_code_page(raw: bytes) -> str:
     words = _words(raw[zone.end() :] if zone else raw) or _words(raw)
     named = zone[0].decode("ascii", errors="replace") if zone else ""
     # The first of the likeliest counts: ANSI before OEM, and cp1252 before all.
-    return max(_candidates(), key=lambda one: _likelihood(words, *one, named))[0]
+    return max(_candidates(), key=lambda pair: _likelihood(words, *pair, named))[0]
 
 
 def read_as(page: str) -> str:
@@ -214,8 +214,8 @@ def _candidates() -> Iterator[tuple[str, _Script]]:
 def _scripts() -> tuple[_Script, ...]:
     table = shipped_table("plimsoll.ingest.shared", "code_pages.yaml", dict[str, _Entry])
     return tuple(
-        _Script(one.pages, one.words, frozenset(one.letters).union(*one.words), one.unmixed, one.zones)
-        for one in table.values()
+        _Script(entry.pages, entry.words, frozenset(entry.letters).union(*entry.words), entry.unmixed, entry.zones)
+        for entry in table.values()
     )
 
 
@@ -226,12 +226,12 @@ def _likelihood(raw: bytes, page: str, script: _Script, zone: str) -> float:
         return float("-inf")
     lower = text.lower()
     at_home = any(f"({name}" in zone for name in script.zones)
-    found = 10.0 * sum(lower.count(word) for word in script.words)
+    value = 10.0 * sum(lower.count(word) for word in script.words)
     # Words have much in common, so most letters have the same neighbours many times.
     letters = Counter(_LETTER.findall(f" {text} "))
     for (before, char, after), count in islice(letters.items(), _MOST_LETTERS):
-        found += count * (2 if char >= _WIDE else 1) * _weight(before, char, after, script, at_home)
-    return found
+        value += count * (2 if char >= _WIDE else 1) * _weight(before, char, after, script, at_home)
+    return value
 
 
 def _weight(before: str, char: str, after: str, script: _Script, at_home: bool) -> int:

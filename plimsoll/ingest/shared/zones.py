@@ -19,31 +19,31 @@ _OFFSET = re.compile(r"\(?(?:UTC ?)?([+-])(\d{1,2})(?::?(\d{2}))?\)?(?!\w)")
 _DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1, 7)]
 
 
-def stated(name: str, bias_minutes: int, given: Zone | None, remarks: Remarks) -> Zone:
+def stated(name: str, bias_minutes: int, recorder_zone: Zone | None, remarks: Remarks) -> Zone:
     """The zone of a header that gives a name and a bias (UTC = local + bias): the bias counts.
 
     It is remarked if the bias is exactly the opposite of the offset in the name, or if the zone never has that bias.
     Then `given` is used instead if it agrees with the name.
     """
     zone = Zone.from_bias(name, bias_minutes)
-    told, rule = _offsets_in_name(name), rule_of(name)
-    is_opposite = bias_minutes in told
+    offsets, rule = _offsets_in_name(name), rule_of(name)
+    is_opposite = bias_minutes in offsets
     is_zone = rule is not None or is_steady(name)  # other names give only the offset in winter
-    if -bias_minutes in told or not (is_opposite or is_zone):
+    if -bias_minutes in offsets or not (is_opposite or is_zone):
         return zone
     is_at = f"UTC{offset_text(-bias_minutes)}"
-    said = (
+    text = (
         f'the zone\'s name in the header, "{name}", is UTC{offset_text(bias_minutes)}, but its bias of '
         f"{bias_minutes} minutes is the opposite, {is_at}: "
         if is_opposite
         else f"the header's bias of {bias_minutes} minutes is {is_at}, at which the zone that it names, "
         f'"{name}", never is: '
     )
-    if given is not None and _agree(told, _offsets(given.rule)):
-        remarks.add(Kind.REPAIRED, f"{said}{Parameter.ZONE} agrees with the name, which is taken")
-        return given
-    hint = rule.key if rule else offset_text(*told)
-    remarks.add(Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with {Parameter.ZONE} {hint}")
+    if recorder_zone is not None and _agree(offsets, _offsets(recorder_zone.rule)):
+        remarks.add(Kind.REPAIRED, f"{text}{Parameter.ZONE} agrees with the name, which is taken")
+        return recorder_zone
+    hint = rule.key if rule else offset_text(*offsets)
+    remarks.add(Kind.GUESSED, f"{text}the bias is taken; if the name is right, say so with {Parameter.ZONE} {hint}")
     return zone
 
 
@@ -82,16 +82,16 @@ def _offsets_in_name(name: str) -> Set[int]:
     return _offsets(rule) if rule else set()
 
 
-def _agree(told: Set[int], given: Set[int]) -> bool:
+def _agree(offsets: Set[int], other_offsets: Set[int]) -> bool:
     """Whether two zones have the same offsets, or one has those of one season of the other."""
-    return told <= given or given <= told
+    return offsets <= other_offsets or other_offsets <= offsets
 
 
 @cache
 def _offsets(rule: tzinfo) -> Set[int]:
     """Minutes ahead of UTC of a zone, in the years of logs."""
-    found = {rule.utcoffset(day) for day in _DAYS}
-    return {offset // timedelta(minutes=1) for offset in found if offset is not None}
+    durations = {rule.utcoffset(day) for day in _DAYS}
+    return {offset // timedelta(minutes=1) for offset in durations if offset is not None}
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ def sniff(text: Text) -> bool:
     return len(head) == 4 and head[2] in SYSTEM and head[3] == MARKER
 
 
-def read(text: Text, how: Reading) -> Log:
+def read(text: Text, reading: Reading) -> Log:
     """Read the log. Unusable if it is of a kind that is not read, or is damaged within what can be read."""
     from plimsoll.ingest.formats.blg.read_blg import read_blg  # noqa: PLC0415  each log is sniffed, and few are binary
 
-    return read_blg(text, how)
+    return read_blg(text, reading)

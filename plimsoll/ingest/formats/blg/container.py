@@ -10,7 +10,7 @@ from plimsoll.ingest.formats.blg.structures import Refused, Structure, text_at, 
 from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT
 from plimsoll.model.remark import Kind, Remarks, counted, listed
 
-ONE, ALL_INSTANCES, WHOLE_OBJECT = 0, 1, 0x10
+ONE_INSTANCE, ALL_INSTANCES, WHOLE_OBJECT = 0, 1, 0x10
 
 
 _ENTRY = Structure("entry")
@@ -52,7 +52,7 @@ _BUFFER, _EVENT, _TRACED = Structure("buffer"), Structure("event"), Structure("t
 _LOG_FILE, _LOG_FILE_END = Structure("log_file"), Structure("log_file_end")
 
 _HEADER_BUFFER, _DATA_BUFFER = 4, 0
-_LEAST, _MOST = 1 << 10, 16 << 20  # bytes of a buffer
+_SMALLEST, _LARGEST = 1 << 10, 16 << 20  # bytes of a buffer
 _TRACE = (0x0A, 0x14)
 _SYSTEM_HEADER = 32
 # 933f3bb3-943e-490d-9ced-3cbb14c14479, which writes binary logs.
@@ -120,13 +120,13 @@ def read_container(data: Data, remarks: Remarks) -> Container:
             if parts == 1 == part:  # names come in several messages of one time
                 messages.append(Message(kind, stamp, [(start, end)], after, buffer.switched_out))
                 continue
-            found = pending.setdefault(key, {})
-            if not 1 <= part <= parts <= _MOST_PARTS or totals.setdefault(key, parts) != parts or part in found:
+            setdefault = pending.setdefault(key, {})
+            if not 1 <= part <= parts <= _MOST_PARTS or totals.setdefault(key, parts) != parts or part in setdefault:
                 raise Refused(f"is damaged: the parts of a message do not fit together (part {part} of {parts})")
-            found[part] = (start, end)
-            if len(found) == parts:
+            setdefault[part] = (start, end)
+            if len(setdefault) == parts:
                 del totals[key], pending[key]
-                places = [found[number] for number in range(1, parts + 1)]
+                places = [setdefault[number] for number in range(1, parts + 1)]
                 if sum(end - start for start, end in places) > _MOST_BYTES:
                     raise Refused("is damaged: a message is longer than 256 MB")
                 messages.append(Message(kind, stamp, places, after, buffer.switched_out))
@@ -137,7 +137,7 @@ def read_container(data: Data, remarks: Remarks) -> Container:
 def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
     """The buffers in the order of their numbers, the header's first. What is missing is remarked."""
     size, *_ = _BUFFER.read(data[: _BUFFER.size], 0, min(len(data), _BUFFER.size))
-    if not _LEAST <= size <= _MOST:
+    if not _SMALLEST <= size <= _LARGEST:
         raise Refused(f"is damaged: its buffers would have {size:,} bytes")
     buffers: dict[int, _Buffer] = {}
     empty = 0
@@ -148,8 +148,8 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
             continue
         if len(head) < _BUFFER.size:
             break
-        own, switched_out, number, used, kind = _BUFFER.read(head, 0, len(head))
-        if own != size or not _BUFFER.size <= used <= size:
+        value, switched_out, number, used, kind = _BUFFER.read(head, 0, len(head))
+        if value != size or not _BUFFER.size <= used <= size:
             raise Refused(f"is damaged: the buffer at byte {at:,} has another size than the first")
         if at == 0 and kind != _HEADER_BUFFER:
             raise Refused("was written before Windows Vista, or is damaged: it begins with no buffer of a header")
@@ -167,18 +167,18 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
             Kind.SKIPPED,
             f"the file ends within a buffer, {counted(size - rest, 'byte')} too soon: read to its last whole sample",
         )
-    found = [buffers[number] for number in sorted(buffers)]
-    if found[0].kind != _HEADER_BUFFER:
+    ordered = [buffers[number] for number in sorted(buffers)]
+    if ordered[0].kind != _HEADER_BUFFER:
         raise Refused("is damaged: its first buffer is not the one of its header")
-    lost = found[-1].number + 1 - found[0].number - len(found)
+    lost = ordered[-1].number + 1 - ordered[0].number - len(ordered)
     if lost:
-        gaps = [str(a.number + 1) for a, b in pairwise(found) if b.number > a.number + 1]
+        gaps = [str(a.number + 1) for a, b in pairwise(ordered) if b.number > a.number + 1]
         remarks.add(
             Kind.SKIPPED,
             f"{counted(lost, 'buffer')} missing, from number {listed(gaps, 5)} on: samples are lost",
             count=lost,
         )
-    return found
+    return ordered
 
 
 def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> LogFile:
@@ -200,21 +200,21 @@ def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> LogFile:
         raise Refused(f"has times of a clock that is not known ({clock})")
     if not ended:
         remarks.add(Kind.NOTED, "the log was not closed, or is still being written: read to its last whole sample")
-    elif (there := -(-len(data) // _BUFFER.read(data[: _BUFFER.size], 0, _BUFFER.size)[0])) != written:
-        kind = Kind.UNREAD if there < (1 - MOST_LEFT_OUT) * written else Kind.SKIPPED
-        remarks.add(kind, f"the header counts {counted(written, 'buffer')} and there are {there}: samples may be lost")
-    for lost, what in ((events_lost, "event"), (buffers_lost, "buffer")):
+    elif (value := -(-len(data) // _BUFFER.read(data[: _BUFFER.size], 0, _BUFFER.size)[0])) != written:
+        kind = Kind.UNREAD if value < (1 - MOST_LEFT_OUT) * written else Kind.SKIPPED
+        remarks.add(kind, f"the header counts {counted(written, 'buffer')} and there are {value}: samples may be lost")
+    for lost, text in ((events_lost, "event"), (buffers_lost, "buffer")):
         if lost:
-            remarks.add(Kind.SKIPPED, f"the recorder lost {counted(lost, what)}: samples may be missing", count=lost)
+            remarks.add(Kind.SKIPPED, f"the recorder lost {counted(lost, text)}: samples may be missing", count=lost)
     return LogFile(started, ended, written, (-(bias + standard), -(bias + daylight)))
 
 
 def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, int, int]]:
     """Of each part of a message in a buffer: kind, time, number, how many there are, and from where to where it is."""
-    held = data[buffer.start : buffer.end]
-    at, end = 0, len(held)
+    content = data[buffer.start : buffer.end]
+    at, end = 0, len(content)
     while at + _EVENT.size <= end:
-        size, header, marker, system_size = _EVENT.read(held, at, end)
+        size, header, marker, system_size = _EVENT.read(content, at, end)
         if marker != MARKER or header not in (*SYSTEM, *_TRACE):
             raise Refused(f"{_OTHER_TRACE} (type 0x{header:02x}{marker:02x} at byte {buffer.start + at:,})")
         is_system = header in SYSTEM
@@ -226,7 +226,7 @@ def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, i
                 raise Refused(f"is damaged: an event at byte {buffer.start + at:,} is longer than its buffer")
             break  # the file is cut there
         if not is_system:
-            kind, stamp, low, high, part, parts = _TRACED.read(held, at, end)
+            kind, stamp, low, high, part, parts = _TRACED.read(content, at, end)
             if (low, high) != _PROVIDER:
                 raise Refused(f"{_OTHER_TRACE} (at byte {buffer.start + at:,})")
             if kind not in (NAMES, COUNTERS, SAMPLE, CATALOGUE):
@@ -291,7 +291,7 @@ def _entry(data: bytes, at: int) -> tuple[Entry, int]:
         if instance not in (None, "*") or counter not in (None, "*"):
             raise Refused(f"lists a part of an object as a whole one: {entry.path}")
         return entry._replace(instance=None, counter=""), size
-    if kind not in (ONE, ALL_INSTANCES):
+    if kind not in (ONE_INSTANCE, ALL_INSTANCES):
         raise Refused(f"lists counters of a kind that is not known (0x{kind:x}): {entry.path}")
     if not counter or (kind == ALL_INSTANCES and not instance):
         raise Refused(f"lists a counter in a form that is not known: {entry.path}")

@@ -74,7 +74,7 @@ class Column(NamedTuple):
     counter: str
     type: CounterType
     values: Values
-    there: Flags
+    present: Flags
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ class Recorded:
     """What was recorded of one counter: a row for each instance, a column for each sample in the order of time.
 
     `clock` is the time that its type divides by, and `frequency` that clock's or the timer's ticks per second; arrays
-    of one row hold for all instances. `there` is where a sample is.
+    of one row hold for all instances. `present` is where a sample is.
     """
 
     value: Counts
     base: Counts
     clock: Counts
     frequency: Counts
-    there: Flags
+    present: Flags
 
 
 @dataclass(frozen=True)
@@ -108,14 +108,14 @@ def cooked(type_: CounterType, recorded: Recorded) -> Values:
     with np.errstate(all="ignore"):
         if not type_.takes_difference:
             values, valid = _OF_ONE[type_.formula](recorded)
-            valid = valid & recorded.there
+            valid = valid & recorded.present
         else:
             values = np.full(recorded.value.shape, np.nan)
             valid = np.zeros(recorded.value.shape, dtype=bool)
             if recorded.value.shape[1] > 1:
                 steps = _steps(recorded)
                 values[:, 1:], valid[:, 1:] = _OF_TWO[type_.formula](steps, type_)
-                valid[:, 1:] &= recorded.there[:, 1:] & recorded.there[:, :-1]
+                valid[:, 1:] &= recorded.present[:, 1:] & recorded.present[:, :-1]
                 if type_.formula != "delta":
                     valid[:, 1:] &= steps.value >= 0
         return np.where(valid & np.isfinite(values), values, np.nan)
@@ -126,63 +126,63 @@ def _steps(of: Recorded) -> _Steps:
     return _Steps(np.diff(of.value), np.diff(of.base), np.diff(of.clock), last, of.base[:, 1:])
 
 
-Found = tuple[Values, Flags | np.bool_]
+Cooked = tuple[Values, Flags | np.bool_]
 _ALWAYS = np.True_
 
 
-def _count(of: Recorded) -> Found:
+def _count(of: Recorded) -> Cooked:
     return of.value.astype(np.float64), _ALWAYS
 
 
-def _fraction(of: Recorded) -> Found:
+def _fraction(of: Recorded) -> Cooked:
     return np.where(of.base == 0, 0.0, 100.0 * of.value / of.base), _ALWAYS
 
 
-def _elapsed(of: Recorded) -> Found:
+def _elapsed(of: Recorded) -> Cooked:
     return (of.clock - of.value) / of.frequency, of.frequency > 0
 
 
-def _rate(step: _Steps, _: CounterType) -> Found:
+def _rate(step: _Steps, _: CounterType) -> Cooked:
     return step.value * step.frequency / step.clock, step.clock > 0
 
 
-def _busy(step: _Steps, _: CounterType) -> Found:
+def _busy(step: _Steps, _: CounterType) -> Cooked:
     return 100.0 * step.value / step.clock, step.clock > 0
 
 
-def _idle(step: _Steps, _: CounterType) -> Found:
+def _idle(step: _Steps, _: CounterType) -> Cooked:
     return np.maximum(100.0 * (step.clock - step.value) / step.clock, 0.0), step.clock > 0
 
 
-def _precise(step: _Steps, _: CounterType) -> Found:
+def _precise(step: _Steps, _: CounterType) -> Cooked:
     return 100.0 * step.value / step.base, step.base > 0
 
 
-def _queue(step: _Steps, _: CounterType) -> Found:
+def _queue(step: _Steps, _: CounterType) -> Cooked:
     return step.value / step.clock, step.clock > 0
 
 
-def _average_time(step: _Steps, _: CounterType) -> Found:
+def _average_time(step: _Steps, _: CounterType) -> Cooked:
     return _per_base(step.value / step.frequency, step), (step.base >= 0) & (step.frequency > 0)
 
 
-def _average(step: _Steps, _: CounterType) -> Found:
+def _average(step: _Steps, _: CounterType) -> Cooked:
     return _per_base(step.value, step), step.base >= 0
 
 
-def _sampled(step: _Steps, _: CounterType) -> Found:
+def _sampled(step: _Steps, _: CounterType) -> Cooked:
     return _per_base(100.0 * step.value, step), step.base >= 0
 
 
-def _delta(step: _Steps, _: CounterType) -> Found:
+def _delta(step: _Steps, _: CounterType) -> Cooked:
     return np.maximum(step.value, 0).astype(np.float64), _ALWAYS
 
 
-def _busy_of_several(step: _Steps, type_: CounterType) -> Found:
+def _busy_of_several(step: _Steps, type_: CounterType) -> Cooked:
     return 100.0 * _in_use(step, type_) / step.last_base, (step.clock > 0) & (step.last_base > 0)
 
 
-def _idle_of_several(step: _Steps, type_: CounterType) -> Found:
+def _idle_of_several(step: _Steps, type_: CounterType) -> Cooked:
     idle = 100.0 * (step.last_base - _in_use(step, type_)) / step.last_base
     return np.maximum(idle, 0.0), (step.clock > 0) & (step.last_base > 0)
 
@@ -197,8 +197,8 @@ def _per_base(values: NDArray[Any], step: _Steps) -> Values:
     return np.where(step.base == 0, 0.0, values / step.base)
 
 
-_OF_ONE: dict[str, Callable[[Recorded], Found]] = {"count": _count, "fraction": _fraction, "elapsed": _elapsed}
-_OF_TWO: dict[str, Callable[[_Steps, CounterType], Found]] = {
+_OF_ONE: dict[str, Callable[[Recorded], Cooked]] = {"count": _count, "fraction": _fraction, "elapsed": _elapsed}
+_OF_TWO: dict[str, Callable[[_Steps, CounterType], Cooked]] = {
     "rate": _rate,
     "busy": _busy,
     "idle": _idle,
@@ -220,16 +220,18 @@ def is_base(code: int) -> bool:
 
 def type_of(code: int, of: str) -> CounterType:
     """The type with this code. Refused if it is not known, naming the counter."""
-    found = _types().get(code)
-    if found is None:
+    counter_type = _types().get(code)
+    if counter_type is None:
         raise Refused(f"holds a counter of a type that is not known (0x{code:08X}): {of}")
-    return found
+    return counter_type
 
 
 @cache
 def _types() -> Mapping[int, CounterType]:
-    told = shipped_table("plimsoll.ingest.formats.blg", "counter_types.yaml", dict[int, dict[str, Any]])
+    types = shipped_table("plimsoll.ingest.formats.blg", "counter_types.yaml", dict[int, dict[str, Any]])
     return {
-        code: CounterType(code, one["name"], one.get("formula", ""), one.get("clock", ""), one.get("base", False))
-        for code, one in told.items()
+        code: CounterType(
+            code, entry["name"], entry.get("formula", ""), entry.get("clock", ""), entry.get("base", False)
+        )
+        for code, entry in types.items()
     }

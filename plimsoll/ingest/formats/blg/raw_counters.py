@@ -30,51 +30,51 @@ class Instances:
     def __init__(self, of: str) -> None:
         self._of = of
         self._numbers: dict[str, int] = {}
-        self._known: tuple[Hashable, Places] | None = None
+        self._latest: tuple[Hashable, Places] | None = None
         self._samples: list[Places] = []
         self._rows: list[int] = []
         self.names: list[str | None] = []
 
     def add(self, row: int, names: Sequence[str | None], sign: Hashable) -> None:
         """Add those of a sample in the order of its block. Of samples with the same sign the names are the same."""
-        if self._known is None or self._known[0] != sign:
-            self._known = sign, np.array([self._number(name) for name in self._distinct(names)], dtype=np.int64)
+        if self._latest is None or self._latest[0] != sign:
+            self._latest = sign, np.array([self._number(name) for name in self._distinct(names)], dtype=np.int64)
         self._rows.append(row)
-        self._samples.append(self._known[1])
+        self._samples.append(self._latest[1])
 
     def sign_is(self, sign: Hashable) -> bool:
         """Whether the last sample's names had this sign, so that they need not be told again."""
-        return self._known is not None and self._known[0] == sign
+        return self._latest is not None and self._latest[0] == sign
 
-    def there(self, order: Places) -> NDArray[np.bool_]:
+    def present(self, order: Places) -> NDArray[np.bool_]:
         """Whether each (a row) is in each sample (a column); `order` is the place of each sample in time."""
-        found = np.zeros((len(self.names), len(order)), dtype=bool)
-        found.reshape(-1)[self.places(order)] = True
-        return found
+        array = np.zeros((len(self.names), len(order)), dtype=bool)
+        array.reshape(-1)[self.places(order)] = True
+        return array
 
     def places(self, order: Places) -> Places:
         """Where values of all samples, one after the other, stand in such an array, written row after row."""
         if not self._samples:
             return np.zeros(0, dtype=np.int64)
-        counts = [len(one) for one in self._samples]
+        counts = [len(sample) for sample in self._samples]
         rows = np.repeat(order[np.array(self._rows, dtype=np.int64)], counts)
         return np.concatenate(self._samples) * len(order) + rows
 
     def _distinct(self, names: Sequence[str | None]) -> list[str | None]:
         """Names of which the second and later ones that are equal have `#1`, `#2` and so on."""
-        seen: dict[str, int] = {}
+        counts: dict[str, int] = {}
         taken: set[str] = set()
-        found: list[str | None] = []
+        items: list[str | None] = []
         for name in names:
             key = (name or "").casefold()
-            count = seen.get(key, 0)
-            seen[key] = count + 1
+            count = counts.get(key, 0)
+            counts[key] = count + 1
             label = f"{name or ''}#{count}" if count else name
-            found.append(label)
+            items.append(label)
             taken.add((label or "").casefold())
-        if len(taken) < len(found):
+        if len(taken) < len(items):
             raise Refused(f"has two instances of one name: {self._of}")
-        return found
+        return items
 
     def _number(self, name: str | None) -> int:
         key = (name or "").casefold()
@@ -87,8 +87,8 @@ class Instances:
 KIND_OF_ONE, KIND_OF_ARRAY = 0x0103, 0x0203
 MARK = 0x4C42  # "BL"
 
-_ONE, _ARRAY, _ITEM = Structure("raw_counter"), Structure("raw_array"), Structure("raw_item")
-SIZE_OF_ONE = _ONE.size
+_COUNTER, _ARRAY, _ITEM = Structure("raw_counter"), Structure("raw_array"), Structure("raw_item")
+SIZE_OF_ONE = _COUNTER.size
 _HEAD = 8  # of a block
 _VALID = (0, 1)  # PDH_CSTATUS_VALID_DATA and PDH_CSTATUS_NEW_DATA
 _NONE = np.zeros((1, 1), dtype=np.int64)
@@ -100,22 +100,22 @@ class _Values(NamedTuple):
     first: Counts
     second: Counts
     several: Counts
-    there: Flags
+    present: Flags
 
 
 class SingleCounters:
     """Takes the blocks of counters that follow each other in each sample."""
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
-        self._entries = entries
-        self._types = [_type(entry) for entry in entries]
+    def __init__(self, counts: Sequence[Entry]) -> None:
+        self._entries = counts
+        self._types = [_type(entry) for entry in counts]
         self._taken: list[bytes] = []
         self._rows: list[int] = []
 
     @property
     def size(self) -> int:
         """The bytes of its blocks in a sample."""
-        return len(self._entries) * _ONE.size
+        return len(self._entries) * _COUNTER.size
 
     @property
     def skipped(self) -> list[str]:
@@ -129,34 +129,34 @@ class SingleCounters:
 
     def utc(self, rows: int) -> Iterator[Counts]:
         """The clocks that counters were divided by where these are UTC."""
-        found = self._table(np.arange(rows))
+        table = self._table(np.arange(rows))
         for at, type_ in enumerate(self._types):
             if type_ and type_.clock == "100ns":
-                yield np.where(_is_valid(found[at]), found[at]["second"], 0)
+                yield np.where(_is_valid(table[at]), table[at]["second"], 0)
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[Column]:
         """A column of each."""
         room.take(len(self._entries) * len(order), self._entries[0].path)
-        found = self._table(order)
+        table = self._table(order)
         for at, (entry, type_) in enumerate(zip(self._entries, self._types, strict=True)):
             if type_ is None or not type_.formula:
                 continue
-            one = found[at : at + 1]
-            there = _is_valid(one)
-            values = _cooked(type_, entry, _Values(one["first"], one["second"], one["multi"].astype(np.int64), there))
-            yield Column(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], there[0])
+            row = table[at : at + 1]
+            flags = _is_valid(row)
+            values = _cooked(type_, entry, _Values(row["first"], row["second"], row["multi"].astype(np.int64), flags))
+            yield Column(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], flags[0])
 
     def _table(self, order: NDArray[np.int64]) -> NDArray[np.void]:
         """The blocks of each counter (a row) in each sample (a column). Refused if one is of another kind or size."""
-        blocks = np.frombuffer(b"".join(self._taken), dtype=_ONE.dtype).reshape(len(self._rows), len(self._entries))
-        is_one = (blocks["mark"] == MARK) & (blocks["kind"] == KIND_OF_ONE) & (blocks["size"] == _ONE.size)
+        blocks = np.frombuffer(b"".join(self._taken), dtype=_COUNTER.dtype).reshape(len(self._rows), len(self._entries))
+        is_one = (blocks["mark"] == MARK) & (blocks["kind"] == KIND_OF_ONE) & (blocks["size"] == _COUNTER.size)
         if not is_one.all():
             at = int(np.argwhere(~is_one)[0][1])
             raise Refused(f"holds another block than its list of counters says: {self._entries[at].path}")
-        found = np.zeros((len(self._entries), len(order)), dtype=_ONE.dtype)
-        found["status"] = 0xFFFFFFFF
-        found[:, order[np.array(self._rows, dtype=np.int64)]] = blocks.T
-        return found
+        values = np.zeros((len(self._entries), len(order)), dtype=_COUNTER.dtype)
+        values["status"] = 0xFFFFFFFF
+        values[:, order[np.array(self._rows, dtype=np.int64)]] = blocks.T
+        return values
 
 
 class CounterOfInstances:
@@ -184,14 +184,14 @@ class CounterOfInstances:
         if count > (end - at - _ARRAY.size) // _ITEM.size:
             raise Refused(f"is damaged: an array holds more counters than fit into it ({self._entry.path})")
         start = at + _ARRAY.size
-        held = data[start : start + count * _ITEM.size]
-        items = np.frombuffer(held, dtype=_ITEM.dtype)
+        result = data[start : start + count * _ITEM.size]
+        items = np.frombuffer(result, dtype=_ITEM.dtype)
         if items["unknown"].any():
             raise Refused(f"holds an array of counters in a form that is not known: {self._entry.path}")
-        sign = (items["name"].tobytes(), data[start + len(held) : end])
+        sign = (items["name"].tobytes(), data[start + len(result) : end])
         places = [] if self._instances.sign_is(sign) else items["name"].tolist()
         self._instances.add(row, [text_at(data, at + _HEAD + place, end) for place in places], sign)
-        self._items.append(held)
+        self._items.append(result)
 
     def utc(self, rows: int) -> Iterator[Counts]:
         """The clocks that counters were divided by where these are UTC."""
@@ -204,29 +204,29 @@ class CounterOfInstances:
         if self._type is None or not self._type.formula:
             return
         room.take(len(self._instances.names) * len(order), self._entry.path)
-        found = self._values(order)
-        values = _cooked(self._type, self._entry, found)
+        result = self._values(order)
+        values = _cooked(self._type, self._entry, result)
         for at, instance in enumerate(self._instances.names):
             entry = self._entry
-            yield Column(entry.host, entry.object, instance, entry.counter, self._type, values[at], found.there[at])
+            yield Column(entry.host, entry.object, instance, entry.counter, self._type, values[at], result.present[at])
 
     def _values(self, order: NDArray[np.int64]) -> _Values:
-        there, places = self._instances.there(order), self._instances.places(order)
+        values, places = self._instances.present(order), self._instances.places(order)
         items = np.frombuffer(b"".join(self._items), dtype=_ITEM.dtype)
-        first, second = np.zeros(there.shape, dtype=np.int64), np.zeros(there.shape, dtype=np.int64)
+        first, second = np.zeros(values.shape, dtype=np.int64), np.zeros(values.shape, dtype=np.int64)
         first.reshape(-1)[places], second.reshape(-1)[places] = items["first"], items["second"]
-        return _Values(first, second, _NONE, there)
+        return _Values(first, second, _NONE, values)
 
 
-def _cooked(type_: CounterType, entry: Entry, found: _Values) -> NDArray[np.float64]:
+def _cooked(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.float64]:
     """The values of a counter: its second value is its clock, or its base if it needs one and no clock."""
-    frequency = np.full((1, found.first.shape[1]), entry.timebase, dtype=np.int64)
+    frequency = np.full((1, values.first.shape[1]), entry.timebase, dtype=np.int64)
     nothing = np.zeros_like(frequency)
-    clock = found.second if type_.clock else nothing
+    clock = values.second if type_.clock else nothing
     base = nothing
     if type_.base:
-        base = found.several if type_.clock else found.second
-    return cooked(type_, Recorded(found.first, base, clock, frequency, found.there))
+        base = values.several if type_.clock else values.second
+    return cooked(type_, Recorded(values.first, base, clock, frequency, values.present))
 
 
 def _type(entry: Entry) -> CounterType | None:

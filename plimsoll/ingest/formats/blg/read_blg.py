@@ -14,7 +14,7 @@ from plimsoll.ingest.formats.blg.container import (
     CATALOGUE,
     COUNTERS,
     NAMES,
-    ONE,
+    ONE_INSTANCE,
     SAMPLE,
     Container,
     LogFile,
@@ -59,18 +59,18 @@ _TO_DO = "convert it on Windows with relog FILE.blg -f CSV -o FILE.csv, or recor
 _Source: TypeAlias = WholeObject | SingleCounters | CounterOfInstances
 
 
-def read_blg(text: Text, how: Reading) -> Log:
+def read_blg(text: Text, reading: Reading) -> Log:
     """Read the log. Unusable if it is of a kind that is not read, or is damaged within what can be read."""
     remarks = Remarks(str(text.path))
     try:
-        return _read(text, how, remarks)
+        return _read(text, reading, remarks)
     except Refused as error:
         raise Unusable(f"{text.path}: the binary log {error}; {_TO_DO}") from None
 
 
-def _read(text: Text, how: Reading, remarks: Remarks) -> Log:
+def _read(text: Text, reading: Reading, remarks: Remarks) -> Log:
     container = read_container(text.data, remarks)
-    sources, samples = _sources(text, container), [one for one in container.messages if one.kind == SAMPLE]
+    sources, samples = _sources(text, container), [message for message in container.messages if message.kind == SAMPLE]
     if not samples:
         raise Refused("holds no whole sample")
     for row, sample in enumerate(samples):
@@ -90,11 +90,11 @@ def _read(text: Text, how: Reading, remarks: Remarks) -> Log:
     facts: dict[object, CounterFacts] = {}
     values: list[pl.Series] = []
     for column in (column for source in sources for column in source.columns(order, room)):
-        one = _series(column, how.names)
-        if one.key in series:
+        named = _series(column, reading.names)
+        if named.key in series:
             raise Refused(f"holds two columns of one counter: {_path(column)}")
-        series[one.key] = one
-        facts[one.key] = _facts(column, times)
+        series[named.key] = named
+        facts[named.key] = _facts(column, times)
         values.append(pl.Series(column.values, dtype=pl.Float64, nan_to_null=True))
     zone = Zone.from_bias(f"UTC{offset_text(int(offsets[0]))}", -int(offsets[0]))
     return Log(text.path, NAME, times, tuple(values), tuple(series.values()), zone, tuple(remarks), facts=facts)
@@ -102,7 +102,7 @@ def _read(text: Text, how: Reading, remarks: Remarks) -> Log:
 
 def _sources(text: Text, container: Container) -> list[_Source]:
     """What takes the blocks of samples, in their order. Refused if the list of counters is not there, or is twice."""
-    lists = [one for one in container.messages if one.kind == COUNTERS]
+    lists = [message for message in container.messages if message.kind == COUNTERS]
     if not lists:
         raise Refused("has lost its list of counters, without which its samples have no names")
     if len(lists) > 1:
@@ -113,7 +113,7 @@ def _sources(text: Text, container: Container) -> list[_Source]:
             read_names(message.content(text.data), names)
     sources: list[_Source] = []
     for kind, group in groupby(read_list(lists[0].content(text.data)), key=lambda entry: entry.kind):
-        if kind == ONE:
+        if kind == ONE_INSTANCE:
             sources.append(SingleCounters(list(group)))
         elif kind == ALL_INSTANCES:
             sources += map(CounterOfInstances, group)
@@ -138,10 +138,10 @@ def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
         mark, kind, size = _SAMPLE.read(data, at, end)
         if mark != MARK or not _SAMPLE.size <= size <= end - at:
             raise Refused(f"is damaged: a block of sample {row + 1} has no beginning or a wrong length")
-        wanted = KIND_OF_OBJECT if isinstance(source, WholeObject) else KIND_OF_ARRAY
-        if kind != wanted:
+        result = KIND_OF_OBJECT if isinstance(source, WholeObject) else KIND_OF_ARRAY
+        if kind != result:
             raise Refused(f"holds a block of a kind not known or not listed (0x{kind:04x}), in sample {row + 1}")
-        source.take(row, Block(data, at + (_SAMPLE.size if wanted == KIND_OF_OBJECT else 0), at + size))
+        source.take(row, Block(data, at + (_SAMPLE.size if result == KIND_OF_OBJECT else 0), at + size))
         at += size
     if data[at:end].strip(b"\0"):
         raise Refused(f"is damaged: sample {row + 1} holds more than the list of counters says")
@@ -152,23 +152,23 @@ def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
 
 def _tell_losses(text: Text, container: Container, samples: int, sources: Sequence[_Source], remarks: Remarks) -> None:
     if container.lost:
-        told = f"{counted(container.lost, 'sample')} of which a part is missing: left out"
-        remarks.add(Kind.SKIPPED, told, count=container.lost)
+        name = f"{counted(container.lost, 'sample')} of which a part is missing: left out"
+        remarks.add(Kind.SKIPPED, name, count=container.lost)
     for message in container.messages:
         if message.kind == CATALOGUE:
             data = message.content(text.data)
             _, _, listed_ = _CATALOGUE.read(data, 0, len(data))
             if listed_ != samples + container.lost:
-                told = f"the log counts {counted(listed_, 'sample')} at its end, and {samples} are there"
-                remarks.add(Kind.SKIPPED, told)
+                name = f"the log counts {counted(listed_, 'sample')} at its end, and {samples} are there"
+                remarks.add(Kind.SKIPPED, name)
     if skipped := [path for source in sources for path in source.skipped]:
-        told = f"{counted(len(skipped), 'counter')} without numbers: left out: {listed(skipped, MAX_SHOWN)}"
-        remarks.add(Kind.SKIPPED, told, count=len(skipped))
+        name = f"{counted(len(skipped), 'counter')} without numbers: left out: {listed(skipped, MAX_SHOWN)}"
+        remarks.add(Kind.SKIPPED, name, count=len(skipped))
 
 
 def _tell_hole(times: Times, remarks: Remarks) -> None:
     """Remark a pause of five minutes in a log of which something is lost: nobody knows what was in it."""
-    interval, lossy = sampling_interval(times), any(one.kind is Kind.SKIPPED for one in remarks)
+    interval, lossy = sampling_interval(times), any(remark.kind is Kind.SKIPPED for remark in remarks)
     if lossy and interval and (np.diff(times) >= interval + LONGEST_HOLE).any():
         remarks.add(Kind.UNREAD, "samples of five minutes on end, or of more, may be among those that are lost")
 
@@ -188,9 +188,9 @@ def _series(column: Column, names: Names) -> Series:
 
 
 def _facts(column: Column, times: Times) -> CounterFacts:
-    there = np.flatnonzero(column.there)
-    first, last = (int(times[at]) for at in (there[[0, -1]] if len(there) else (0, 0)))
-    return CounterFacts(column.type.name, len(there), first, last)
+    rows = np.flatnonzero(column.present)
+    first, last = (int(times[at]) for at in (rows[[0, -1]] if len(rows) else (0, 0)))
+    return CounterFacts(column.type.name, len(rows), first, last)
 
 
 def offsets_of(
@@ -202,63 +202,63 @@ def offsets_of(
     is one of the header's two: that of the first sample by the time the recording began, and of later ones by the
     times at which buffers were written.
     """
-    stamps = np.array([one.stamp for one in samples], dtype=np.int64)
+    stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
     if ((stamps < EARLIEST // 100 + _UNIX) | (stamps > LATEST // 100 + _UNIX)).any():
         raise Refused("is damaged: a sample has a time in a year in which nobody recorded")
     usual = np.array(sorted(set(header.offsets)), dtype=np.int64)
-    found = np.zeros(len(stamps), dtype=np.int64)
-    known = np.zeros(len(stamps), dtype=bool)
+    result = np.zeros(len(stamps), dtype=np.int64)
+    settled = np.zeros(len(stamps), dtype=bool)
     sure = np.zeros(len(stamps), dtype=bool)
     for clock in clocks:
         offset = np.rint((stamps - clock) / _MINUTE).astype(np.int64)
         may_be = (clock > 0) & (np.abs(offset) < _MOST)
         is_sure = may_be & np.isin(offset, usual)
-        taken = is_sure & ~sure | may_be & ~known
-        found[taken] = offset[taken]
-        known |= may_be
+        taken = is_sure & ~sure | may_be & ~settled
+        result[taken] = offset[taken]
+        settled |= may_be
         sure |= is_sure
-    odd = known & ~sure & (found % _QUARTER != 0)
+    odd = settled & ~sure & (result % _QUARTER != 0)
     if odd.any():
         text = f"{counted(int(odd.sum()), 'sample')} recorded of a computer whose clock differs from the recorder's"
         remarks.add(Kind.GUESSED, f"{text}: the offset to UTC is the nearest of the header's", count=int(odd.sum()))
-        found[odd] = usual[np.abs(found[odd, None] - usual).argmin(axis=1)]
-    if not known.all():
-        _by_header(found, known, samples, header)
-    return found
+        result[odd] = usual[np.abs(result[odd, None] - usual).argmin(axis=1)]
+    if not settled.all():
+        _by_header(result, settled, samples, header)
+    return result
 
 
 def instants(samples: Sequence[Message], offsets: Offsets) -> NDArray[np.int64]:
     """The instants (UTC, ns) of samples in file order. Refused if two are the same."""
-    stamps = np.array([one.stamp for one in samples], dtype=np.int64)
-    found = (stamps - _UNIX - offsets * _MINUTE) * 100
-    if len(np.unique(found)) < len(found):
+    stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
+    values = (stamps - _UNIX - offsets * _MINUTE) * 100
+    if len(np.unique(values)) < len(values):
         raise Refused("holds two samples of one time")
-    return found
+    return values
 
 
 def tell_changes(offsets: Offsets, remarks: Remarks) -> None:
     """Remark changes of the clock; `offsets` are in the order of time."""
     for at in np.flatnonzero(np.diff(offsets)).tolist():
-        before, after = (f"UTC{offset_text(int(one))}" for one in offsets[at : at + 2])
+        before, after = (f"UTC{offset_text(int(offset))}" for offset in offsets[at : at + 2])
         text = f"the clock changes from {before} to {after} before sample {at + 2}: times are shown at the first offset"
         remarks.add(Kind.NOTED, text)
 
 
-def _by_header(found: Offsets, known: NDArray[np.bool_], samples: Sequence[Message], header: LogFile) -> None:
+def _by_header(offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[Message], header: LogFile) -> None:
     """Fill in the offsets of samples without a clock."""
     last: int | None = None
     stamp = 0
     for at, sample in enumerate(samples):
-        if not known[at]:
+        if not values[at]:
             choices = sorted(
                 set(header.offsets),
                 key=lambda offset: (offset != last, abs(sample.stamp - offset * _MINUTE - header.started)),
             )
-            fitting = [one for one in choices if _fits(sample, one)]
+            fitting = [choice for choice in choices if _fits(sample, choice)]
             if last is not None and sample.stamp < stamp and last in fitting[:1]:
                 fitting = fitting[1:]  # the clock went back, as at the end of summer time
-            found[at] = (fitting or choices)[0]
-        last, stamp = int(found[at]), sample.stamp
+            offsets[at] = (fitting or choices)[0]
+        last, stamp = int(offsets[at]), sample.stamp
 
 
 def _fits(sample: Message, offset: int) -> bool:

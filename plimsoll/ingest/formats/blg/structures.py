@@ -20,10 +20,10 @@ class Structure:
     """One structure: `size` in bytes; its fields are read in the order of the file."""
 
     def __init__(self, name: str) -> None:
-        told = _file()[name]
+        structure = _file()[name]
         self.name = name
-        self.size: int = told["bytes"]
-        fields = [(field, *_place(text)) for field, text in told["fields"].items()]
+        self.size: int = structure["bytes"]
+        fields = [(field, *_place(text)) for field, text in structure["fields"].items()]
         self.dtype = np.dtype(
             {
                 "names": [field for field, _, _ in fields],

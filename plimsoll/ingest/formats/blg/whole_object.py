@@ -51,7 +51,7 @@ class _Definition(NamedTuple):
     skipped: tuple[str, ...]
 
 
-class _Found(NamedTuple):
+class _Layout(NamedTuple):
     """The instances of a sample: names as recorded, parents as (object, place in its list), and a sign of them."""
 
     names: list[bytes]
@@ -73,7 +73,7 @@ class WholeObject:
         # Values of each sample with the same definition are in one piece: (definition, rows, bytes).
         self._parts: list[tuple[_Definition, list[bytes], list[int]]] = []
         self._times: list[tuple[int, tuple[int, ...]]] = []
-        self._found: _Found | None = None
+        self._layout: _Layout | None = None
 
     @property
     def skipped(self) -> list[str]:
@@ -110,17 +110,17 @@ class WholeObject:
 
     def settle(self, row: int, objects: Mapping[tuple[str, int], "WholeObject"]) -> None:
         """Name the instances of the sample, with their parents, which are in other objects of it."""
-        found = self._found
-        if found is None:
+        layout = self._layout
+        if layout is None:
             self._instances.add(row, [None], None)
-        elif not any(parent for parent, _ in found.parents):
-            sign = (tuple(found.names), tuple(found.ids) if b"" in found.names else None)
-            self._instances.add(row, [] if self._instances.sign_is(sign) else self._texts_of(found), sign)
+        elif not any(parent for parent, _ in layout.parents):
+            sign = (tuple(layout.names), tuple(layout.ids) if b"" in layout.names else None)
+            self._instances.add(row, [] if self._instances.sign_is(sign) else self._texts_of(layout), sign)
         else:
-            parents = {one: self._parents(one, objects) for one in {parent for parent, _ in found.parents}}
+            parents = {parent: self._parents(parent, objects) for parent in {parent for parent, _ in layout.parents}}
             names = [
                 self._with_parent(name, parents[parent], place) if parent else name
-                for name, (parent, place) in zip(self._texts_of(found), found.parents, strict=True)
+                for name, (parent, place) in zip(self._texts_of(layout), layout.parents, strict=True)
             ]
             self._instances.add(row, names, tuple(names))
 
@@ -133,7 +133,7 @@ class WholeObject:
         shape = len(self._instances.names), len(order)
         types = {counter.name: counter.type for definition, *_ in self._parts for counter in definition.counters}
         room.take(shape[0] * shape[1] * len(types), self._entry.path)
-        there, places = self._instances.there(order), self._instances.places(order)
+        samples, places = self._instances.present(order), self._instances.places(order)
         clocks = np.zeros((5, len(order)), dtype=np.int64)
         clocks[:, order] = self._clocks(len(order))
         pieces = [
@@ -150,7 +150,7 @@ class WholeObject:
                 here = places[at : at + len(records)]
                 at += len(records)
                 number, counter = next(
-                    ((i, one) for i, one in enumerate(definition.counters) if one.name == name), (0, None)
+                    ((i, counter) for i, counter in enumerate(definition.counters) if counter.name == name), (0, None)
                 )
                 if counter is None:
                     continue
@@ -165,7 +165,7 @@ class WholeObject:
             columns.append((name, type_, cooked(type_, Recorded(value, base, clock, frequency, recorded))))
         for at, instance in enumerate(self._instances.names):
             for name, type_, values in columns:
-                yield Column(self._entry.host, object_, instance, name, type_, values[at], there[at])
+                yield Column(self._entry.host, object_, instance, name, type_, values[at], samples[at])
 
     def _take_object(self, name: int) -> None:
         if self._object not in (0, name):
@@ -174,8 +174,8 @@ class WholeObject:
 
     def _definition(self, data: bytes, count: int) -> _Definition:
         """The counters of an object by their definitions, which are the same in most samples."""
-        if (known := self._definitions.get((count, data))) is not None:
-            return known
+        if (layout := self._definitions.get((count, data))) is not None:
+            return layout
         read: list[tuple[int, int, int, int]] = []
         at = 0
         if count > len(data) // _COUNTER.size:
@@ -210,22 +210,22 @@ class WholeObject:
             counters.append(_Counter(name, type_, (place, length), base))
         if len({counter.name.casefold() for counter in counters}) < len(counters):
             raise Refused(f"has two counters of one name: {self._entry.path}")
-        found = _Definition(tuple(counters), max(reach, _VALUES.size), tuple(skipped))
-        found = next((one for one in self._definitions.values() if one == found), found)
-        self._definitions[count, data] = found
-        return found
+        definition = _Definition(tuple(counters), max(reach, _VALUES.size), tuple(skipped))
+        definition = next((item for item in self._definitions.values() if item == definition), definition)
+        self._definitions[count, data] = definition
+        return definition
 
     def _values(self, data: bytes, at: int, end: int, instances: int, needed: int) -> bytes:
         """The values of all instances, of each as many bytes as are needed; their names are put aside."""
         if instances == _NO_INSTANCES:
-            self._found = None
+            self._layout = None
             (size,) = _VALUES.read(data, at, end)
             if not needed <= size <= end - at:
                 raise self._damaged()
             return data[at : at + needed]
         if not 0 <= instances <= (end - at) // (_INSTANCE.size + _VALUES.size):
             raise self._damaged()
-        found = _Found([], [], [])
+        layout = _Layout([], [], [])
         values: list[bytes] = []
         for _ in range(instances):
             size, parent, place, unique, name, name_size = _INSTANCE.read(data, at, end)
@@ -233,28 +233,28 @@ class WholeObject:
             (length,) = _VALUES.read(data, block, end)
             if size < _INSTANCE.size or name + name_size > size or not needed <= length <= end - block:
                 raise self._damaged()
-            found.names.append(data[at + name : at + name + name_size])
-            found.ids.append(unique)
-            found.parents.append((parent, place))
+            layout.names.append(data[at + name : at + name + name_size])
+            layout.ids.append(unique)
+            layout.parents.append((parent, place))
             values.append(data[block : block + needed])
             at = block + length
-        self._found = found
+        self._layout = layout
         return b"".join(values)
 
-    def _texts_of(self, found: _Found) -> list[str]:
+    def _texts_of(self, layout: _Layout) -> list[str]:
         """The names of instances; those without one have their number."""
-        texts = map(self._text, found.names)
-        return [text or ("" if id_ == _NO_ID else str(id_)) for text, id_ in zip(texts, found.ids, strict=True)]
+        texts = map(self._text, layout.names)
+        return [text or ("" if id_ == _NO_ID else str(id_)) for text, id_ in zip(texts, layout.ids, strict=True)]
 
     def _text(self, name: bytes) -> str:
-        if (known := self._texts.get(name)) is None:
-            known = self._texts[name] = utf16(name[: len(name) & ~1]).partition("\0")[0]
-        return known
+        if (text := self._texts.get(name)) is None:
+            text = self._texts[name] = utf16(name[: len(name) & ~1]).partition("\0")[0]
+        return text
 
     def _parents(self, number: int, objects: Mapping[tuple[str, int], "WholeObject"]) -> list[str]:
         """The names of the instances of another object in the same sample."""
         parent = objects.get((self._host, number))
-        return self._texts_of(parent._found) if parent and parent._found else []
+        return self._texts_of(parent._layout) if parent and parent._layout else []
 
     def _with_parent(self, name: str, parents: list[str], place: int) -> str:
         if place >= len(parents):
@@ -272,10 +272,10 @@ class WholeObject:
 
     def _clocks(self, rows: int) -> Counts:
         """Of each sample: ticks, UTC, the object's clock, and how many ticks and clock's units a second has."""
-        found = np.zeros((5, rows), dtype=np.int64)
+        array = np.zeros((5, rows), dtype=np.int64)
         for row, times in self._times:
-            found[:, row] = times
-        return found
+            array[:, row] = times
+        return array
 
     def _damaged(self) -> Refused:
         return Refused(f"is damaged: lengths within a sample contradict each other ({self._entry.path})")

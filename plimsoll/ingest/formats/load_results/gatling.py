@@ -29,9 +29,9 @@ def sniff(text: Text) -> bool:
     return _BEGINS.match(text.header) is not None
 
 
-def read(text: Text, how: Reading) -> Log:
+def read(text: Text, reading: Reading) -> Log:
     """The requests as series."""
-    del how
+    del reading
     remarks = Remarks(str(text.path))
     state = _state(text.data)
     if state is None:
@@ -70,9 +70,9 @@ def _state(data: Data) -> int | None:
     while (at := data.find(b"\nREQUEST\t", at + 1)) >= 0:
         end = data.find(b"\n", at + 1)
         cells = data[at + 1 : len(data) if end < 0 else end].decode("utf-8", errors="replace").rstrip("\r").split("\t")
-        found = next((column for column, cell in enumerate(cells) if cell in _STATES and column >= _FIRST_STATE), None)
-        if found is not None:
-            return found
+        value = next((column for column, cell in enumerate(cells) if cell in _STATES and column >= _FIRST_STATE), None)
+        if value is not None:
+            return value
     return None
 
 

@@ -31,12 +31,12 @@ def sniff(text: Text) -> bool:
     return _HEADER.match(text.header) is not None
 
 
-def read(text: Text, how: Reading) -> Log:
+def read(text: Text, reading: Reading) -> Log:
     """The requests as series. Unusable if times are not in milliseconds since 1970."""
-    del how
+    del reading
     remarks = Remarks(str(text.path))
-    found = _HEADER.match(text.header)
-    separator = found[1].decode() if found else ","
+    match = _HEADER.match(text.header)
+    separator = match[1].decode() if match else ","
     names = text.header.decode("utf-8", errors="replace").split(separator)
     columns = [*_NEEDED, *(name for name in _OPTIONAL if name in names)]
     rows = table(text, columns, separator)
@@ -89,13 +89,13 @@ def without_counters(text: Text, rows: pl.DataFrame, remarks: Remarks) -> pl.Dat
     counters = rows.filter(is_counter)["label"].unique().sort().to_list()
     if not counters:
         return rows
-    told = f"of JMeter's PerfMon Metrics Collector ({listed(counters, 3)}), which are not read; record the hosts' "
-    told += "counters with Performance Monitor, Telegraf or sysstat"
+    name = f"of JMeter's PerfMon Metrics Collector ({listed(counters, 3)}), which are not read; record the hosts' "
+    name += "counters with Performance Monitor, Telegraf or sysstat"
     requests = rows.filter(~is_counter.fill_null(False))
     if not len(requests):
-        raise Unusable(f"{text.path}: holds counters {told}")
+        raise Unusable(f"{text.path}: holds counters {name}")
     count = len(rows) - len(requests)
-    remarks.add(Kind.UNREAD, f"{counted(count, 'row')} of counters {told}", count=count)
+    remarks.add(Kind.UNREAD, f"{counted(count, 'row')} of counters {name}", count=count)
     return requests
 
 

@@ -48,15 +48,15 @@ def sniff(text: Text) -> bool:
     return _BEGINS.match(text.data[:4096]) is not None
 
 
-def read(text: Text, how: Reading) -> Log:
+def read(text: Text, reading: Reading) -> Log:
     """The requests as series; of samples within others the outer ones count, but for Transaction Controllers'."""
-    del how
+    del reading
     remarks = Remarks(str(text.path))
     samples = _Samples()
     try:
         samples.parse(text)
     except expat.ExpatError as error:
-        if not samples.found:
+        if not samples.items:
             raise Unusable(
                 f"{text.path}:{error.lineno}: is no whole XML ({expat.ErrorString(error.code)}); copy the file again"
             ) from None
@@ -74,16 +74,16 @@ def read(text: Text, how: Reading) -> Log:
             f"{counted(samples.replaced, 'character')} that XML does not allow: read over",
             count=samples.replaced,
         )
-    for count, what in ((samples.damaged, "without a time or a duration"), (samples.made_up, "made up of others")):
+    for count, name in ((samples.damaged, "without a time or a duration"), (samples.made_up, "made up of others")):
         if count:
-            remarks.add(Kind.SKIPPED, f"{counted(count, 'sample')} {what} left out", count=count)
-    found = samples.found
-    start = np.array([one.start for one in found], dtype=np.int64)
-    end = np.array([one.end for one in found], dtype=np.int64)
-    counts = [(one.end, float(one.threads), one.injector) for one in found if one.threads is not None]
+            remarks.add(Kind.SKIPPED, f"{counted(count, 'sample')} {name} left out", count=count)
+    taken = samples.items
+    start = np.array([sample.start for sample in taken], dtype=np.int64)
+    end = np.array([sample.end for sample in taken], dtype=np.int64)
+    counts = [(sample.end, float(sample.threads), sample.injector) for sample in taken if sample.threads is not None]
     users = users_of_all(pl.DataFrame(counts, schema=["time", "threads", "injector"], orient="row"))
-    failed = np.array([one.failed for one in found], dtype=bool)
-    operation = pl.Series("label", [one.label for one in found], dtype=pl.String)
+    failed = np.array([sample.failed for sample in taken], dtype=bool)
+    operation = pl.Series("label", [sample.label for sample in taken], dtype=pl.String)
     return log_of(text.path, NAME, Requests(start, end, operation, failed, users), remarks)
 
 
@@ -91,7 +91,7 @@ class _Samples:
     """The samples found so far; `_open` are those that are not closed yet, with whether each is a transaction."""
 
     def __init__(self) -> None:
-        self.found: list[_Sample] = []
+        self.items: list[_Sample] = []
         self.damaged = self.made_up = self.replaced = 0
         self.unread = 0.0  # the share of the document behind an error
         self._open: list[bool] = []
@@ -165,7 +165,7 @@ class _Samples:
         failed = attributes.get("s", "true") != "true"
         address = INJECTOR.match(attributes.get("tn", ""))
         injector = f"{attributes.get('hn', '')} {address[1] if address else ''}"
-        self.found.append(_Sample(start * _MS, (start + took) * _MS, label, failed, at_work, injector))
+        self.items.append(_Sample(start * _MS, (start + took) * _MS, label, failed, at_work, injector))
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:

@@ -17,7 +17,7 @@ DURATIONS = ("http_req_duration", "grpc_req_duration")
 USERS = "vus"
 _BEGINS = b"metric_name,timestamp,metric_value,"
 _NEEDED = ("metric_name", "timestamp", "metric_value")
-_WANTED = ("error", "error_code", "expected_response", "name", "url", "status")
+_OPTIONAL = ("error", "error_code", "expected_response", "name", "url", "status")
 
 
 def sniff(text: Text) -> bool:
@@ -25,12 +25,12 @@ def sniff(text: Text) -> bool:
     return text.header.startswith(_BEGINS)
 
 
-def read(text: Text, how: Reading) -> Log:
+def read(text: Text, reading: Reading) -> Log:
     """The requests as series."""
-    del how
+    del reading
     remarks = Remarks(str(text.path))
     names = text.header.decode("utf-8", errors="replace").split(",")
-    rows = table(text, [*_NEEDED, *(name for name in _WANTED if name in names)])
+    rows = table(text, [*_NEEDED, *(name for name in _OPTIONAL if name in names)])
     rows = rows.filter(pl.col("metric_name").is_in([*DURATIONS, USERS]) | pl.col("timestamp").is_null())
     return log_of(text.path, NAME, requests_of(rows, remarks), remarks)
 
@@ -65,6 +65,6 @@ def _failed(rows: pl.DataFrame) -> pl.Expr:
         if name in rows.columns:
             status = status | (pl.col(name).fill_null("") != "")
     if "expected_response" in rows.columns:
-        said = pl.col("expected_response").fill_null("")
-        status = pl.when(said == "true").then(False).when(said == "false").then(True).otherwise(status)
+        fill_null = pl.col("expected_response").fill_null("")
+        status = pl.when(fill_null == "true").then(False).when(fill_null == "false").then(True).otherwise(status)
     return status.alias("failed")

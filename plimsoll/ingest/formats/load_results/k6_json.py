@@ -40,9 +40,9 @@ def sniff(text: Text) -> bool:
     return head.startswith(b'{"') and b'"metric":' in head and (b'"type":"Metric"' in head or b'"type":"Point"' in head)
 
 
-def read(text: Text, how: Reading) -> Log:
+def read(text: Text, reading: Reading) -> Log:
     """The requests as series. Unusable if a line other than the last is no such object."""
-    del how
+    del reading
     remarks = Remarks(str(text.path))
     parts: list[pl.DataFrame] = []
     start = text.first_line[1]
@@ -70,19 +70,19 @@ def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool
     try:
         lines = _lines(part)
         whole = bool(lines.select((pl.col(_LINE).str.starts_with("{") & pl.col(_LINE).str.ends_with("}")).all()).item())
-        found = _decoded(lines) if whole else None
+        frame = _decoded(lines) if whole else None
     except (PolarsError, PanicException):
-        found = None
-    if found is None:
+        frame = None
+    if frame is None:
         # Slowly, to say in which line.
         kept = _whole(text, part, line, remarks, is_last=is_last)
         try:
-            found = _decoded(_lines(kept))
+            frame = _decoded(_lines(kept))
         except (PolarsError, PanicException):
             raise Unusable(f"{text.path}: its lines are not what k6 writes; run k6 with its output json=FILE") from None
     data = pl.col("data").struct
     tags = data.field("tags").struct
-    return found.filter((pl.col("type") == "Point") & pl.col("metric").is_in(_METRICS)).select(
+    return frame.filter((pl.col("type") == "Point") & pl.col("metric").is_in(_METRICS)).select(
         metric_name=pl.col("metric"),
         timestamp=data.field("time"),
         metric_value=data.field("value").cast(pl.String),
@@ -102,23 +102,23 @@ def _lines(part: bytes) -> pl.DataFrame:
 
 def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
     """The lines that name a metric which is wanted; only these are decoded, since there are many others."""
-    wanted = lines.filter(pl.col(_LINE).str.contains_any([f'"{name}"' for name in _METRICS]))
-    if not len(wanted):
+    frame = lines.filter(pl.col(_LINE).str.contains_any([f'"{name}"' for name in _METRICS]))
+    if not len(frame):
         return pl.DataFrame(schema=_SCHEMA)
-    return wanted.select(pl.col(_LINE).str.json_decode(pl.Struct(_SCHEMA))).unnest(_LINE)
+    return frame.select(pl.col(_LINE).str.json_decode(pl.Struct(_SCHEMA))).unnest(_LINE)
 
 
 def _whole(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> bytes:
     """The lines without a last one that was cut short. Unusable if another is damaged."""
     lines = part.split(b"\n")
-    for at, one in enumerate(lines):
-        if not one.strip():
+    for at, text_line in enumerate(lines):
+        if not text_line.strip():
             continue
         try:
-            known = isinstance(json.loads(one), dict)
+            is_known = isinstance(json.loads(text_line), dict)
         except (ValueError, RecursionError):
-            known = False
-        if known:
+            is_known = False
+        if is_known:
             continue
         if is_last and at == len(lines) - 1:
             remarks.add(Kind.SKIPPED, "the last line was cut short: left out", line=line + at)

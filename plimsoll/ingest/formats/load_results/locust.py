@@ -35,9 +35,9 @@ def sniff(text: Text) -> bool:
     return _HEADER.match(text.header) is not None
 
 
-def read(text: Text, how: Reading) -> Log:
+def read(text: Text, reading: Reading) -> Log:
     """The statistics as series; rates are of what was counted between two rows. Unusable without counts."""
-    del how
+    del reading
     remarks = Remarks(str(text.path))
     names = [cell.strip('"') for cell in text.header.decode("utf-8", errors="replace").split(",")]
     lacking = [name for name in _COUNTS if name not in names]
@@ -68,7 +68,7 @@ def read(text: Text, how: Reading) -> Log:
     _add(columns, None, total, times, reports, shown)
     for operation, frame in operations[:_MOST_OPERATIONS]:
         _add(columns, operation, frame, times, reports, shown)
-    values = tuple(pl.Series(one, dtype=pl.Float64, nan_to_null=True) for one in columns.values())
+    values = tuple(pl.Series(column, dtype=pl.Float64, nan_to_null=True) for column in columns.values())
     return Log(text.path, NAME, times, values, tuple(columns), Zone.parse("UTC"), tuple(remarks))
 
 

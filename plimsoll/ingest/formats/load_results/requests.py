@@ -78,7 +78,7 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
     if len(operations) > 1:
         for code, operation in enumerate(operations):
             _add(columns, operation, frame.filter(pl.col("operation") == code), edges)
-    values = tuple(pl.Series(one, dtype=pl.Float64, nan_to_null=True) for one in columns.values())
+    values = tuple(pl.Series(column, dtype=pl.Float64, nan_to_null=True) for column in columns.values())
     return Log(path, name, edges[1:], values, tuple(columns), Zone.parse("UTC"), tuple(remarks))
 
 
@@ -91,7 +91,7 @@ def _edges(path: Path, requests: Requests) -> Times:
             f"{path}: its requests reach over {seconds / 86400:,.0f} days; where a time is damaged, delete its line, "
             "and where several runs were joined, read each by itself"
         )
-    step = next(length for least, length in _STEPS if seconds >= least) * SECOND
+    step = next(length for value, length in _STEPS if seconds >= value) * SECOND
     count = max(round((end - start) / step), 1)
     edges = start + np.arange(count + 1, dtype=np.int64) * step
     edges[-1] = max(end, start + SECOND // 1000)
@@ -114,28 +114,28 @@ def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str
     numbers, distinct = coded.to_physical().to_numpy(), coded.unique()
     counts = np.bincount(numbers)
     number = dict(zip(distinct.cast(pl.String).to_list(), distinct.to_physical().to_list(), strict=True))
-    every = sorted(number, key=lambda name: (-counts[number[name]], name))
-    kept = every if len(every) <= _MOST_OPERATIONS else every[: _MOST_OPERATIONS - 1]
+    by_count = sorted(number, key=lambda name: (-counts[number[name]], name))
+    kept = by_count if len(by_count) <= _MOST_OPERATIONS else by_count[: _MOST_OPERATIONS - 1]
     kept = sorted(kept)
-    if len(kept) < len(every):
+    if len(kept) < len(by_count):
         remarks.add(
             Kind.NOTED,
-            f"{counted(len(every), 'operation')}: the {len(kept)} with most requests are kept apart, the others are "
+            f"{counted(len(by_count), 'operation')}: the {len(kept)} with most requests are kept apart, the others are "
             f'one, "{OTHER}"; give requests whose addresses differ one name in the script',
         )
     code = np.full(len(counts), len(kept))
     code[[number[name] for name in kept]] = range(len(kept))
-    return pl.Series(code[numbers]), kept if len(kept) == len(every) else [*kept, OTHER]
+    return pl.Series(code[numbers]), kept if len(kept) == len(by_count) else [*kept, OTHER]
 
 
 def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFrame, edges: Times) -> None:
     """Add the series of some requests that are told when they end."""
     count, seconds = len(edges) - 1, np.diff(edges) / SECOND
-    what = [pl.len().alias("n"), pl.col("took").mean().alias("mean")]
-    what += [pl.col("took").quantile(one, "linear").alias(f"p{one * 100:.0f}") for one in _PERCENTILES]
+    expressions = [pl.len().alias("n"), pl.col("took").mean().alias("mean")]
+    expressions += [pl.col("took").quantile(value, "linear").alias(f"p{value * 100:.0f}") for value in _PERCENTILES]
     if "failed" in frame.columns:
-        what.append(pl.col("failed").sum().alias("failed"))
-    steps = frame.group_by("step").agg(what)
+        expressions.append(pl.col("failed").sum().alias("failed"))
+    steps = frame.group_by("step").agg(expressions)
     at = steps["step"].to_numpy()
 
     def column(name: str, otherwise: float) -> Values:
@@ -150,7 +150,7 @@ def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFra
         columns[driver_series("errors", operation)] = failed / seconds
         share = np.divide(100 * failed, done, out=np.full(count, np.nan), where=done > 0)
         columns[driver_series("error_percent", operation)] = share
-    for name in ("mean", *(f"p{one * 100:.0f}" for one in _PERCENTILES)):
+    for name in ("mean", *(f"p{value * 100:.0f}" for value in _PERCENTILES)):
         columns[driver_series(f"response_{name}_s", operation)] = column(name, np.nan)
 
 
@@ -172,16 +172,16 @@ def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
     """The mean in each step of a number that holds until the next one; NaN before the first."""
     order = np.argsort(times, kind="stable")
     times, values = times[order], values[order]
-    found = np.full(len(edges) - 1, np.nan)
+    full = np.full(len(edges) - 1, np.nan)
     for at, (start, end) in enumerate(pairwise(edges.tolist())):
         first, last = np.searchsorted(times, [start, end], side="right").tolist()
         inside = slice(max(first - 1, 0), max(last, 1))
-        held = np.clip(times[inside], start, end)
+        clip = np.clip(times[inside], start, end)
         if times[inside][0] <= end:
-            lengths = np.diff(np.append(held, end)).astype(np.float64)
+            lengths = np.diff(np.append(clip, end)).astype(np.float64)
             whole = float(lengths.sum())
-            found[at] = float((lengths * values[inside]).sum() / whole) if whole else float(values[inside][-1])
-    return found
+            full[at] = float((lengths * values[inside]).sum() / whole) if whole else float(values[inside][-1])
+    return full
 
 
 def driver_series(field: str, operation: str | None = None) -> Series:
@@ -197,13 +197,13 @@ def table(text: Text, columns: Sequence[str], separator: str = ",", quote: str |
     return cells(text, columns=list(columns), separator=separator, quote_char=quote, infer_schema=False)
 
 
-def cells(text: Text, **how: Any) -> pl.DataFrame:
+def cells(text: Text, **options: Any) -> pl.DataFrame:
     """What polars reads so of a table. Unusable if it is none throughout."""
     try:
         try:
-            return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, **how)
+            return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, **options)
         except PolarsError:  # mending what is no UTF-8 takes a fifth longer, and is rarely needed
-            return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, encoding="utf8-lossy", **how)
+            return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, encoding="utf8-lossy", **options)
     except (PolarsError, PanicException, ValueError) as error:
         why = str(error).strip().partition("\n")[0][:120]
         raise Unusable(
@@ -215,21 +215,21 @@ def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> 
     """The rows that have all that is needed; the others are remarked."""
     if not sum(frame[name].null_count() for name in needed):
         return frame
-    found = frame.drop_nulls(list(needed))
-    lost = len(frame) - len(found)
+    drop_nulls = frame.drop_nulls(list(needed))
+    lost = len(frame) - len(drop_nulls)
     if lost:
         remarks.add(
             Kind.UNREAD if lost > max(MOST_LEFT_OUT * len(frame), 1) else Kind.SKIPPED,
             f"{counted(lost, 'row')} without a time, a duration, an operation or a result left out",
             count=lost,
         )
-    return found
+    return drop_nulls
 
 
 def epoch(column: str) -> pl.Expr:
     """Instants in UTC ns of numbers since 1970: seconds, ms, µs or ns, as their size tells; null for others."""
     number = pl.col(column).cast(pl.Int64, strict=False)
-    found = (
+    otherwise = (
         pl.when(number < _SECONDS)
         .then(number * SECOND)
         .when(number < _SECONDS * 1000)
@@ -238,7 +238,7 @@ def epoch(column: str) -> pl.Expr:
         .then(number * 1000)
         .otherwise(number)
     )
-    return pl.when(found.is_between(_EARLIEST, _LATEST)).then(found)
+    return pl.when(otherwise.is_between(_EARLIEST, _LATEST)).then(otherwise)
 
 
 def milliseconds(column: str) -> pl.Expr:

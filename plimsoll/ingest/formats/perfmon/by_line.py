@@ -137,9 +137,9 @@ class ByLine:
             if row:
                 rows.append(row)
                 numbers.append(first_line + at)
-        found = self._parsed(rows, numbers)
-        self._left_out.count(found)
-        return found
+        parsed = self._parsed(rows, numbers)
+        self._left_out.count(parsed)
+        return parsed
 
     def _torn(self, lines: Sequence[str], written: Sequence[int], next_has_return: bool) -> set[int]:
         """Lines that alone among their neighbours lack a carriage return, and so may be cut in their last number."""
@@ -187,13 +187,13 @@ class ByLine:
         width = self._layout.width
         if self._lost_cells:
             # Where rows before it have lost cells, nobody knows which cells these are.
-            told, row = "the last row is cut short behind rows that are damaged: left out", None
+            text, row = "the last row is cut short behind rows that are damaged: left out", None
         elif len(whole) > 1:
-            told = f"the last row is cut short: kept its first {len(whole)} of {width} cells"
+            text = f"the last row is cut short: kept its first {len(whole)} of {width} cells"
             row = [*whole, *[""] * (width - len(whole))]
         else:
-            told, row = "the last row is cut short before its first value: left out", None
-        self._left_out.add_line(number, told)
+            text, row = "the last row is cut short before its first value: left out", None
+        self._left_out.add_line(number, text)
         return row
 
     def _take_header(self, line: str, number: int) -> None:
@@ -213,8 +213,8 @@ class ByLine:
         if are_words(line):
             self._left_out.add_line(number, f'"{short(line.strip())}" is no row: left out')
         elif cells and len(cells) == width:
-            said = short(cells[0])
-            self._left_out.add_row(number, f'"{said}" is not a time: the row is left out', _NO_TIME.format(said))
+            text = short(cells[0])
+            self._left_out.add_row(number, f'"{text}" is not a time: the row is left out', _NO_TIME.format(text))
         elif cells is None:
             self._lost_cells = True
             self._left_out.add_row(number, f"{_DAMAGED}: left out", f"{_DAMAGED}; export the log again with relog")
@@ -237,8 +237,8 @@ class ByLine:
         local = wall_clock(frame.drop_in_place(TIME))
         doubtful: set[int] = set()
         for row in np.flatnonzero(local.is_null().to_numpy()).tolist():
-            said = short(rows[row][0])
-            self._left_out.add_row(lines[row], f'"{said}" is not a time: the row is left out', _NO_TIME.format(said))
+            name = short(rows[row][0])
+            self._left_out.add_row(lines[row], f'"{name}" is not a time: the row is left out', _NO_TIME.format(name))
             doubtful.add(row)
         parsed: dict[int, dict[int, float]] = {}
         is_missing = np.isnan(frame.to_numpy()) if len(rows) else np.zeros((0, 0), dtype=bool)
@@ -331,18 +331,18 @@ def _expected_rows(source: Path | bytes, start: int, stop: int, layout: Layout) 
     return math.nan if returns not in (0, line_ends) else separators / (layout.width - 1)
 
 
-def _counts(source: Path | bytes, wanted: bytes, start: int, stop: int) -> list[int]:
+def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> list[int]:
     """How often each of some bytes occurs."""
     parts = [(at, min(at + _PER_THREAD, stop)) for at in range(start, stop, _PER_THREAD)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda part: _counts_of_part(source, wanted, *part), parts)
-        return [sum(times) for times in zip(*found, strict=True)]
+        counts = pool.map(lambda part: _counts_of_part(source, characters, *part), parts)
+        return [sum(times) for times in zip(*counts, strict=True)]
 
 
-def _counts_of_part(source: Path | bytes, wanted: bytes, start: int, stop: int) -> list[int]:
-    times = [0] * len(wanted)
+def _counts_of_part(source: Path | bytes, characters: bytes, start: int, stop: int) -> list[int]:
+    times = [0] * len(characters)
     for block in _blocks(source, start, stop):
-        for at, byte in enumerate(wanted):
+        for at, byte in enumerate(characters):
             times[at] += int(np.count_nonzero(block == byte))
     return times
 

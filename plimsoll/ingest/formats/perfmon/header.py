@@ -90,8 +90,8 @@ class Header:
 
 def own_separator(header: bytes) -> bytes | None:
     """The separator that Windows writes under the sign of a header; None if there is no sign."""
-    found = _SIGN.match(header)
-    return found and (b"," if found[1] == b"C" else b"\t")
+    match = _SIGN.match(header)
+    return match and (b"," if match[1] == b"C" else b"\t")
 
 
 def read_header(text: Text, separator: str, remarks: Remarks) -> Header:
@@ -132,13 +132,13 @@ def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
         )
 
 
-def zone_of(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
+def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
     """The zone that the first cell of a header names, or else the one that was given."""
     match = _ZONE.fullmatch(cell)
     if match and abs(int(match["bias"])) < 24 * 60:
-        return stated(match["name"], int(match["bias"]), given, remarks)
-    if given is not None:
-        return given
+        return stated(match["name"], int(match["bias"]), zone, remarks)
+    if zone is not None:
+        return zone
     if _NO_ZONE.fullmatch(cell):
         remarks.add(
             Kind.GUESSED,

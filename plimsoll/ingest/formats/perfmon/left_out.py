@@ -46,13 +46,13 @@ class LeftOut:
         self._kept += len(rows.numbers)
         self._present += len(rows.numbers) * rows.numbers.width - sum(rows.numbers.null_count().row(0))
 
-    def add_line(self, number: int, told: str) -> None:
+    def add_line(self, number: int, text: str) -> None:
         """Add a line that is no reason to doubt the rows."""
-        self._lines.append((number, told))
+        self._lines.append((number, text))
 
-    def add_row(self, number: int, told: str, refusal: str) -> None:
+    def add_row(self, number: int, text: str, refusal: str) -> None:
         """Add a row that is damaged, and why the log is refused if more rows are than not."""
-        self._rows.append((number, told, refusal))
+        self._rows.append((number, text, refusal))
 
     def add_day_first(self, number: int, time: str) -> None:
         """Add a time with the day before the month."""
@@ -70,25 +70,25 @@ class LeftOut:
             number, _, refusal = self._rows[0]
             raise Unusable(f"{file}:{number}: {refusal}")
         if len(self._day_first) > 1:
-            number, said = self._day_first[0]
+            number, text = self._day_first[0]
             raise Unusable(
-                f'{file}:{number}: "{said}" has the day before the month, and of other rows it cannot be told; '
+                f'{file}:{number}: "{text}" has the day before the month, and of other rows it cannot be told; '
                 "export the log again with relog"
             )
         _tell_some(sorted(self._lines), "line", remarks)
-        _tell_some([(number, told) for number, told, _ in self._rows], "row", remarks)
-        count = sum(found.count for found in self._strange.values())
+        _tell_some([(number, result) for number, result, _ in self._rows], "row", remarks)
+        count = sum(strange.count for strange in self._strange.values())
         if count > self._present:
-            first = min(found.line for found in self._strange.values())
+            first = min(strange.line for strange in self._strange.values())
             raise Unusable(
                 f"{file}:{first}: {count:,} cells from here on are not numbers and {self._present:,} are; Perfmon "
                 "writes numbers with a decimal point: export the log again as it was recorded (relog, not a "
                 "spreadsheet)"
             )
-        for at, found in sorted(self._strange.items()):
-            told = f'"{short(found.text)}" is not a number: no sample{and_more(found.count)}'
+        for at, strange in sorted(self._strange.items()):
+            name = f'"{short(strange.text)}" is not a number: no sample{and_more(strange.count)}'
             counter = self._layout.counters[at]
-            remarks.add(Kind.SKIPPED, told, line=found.line, counter=counter, count=found.count)
+            remarks.add(Kind.SKIPPED, name, line=strange.line, counter=counter, count=strange.count)
 
     def unread(self, columns: Sequence[pl.Series], local: pl.Series, lines: Sequence[int]) -> list[int]:
         """The columns of which so much is left out that a threshold may have been crossed there.
@@ -100,8 +100,8 @@ class LeftOut:
             return list(range(len(columns)))
         return [
             at
-            for at, found in sorted(self._strange.items())
-            if found.count > MOST_LEFT_OUT * (found.count + len(columns[at]) - columns[at].null_count())
+            for at, strange in sorted(self._strange.items())
+            if strange.count > MOST_LEFT_OUT * (strange.count + len(columns[at]) - columns[at].null_count())
         ]
 
     def _has_hole(self, local: pl.Series, lines: Sequence[int]) -> bool:
@@ -118,5 +118,5 @@ class LeftOut:
 def _tell_some(reasons: list[tuple[int, str]], noun: str, remarks: Remarks) -> None:
     for at, reason in reasons[:MAX_SHOWN]:
         remarks.add(Kind.SKIPPED, reason, line=at)
-    if (more := len(reasons) - MAX_SHOWN) > 0:
-        remarks.add(Kind.SKIPPED, f"{counted(more, f'more {noun}')} like these: left out", count=more)
+    if (value := len(reasons) - MAX_SHOWN) > 0:
+        remarks.add(Kind.SKIPPED, f"{counted(value, f'more {noun}')} like these: left out", count=value)

@@ -105,10 +105,10 @@ class _Format:
         """Whether the first line is a header of this format."""
         return text.header.lstrip(b'"').startswith(self.signs)
 
-    def read(self, text: Text, how: Reading) -> Log:
+    def read(self, text: Text, reading: Reading) -> Log:
         """Read the log. Unusable if its header, rows or times cannot be read for certain."""
         remarks = Remarks(str(text.path))
-        log = read_pdh(with_blanks_for_no_data(text, remarks), self.NAME, self.separator, how)
+        log = read_pdh(with_blanks_for_no_data(text, remarks), self.NAME, self.separator, reading)
         return replace(log, remarks=(*remarks, *log.remarks))
 
 
@@ -118,18 +118,18 @@ TSV = _Format("PDH-TSV", (b"(PDH-TSV 4.0)",), "\t")
 TYPEPERF = _Format("typeperf", (b'(PDH-CSV 4.0)"', b"(PDH-CSV 4.0),"), ",")
 
 
-def read_pdh(text: Text, format_: str, separator: str, how: Reading) -> Log:
+def read_pdh(text: Text, format_: str, separator: str, reading: Reading) -> Log:
     """Read a log whose first line is a PDH header."""
     file = str(text.path)
     remarks, of_rows = Remarks(file), Remarks(file)
     header = read_header(text, separator, remarks)
-    zone = zone_of(header.cells[0], how.zone, remarks)
+    zone = zone_of(header.cells[0], reading.zone, remarks)
     counters = header.cells[1:]
     layout = Layout(file, text.header, header.offset, header.line, separator, counters)
     # polars parses the rows outside of Python, while Python looks up the names of the counters.
     with ThreadPoolExecutor(1) as pool:
         rows = pool.submit(read_rows, text, layout, of_rows)
-        columns = columns_of(file, counters, how.names)
+        columns = columns_of(file, counters, reading.names)
         if columns is None:
             raise no_paths(text)
         table = rows.result()
@@ -180,8 +180,8 @@ def read_rows(text: Text, layout: Layout, remarks: Remarks) -> Table:
             break
         line += piece.data.count(b"\n")
     if zeros := data[end:].count(b"\0"):
-        told = f"the file ends with {counted(zeros, 'zero byte')}, as after a crash: left out"
-        remarks.add(Kind.SKIPPED, told, line=line - (data[end - 1 : end] != b"\n"))
+        name = f"the file ends with {counted(zeros, 'zero byte')}, as after a crash: left out"
+        remarks.add(Kind.SKIPPED, name, line=line - (data[end - 1 : end] != b"\n"))
     left_out.tell(remarks)
     local = pl.concat([part.local for part in parts]) if parts else pl.Series([], dtype=pl.Datetime("ns"))
     numbers = pl.concat([part.numbers for part in parts]) if parts else pl.DataFrame(schema=layout.schema).drop("time")
@@ -198,8 +198,8 @@ def _finite(numbers: pl.DataFrame, layout: Layout, remarks: Remarks) -> list[pl.
             continue
         infinite = ~columns[at].is_finite()
         if count := int(infinite.sum() or 0):
-            told = f"NaN or infinite: no sample{and_more(count)}"
-            remarks.add(Kind.SKIPPED, told, counter=layout.counters[at], count=count)
+            text = f"NaN or infinite: no sample{and_more(count)}"
+            remarks.add(Kind.SKIPPED, text, counter=layout.counters[at], count=count)
             columns[at] = columns[at].set(infinite, None)
     return columns
 
@@ -253,11 +253,11 @@ def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
     data, count = sign.subn(blank, text.data[start:])
     line, cells = text.data[: first.start()].count(b"\n") + 1, counted(count, "cell")
     if whole.search(text.data, start, start + _SAMPLE):
-        told = f"-1 is what typeperf writes where a counter gives no data; here it may be a number ({cells})"
-        remarks.add(Kind.NOTED, told, line=line, count=count)
+        name = f"-1 is what typeperf writes where a counter gives no data; here it may be a number ({cells})"
+        remarks.add(Kind.NOTED, name, line=line, count=count)
         return text
-    told = f"typeperf writes -1 where a counter gives no data: no sample ({cells})"
-    remarks.add(Kind.SKIPPED, told, line=line, count=count)
+    name = f"typeperf writes -1 where a counter gives no data: no sample ({cells})"
+    remarks.add(Kind.SKIPPED, name, line=line, count=count)
     return replace(text, data=text.data[:start] + data)
 
 
@@ -286,14 +286,14 @@ def tell_columns(columns: Columns, cells: Sequence[str], values: Sequence[pl.Ser
         cell, present = cells[at], len(values[at]) - values[at].null_count()
         has = counted(present, "value") if present else "no values"
         if not cell.strip():
-            told = f"has {has} but no name: left out" if present else "has neither a name nor values"
+            text = f"has {has} but no name: left out" if present else "has neither a name nor values"
         elif not present and at == len(cells) - 1 and not cell.startswith("\\"):
-            told = f'is the Data Collector Set\'s description: "{cell}"'
+            text = f'is the Data Collector Set\'s description: "{cell}"'
         else:
-            told = f'is not a counter path: "{cell}"' + (f"; its {has} are left out" if present else "")
-        remarks.add(Kind.SKIPPED, f"column {at + 2} {told}", count=max(present, 1))
-    if (more := len(columns.strange) - MAX_SHOWN) > 0:
-        remarks.add(Kind.SKIPPED, f"{counted(more, 'more column')} like these: left out", count=more)
+            text = f'is not a counter path: "{cell}"' + (f"; its {has} are left out" if present else "")
+        remarks.add(Kind.SKIPPED, f"column {at + 2} {text}", count=max(present, 1))
+    if (value := len(columns.strange) - MAX_SHOWN) > 0:
+        remarks.add(Kind.SKIPPED, f"{counted(value, 'more column')} like these: left out", count=value)
     if columns.nameless:
         remarks.add(
             Kind.GUESSED,
@@ -306,14 +306,14 @@ def tell_twins(columns: Columns, values: Sequence[pl.Series], times: Times, rema
     """Remark columns of the same counter, which contradict each other if many rows have other values."""
     interval = sampling_interval(times) if columns.twins else None
     for twins in columns.twins:
-        first, *others = (values[at] for at in twins)
-        said, kind = f"{len(twins)} columns of the same counter: read as one", Kind.NOTED
-        if differing := sum(int((first != other).sum()) for other in others):
-            said += f"; {counted(differing, 'value')} different: the first that is there counts"
-            contrary = np.any([differ(first.to_numpy(), other.to_numpy()) for other in others], axis=0)
+        first, *series = (values[at] for at in twins)
+        text, kind = f"{len(twins)} columns of the same counter: read as one", Kind.NOTED
+        if differing := sum(int((first != other).sum()) for other in series):
+            text += f"; {counted(differing, 'value')} different: the first that is there counts"
+            contrary = np.any([differ(first.to_numpy(), other.to_numpy()) for other in series], axis=0)
             if _is_one_thing(columns.series[twins[0]]) and are_many(times[contrary], len(times), interval):
                 kind = Kind.CONTRADICTORY
-        remarks.add(kind, said, counter=columns.series[twins[0]].path, count=len(twins))
+        remarks.add(kind, text, counter=columns.series[twins[0]].path, count=len(twins))
 
 
 def _is_one_thing(series: Series) -> bool:
@@ -354,9 +354,9 @@ def _has_lost_backslash(path: str) -> bool:
 def _twins(series: Sequence[Series]) -> tuple[tuple[int, ...], ...]:
     """The series of the same counter, however it is spelled."""
     # Cheap check before building keys.
-    if len({(one.measurement, one.field, one.tags[0][1].casefold()) for one in series}) == len(series):
+    if len({(series.measurement, series.field, series.tags[0][1].casefold()) for series in series}) == len(series):
         return ()
     places: dict[object, list[int]] = {}
-    for at, one in enumerate(series):
-        places.setdefault(one.key, []).append(at)
+    for at, item in enumerate(series):
+        places.setdefault(item.key, []).append(at)
     return tuple(tuple(twins) for twins in places.values() if len(twins) > 1)

@@ -38,7 +38,7 @@ _TIME = re.compile(
 
 
 # Other times, with what to say of them.
-_KNOWN = {
+_REASONS = {
     "is no date and time; a spreadsheet may have cut it": re.compile(r"\d+:[\d:.,]+|\d+([./-] ?)\d+\1\d+\.?", re.ASCII),
     "is a day's number as a spreadsheet counts": re.compile(r"[2-6]\d{4}(?:[.,]\d+)?", re.ASCII),
     "counts seconds since 1970": re.compile(r"1\d{9}(?:[.,]\d+)?", re.ASCII),
@@ -66,35 +66,35 @@ class Dates:
         Unusable if they are not written alike, if day and month are not certain, or if rows share a time whose
         seconds are lost.
         """
-        found: list[re.Match[str]] = []
+        matches: list[re.Match[str]] = []
         for time, line in zip(times, lines, strict=True):
             match = _TIME.fullmatch(time)
             if match is None:
                 raise Unusable(f"{path}:{line}: {_no_time(time)}")
-            if found and _build(match) != _build(found[0]):
+            if matches and _build(match) != _build(matches[0]):
                 raise Unusable(
                     f'{path}:{line}: "{time}" is not written as "{times[0]}" in line {lines[0]} is, so a spreadsheet '
                     f"took some dates for others; {_EXPORT_AGAIN}"
                 )
-            found.append(match)
-        if not found:
+            matches.append(match)
+        if not matches:
             return cls(path, "mdy")
-        dates = cls(path, _order(path, found, lines, decimal_commas))
-        dates._tell(found, lines, remarks)
+        dates = cls(path, _order(path, matches, lines, decimal_commas))
+        dates._tell(matches, lines, remarks)
         return dates
 
-    def _tell(self, found: Sequence[re.Match[str]], lines: Sequence[int], remarks: Remarks) -> None:
-        first = found[0]
+    def _tell(self, matches: Sequence[re.Match[str]], lines: Sequence[int], remarks: Remarks) -> None:
+        first = matches[0]
         if self.order != "mdy" or not is_as_windows_writes(first[0]):
             moment = datetime.strptime(self.rewritten(first[0], lines[0])[:10], "%m/%d/%Y")
-            told = f'dates are read {_ORDERS[self.order]}: "{first[0]}" is {moment.day} {moment:%B %Y}'
-            if "." not in first["mark"] or any(int(match["a"]) > 12 for match in found):
-                remarks.add(Kind.REPAIRED, told, line=lines[0])
+            text = f'dates are read {_ORDERS[self.order]}: "{first[0]}" is {moment.day} {moment:%B %Y}'
+            if "." not in first["mark"] or any(int(match["a"]) > 12 for match in matches):
+                remarks.add(Kind.REPAIRED, text, line=lines[0])
             else:
-                remarks.add(Kind.GUESSED, f"{told}, as dots have it; no day above 12 confirms it", line=lines[0])
+                remarks.add(Kind.GUESSED, f"{text}, as dots have it; no day above 12 confirms it", line=lines[0])
         if first["second"] is None:
-            for at, (one, next_) in enumerate(pairwise(found)):
-                if one[0] == next_[0]:
+            for at, (reason, next_) in enumerate(pairwise(matches)):
+                if reason[0] == next_[0]:
                     raise Unusable(
                         f'{self.path}:{lines[at + 1]}: "{next_[0]}" is the time of the row before too: the seconds are '
                         f"lost; {_EXPORT_AGAIN}"
@@ -103,20 +103,20 @@ class Dates:
 
     def rewritten(self, time: str, line: int) -> str:
         """A time as Windows writes it. Unusable if there is no such day or hour."""
-        found = _TIME.fullmatch(time)
-        if found is None:
+        match = _TIME.fullmatch(time)
+        if match is None:
             raise ValueError(time)
-        parts = dict(zip(self.order, map(int, found.group("a", "b", "c")), strict=True))
-        hour = int(found["hour"])
-        if half := found["half"]:
+        parts = dict(zip(self.order, map(int, match.group("a", "b", "c")), strict=True))
+        hour = int(match["hour"])
+        if half := match["half"]:
             hour = hour % 12 + 12 * (half.upper() == "PM") if 1 <= hour <= 12 else 99
         try:
-            moment = datetime(parts["y"], parts["m"], parts["d"], hour, int(found["minute"]), int(found["second"] or 0))
+            moment = datetime(parts["y"], parts["m"], parts["d"], hour, int(match["minute"]), int(match["second"] or 0))
         except ValueError:
             raise Unusable(
                 f'{self.path}:{line}: "{time}" is not a time, read {_ORDERS[self.order]}; {_EXPORT_AGAIN}'
             ) from None
-        return f"{moment:%m/%d/%Y %H:%M:%S}.{found['part'] or '000'}"
+        return f"{moment:%m/%d/%Y %H:%M:%S}.{match['part'] or '000'}"
 
 
 JOINT = "\x1f"  # between the cells of a row; stands in no number
@@ -178,13 +178,13 @@ class _Shape:
 class _Rows:
     """The times of the rows, their other cells joined, and their lines.
 
-    `others` has all lines behind the header, with an empty one for each row. `is_cut` means the last row was cut.
+    `lines_behind` has all lines behind the header, with an empty one for each row. `is_cut` means the last row was cut.
     """
 
     times: list[str]
     values: list[str]
     lines: list[int]
-    others: list[str]
+    lines_behind: list[str]
     is_cut: bool
 
 
@@ -209,7 +209,7 @@ def sniff(text: Text) -> bool:
     )
 
 
-def read(text: Text, how: Reading) -> Log:
+def read(text: Text, reading: Reading) -> Log:
     """Read the log. Unusable if its dates or numbers can be read in more than one way, or have lost a part."""
     remarks = Remarks(str(text.path))
     text = with_blanks_for_no_data(text, remarks)
@@ -228,19 +228,19 @@ def read(text: Text, how: Reading) -> Log:
     rows = _rows(text, shape, remarks)
     mark = decimal_mark(text.path, rows.values, rows.lines, shape.separator, remarks)
     dates = Dates.of(text.path, rows.times, rows.lines, mark == ",", remarks)
-    lines = [*([""] * (shape.line - 1)), _quoted(cells), *rows.others]
+    lines = [*([""] * (shape.line - 1)), _quoted(cells), *rows.lines_behind]
     for number, time, values in zip(rows.lines, rows.times, rows.values, strict=True):
         numbers = values.replace(",", ".") if mark == "," else values
         lines[number - 1] = _quoted([dates.rewritten(time, number), *(n.strip() or " " for n in numbers.split(JOINT))])
     rewritten = "\n".join(lines) + ("" if rows.is_cut else "\n")
-    log = read_pdh(Text(text.path, rewritten.encode(), "utf-8"), NAME, ",", how)
+    log = read_pdh(Text(text.path, rewritten.encode(), "utf-8"), NAME, ",", reading)
     return replace(log, remarks=(*remarks, *log.remarks))
 
 
 def _has_decimal_commas(body: bytes) -> bool:
     """Whether quoted numbers have decimal commas. A single one among many numbers is damage."""
-    found = len(list(islice(_QUOTED_COMMA.finditer(body), 2)))
-    is_certain = found > 1 or (found and body.count(b'"') < _MANY_QUOTES)
+    value = len(list(islice(_QUOTED_COMMA.finditer(body), 2)))
+    is_certain = value > 1 or (value and body.count(b'"') < _MANY_QUOTES)
     return bool(is_certain) and not _QUOTED_POINT.search(body)
 
 
@@ -268,8 +268,8 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
     if is_cut:
         last = last.rpartition(shape.separator)[0]
     if lines[-1] and shape.separator not in last and _BEGINS_A_ROW.match(lines[-1]):
-        told = "the last row is cut short before its first value: left out"
-        remarks.add(Kind.SKIPPED, told, line=shape.line + len(lines) - 1)
+        result = "the last row is cut short before its first value: left out"
+        remarks.add(Kind.SKIPPED, result, line=shape.line + len(lines) - 1)
         last, is_cut = "", False
     rows = _Rows([], [], [], [], is_cut)
     empty: list[int] = []
@@ -277,11 +277,11 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
     for number, line in enumerate([*lines[1:-1], last] if len(lines) > 1 else (), shape.line + 1):
         cells = shape.cells(line) if line.strip() and "\0" not in line.rstrip("\0") else []
         if len(cells) > 1 and own_separator(cells[0].encode()):
-            rows.others.append(_quoted(cells))
+            rows.lines_behind.append(_quoted(cells))
         elif len(cells) < 2 or _is_remark(line, cells, width):
-            rows.others.append(line)
+            rows.lines_behind.append(line)
         else:
-            rows.others.append("")
+            rows.lines_behind.append("")
             if any(cell.strip() for cell in cells):
                 rows.times.append(evenly_spaced(cells[0]))
                 rows.values.append(JOINT.join(cells[1:]))
@@ -317,8 +317,8 @@ def decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separato
             raise Unusable(f'{path}:{line}: "{shown}" has its thousands marked, so it is not certain; {_TO_DO}')
         for mark in ".,":
             if mark in row and mark not in certain:
-                if mark not in first and (found := _HAS[mark].search(row)):
-                    first[mark] = (line, short(row[row.rfind(JOINT, 0, found.start()) + 1 : found.end()]))
+                if mark not in first and (match := _HAS[mark].search(row)):
+                    first[mark] = (line, short(row[row.rfind(JOINT, 0, match.start()) + 1 : match.end()]))
                 if _IS_DECIMAL[mark].search(row):
                     certain.add(mark)
         rounded += len(_SHORT.findall(row)) if "E+" in row else 0
@@ -360,23 +360,23 @@ def is_as_windows_writes(text: str) -> bool:
 
 def _no_time(text: str) -> str:
     """What a text is that is not such a time, and what to do."""
-    known = next((said for said, pattern in _KNOWN.items() if pattern.fullmatch(text)), None)
-    to_do = _EXPORT_AGAIN if known and "cut" in known else _WRITE
-    return f'"{short(text)}" {known or "is no date and time in a way that is known"}: {to_do}'
+    reason = next((name for name, pattern in _REASONS.items() if pattern.fullmatch(text)), None)
+    to_do = _EXPORT_AGAIN if reason and "cut" in reason else _WRITE
+    return f'"{short(text)}" {reason or "is no date and time in a way that is known"}: {to_do}'
 
 
-def _build(found: re.Match[str]) -> tuple[object, ...]:
+def _build(match: re.Match[str]) -> tuple[object, ...]:
     """What all times of a log must have in common; with the year first, a whole second may lack its fraction."""
-    year_first = len(found["a"]) == 4
+    year_first = len(match["a"]) == 4
     parts = ("second", "half") if year_first else ("second", "part", "half")
-    return (found["mark"], year_first, *(found[part] is None for part in parts))
+    return (match["mark"], year_first, *(match[part] is None for part in parts))
 
 
-def _order(path: Path, found: Sequence[re.Match[str]], lines: Sequence[int], decimal_commas: bool) -> str:
-    first = found[0]
+def _order(path: Path, matches: Sequence[re.Match[str]], lines: Sequence[int], decimal_commas: bool) -> str:
+    first = matches[0]
     if len(first["a"]) == 4:
         return "ymd"
-    for match, line in zip(found, lines, strict=True):
+    for match, line in zip(matches, lines, strict=True):
         if len(match["c"]) != 4:
             raise Unusable(
                 f'{path}:{line}: the year of "{match[0]}" has two digits, so which part it is and of which century is '
@@ -384,19 +384,19 @@ def _order(path: Path, found: Sequence[re.Match[str]], lines: Sequence[int], dec
             )
     if "." in first["mark"]:
         return "dmy"
-    day_first = next((at for at, match in enumerate(found) if int(match["a"]) > 12), None)
-    month_first = next((at for at, match in enumerate(found) if int(match["b"]) > 12), None)
+    day_first = next((at for at, match in enumerate(matches) if int(match["a"]) > 12), None)
+    month_first = next((at for at, match in enumerate(matches) if int(match["b"]) > 12), None)
     if day_first is not None and month_first is not None:
         raise Unusable(
-            f'{path}:{lines[month_first]}: "{found[month_first][0]}" has the month first and '
-            f'"{found[day_first][0]}" in line {lines[day_first]} the day; {_EXPORT_AGAIN}'
+            f'{path}:{lines[month_first]}: "{matches[month_first][0]}" has the month first and '
+            f'"{matches[day_first][0]}" in line {lines[day_first]} the day; {_EXPORT_AGAIN}'
         )
     if day_first is not None:
         return "dmy"
     # Windows writes milliseconds, two digits throughout, and the month first. Decimal commas show that another program
     # turned the log into another country's writing.
-    untouched = all(is_as_windows_writes(match[0]) for match in found) and not decimal_commas
-    if month_first is not None or untouched or all(match["a"] == match["b"] for match in found):
+    untouched = all(is_as_windows_writes(match[0]) for match in matches) and not decimal_commas
+    if month_first is not None or untouched or all(match["a"] == match["b"] for match in matches):
         return "mdy"
     raise Unusable(
         f'{path}:{lines[0]}: whether "{first[0]}" has the day or the month first cannot be told, as no day is above '

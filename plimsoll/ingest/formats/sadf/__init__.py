@@ -62,7 +62,7 @@ def sniff(text: Text) -> bool:
     return bool(_EVENT.match(text.header)) and any(map(_HEADER.match, text.data[:_HEAD].splitlines()))
 
 
-def read(text: Text, how: Reading) -> Log:
+def read(text: Text, reading: Reading) -> Log:
     """All sections as one log. `how.zone` is the zone of times that are not in UTC.
 
     Raises:
@@ -74,7 +74,7 @@ def read(text: Text, how: Reading) -> Log:
     if not tables:
         raise Unusable(f"{path}: holds no row of a section of sadf that is read; {AGAIN}")
     host = _host(path, tables)
-    zone = zone_of(path, tables, how.zone, remarks)
+    zone = zone_of(path, tables, reading.zone, remarks)
     tables = with_local_days(tables, zone, remarks)
     instants = [instants_of(table, zone, remarks) for table in tables]
     remark_steps_back(tables, instants, remarks)
@@ -85,7 +85,7 @@ def read(text: Text, how: Reading) -> Log:
         for instance, at in _instances(table):
             for name, values in zip(fields, table.values, strict=True):
                 columns.put(series(host, table.section, instance, name), rows[at], values[at])
-    if not columns.found:
+    if not columns.by_series:
         raise Unusable(
             f"{path}:{tables[0].lines[0]}: holds only interrupts, of processors that no section lists; {AGAIN}"
         )
@@ -96,23 +96,23 @@ def read(text: Text, how: Reading) -> Log:
             "the first is kept",
             count=columns.differing,
         )
-    values = tuple(pl.Series(column, nan_to_null=True) for column in columns.found.values())
-    return Log(path, NAME, times, values, tuple(columns.found), zone, tuple(remarks))
+    values = tuple(pl.Series(column, nan_to_null=True) for column in columns.by_series.values())
+    return Log(path, NAME, times, values, tuple(columns.by_series), zone, tuple(remarks))
 
 
 class _Columns:
     """The column of each series, NaN where there is no sample. Of two samples at one time the first is kept."""
 
     def __init__(self, length: int) -> None:
-        self.found: dict[Series, Values] = {}
+        self.by_series: dict[Series, Values] = {}
         self.differing = 0
         self._length = length
 
     def put(self, series: Series, rows: NDArray[np.intp], values: Values) -> None:
         """Set samples of a series at these rows of the log."""
-        column = self.found.get(series)
+        column = self.by_series.get(series)
         if column is None:
-            column = self.found[series] = np.full(self._length, np.nan)
+            column = self.by_series[series] = np.full(self._length, np.nan)
         free = np.isnan(column[rows])
         # Reversed, since of several values for one row numpy keeps the last, and the first is wanted.
         column[rows[free][::-1]] = values[free][::-1]
@@ -151,7 +151,7 @@ def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.int
         yield table.devices[int(rows[0])], rows
 
 
-def zone_of(path: Path, tables: Sequence[SectionTable], given: Zone | None, remarks: Remarks) -> Zone:
+def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remarks: Remarks) -> Zone:
     """UTC if all times are in UTC, else the zone that was given. An unknown one is remarked.
 
     Raises:
@@ -161,17 +161,17 @@ def zone_of(path: Path, tables: Sequence[SectionTable], given: Zone | None, rema
     in_utc = [int(table.lines[~table.local][0]) for table in tables if not table.local.all()]
     if not local:
         return Zone("UTC", UTC)
-    if given is not None:
-        return given
+    if zone is not None:
+        return zone
     if in_utc:
         raise Unusable(
             f"{path}:{min(local)}: this time does not say its zone while that in line {min(in_utc)} is UTC; "
             f"name the zone with {Parameter.ZONE}, or write the file with one call of sadf -d FILE -- -A"
         )
     named = next((table.zone for table in tables if table.zone), None)
-    what = f'have the zone "{named}", a name that does not fix an offset' if named else "do not say their zone"
+    text = f'have the zone "{named}", a name that does not fix an offset' if named else "do not say their zone"
     remarks.add(
-        Kind.GUESSED, f"the times {what} (sadf -t or -T): they are the log's own clock's; name it with {Parameter.ZONE}"
+        Kind.GUESSED, f"the times {text} (sadf -t or -T): they are the log's own clock's; name it with {Parameter.ZONE}"
     )
     return Zone.unknown()
 
@@ -184,14 +184,14 @@ def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
     at = np.flatnonzero(table.local)
     # A section has a row per instance, so look at the clock once per time.
     first = np.flatnonzero(np.diff(table.stamps[at], prepend=-1))
-    own = Remarks(remarks.file)
+    result = Remarks(remarks.file)
     lines = table.lines[at[first]]
     # With an unknown zone, another file begins where the header is repeated and no restart is the reason.
     joined = table.is_after_header[at[first]] & ~table.is_after_restart[at[first]] & (not zone.known)
-    moments = to_utc(table.stamps[at[first]], zone, lines.tolist(), own, lines[joined].tolist())
+    moments = to_utc(table.stamps[at[first]], zone, lines.tolist(), result, lines[joined].tolist())
     instants[at] = np.repeat(moments, np.diff(first, append=len(at)))
     remarked = {remark.text for remark in remarks}
-    remarks.items += [remark for remark in own if remark.text not in remarked]
+    remarks.items += [remark for remark in result if remark.text not in remarked]
     return instants
 
 
@@ -253,16 +253,16 @@ def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl
 def _by_processors(table: SectionTable, moments: Times, processors: pl.DataFrame, remarks: Remarks) -> Iterator[Part]:
     width = len(table.values)
     sets = processors.get_column("names").unique()
-    found = pl.DataFrame({"time": moments}).join(
+    join = pl.DataFrame({"time": moments}).join(
         processors.select("time", "names"), on="time", how="left", maintain_order="left"
     )
-    names = found.get_column("names")
+    names = join.get_column("names")
     if len(sets) == 1:
         names = names.fill_null(sets[0])  # the processors never changed
     fits = (names.str.count_matches(_SEPARATOR, literal=True) + 1 == width).fill_null(False)
-    for one in names.filter(fits).unique(maintain_order=True):
-        rows = np.flatnonzero((names == one).fill_null(False).to_numpy())
-        yield one.split(_SEPARATOR), table.rows(rows), moments[rows]
+    for item in names.filter(fits).unique(maintain_order=True):
+        rows = np.flatnonzero((names == item).fill_null(False).to_numpy())
+        yield item.split(_SEPARATOR), table.rows(rows), moments[rows]
     unlisted = names.is_null()
     _remark_lost(table, unlisted, "no section lists the processors then; sadf -d FILE -- -A writes one", remarks)
     _remark_lost(table, ~fits & ~unlisted, "the section CPU lists more or fewer processors then", remarks)
@@ -281,10 +281,10 @@ def _remark_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remark
 
 def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:
     """The tables with local dates. Rows whose date changes are remarked."""
-    found = next((found for table in tables if (found := _ahead(table, zone)) is not None), None)
-    if found is None:
+    clock_ahead = next((ahead for table in tables if (ahead := _ahead(table, zone)) is not None), None)
+    if clock_ahead is None:
         return list(tables)
-    ahead, is_sure = found
+    ahead, is_sure = clock_ahead
     shifts = [_shifts(table, zone, ahead) for table in tables]
     moved = np.unique(np.concatenate([table.stamps[shift != 0] for table, shift in zip(tables, shifts, strict=True)]))
     lines = [int(table.lines[shift != 0][0]) for table, shift in zip(tables, shifts, strict=True) if shift.any()]
@@ -304,22 +304,22 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
 
     None if no date is off.
     """
-    stamps, said = table.stamps[table.local], table.intervals[table.local] * SECOND
+    stamps, values = table.stamps[table.local], table.intervals[table.local] * SECOND
     first = np.flatnonzero(np.diff(stamps, prepend=-1))
-    stamps, said = stamps[first], said[first]
+    stamps, values = stamps[first], values[first]
     # The interval of a row after a header may count from a row in another file.
-    extra = np.where(table.is_after_header[table.local][first][1:], 0, np.diff(stamps) - said[1:])
-    goes_back = bool(((np.abs(extra + DAY) <= _SLACK) & (stamps[1:] % DAY <= said[1:])).any())
+    extra = np.where(table.is_after_header[table.local][first][1:], 0, np.diff(stamps) - values[1:])
+    goes_back = bool(((np.abs(extra + DAY) <= _SLACK) & (stamps[1:] % DAY <= values[1:])).any())
     for at in np.flatnonzero(np.abs(extra - DAY) <= _SLACK).tolist():
         before, after = int(stamps[at]) % DAY, int(stamps[at + 1]) % DAY
         # A day that was not recorded is missing from one local midnight to the next.
         if (before >= QUARTER or goes_back) and before < after // QUARTER * QUARTER:
-            found = _between(before, after)
-            own = int(_offsets(zone, stamps[at + 1 : at + 2], found[0])[0])
+            between = _between(before, after)
+            value = int(_offsets(zone, stamps[at + 1 : at + 2], between[0])[0])
             # The date in the log is the same for two offsets a day apart, on both sides of the date line.
-            off = (own - found[0] + DAY // 2) % DAY - DAY // 2
-            if abs(off) <= said[at + 1]:
-                return found[0], found[1] or zone.known
+            off = (value - between[0] + DAY // 2) % DAY - DAY // 2
+            if abs(off) <= values[at + 1]:
+                return between[0], between[1] or zone.known
     if not goes_back or len(np.unique(stamps)) < len(stamps):
         return None
     if zone.known:

@@ -79,28 +79,28 @@ class Splitter:
         return pieces if size == len(cells) and all(cells[at] == name for at, name in names) else []
 
 
-def _is_number_after(name: str, seen: Sequence[str]) -> bool:
+def _is_number_after(name: str, before: Sequence[str]) -> bool:
     """First -1 or a word for all of them, then numbers in ascending order."""
     if not name.isdecimal():
-        return not seen and name in ("-1", "all", "sum")
-    return not seen or not seen[-1].isdecimal() or int(name) > int(seen[-1])
+        return not before and name in ("-1", "all", "sum")
+    return not before or not before[-1].isdecimal() or int(name) > int(before[-1])
 
 
-def _is_any(name: str, seen: Sequence[str]) -> bool:
+def _is_any(name: str, before: Sequence[str]) -> bool:
     """USB buses and batteries come in any order, and a bus once for each device on it."""
     return True
 
 
-def _is_interrupt(name: str, seen: Sequence[str]) -> bool:
-    return "." not in name and "," not in name and name not in seen
+def _is_interrupt(name: str, before: Sequence[str]) -> bool:
+    return "." not in name and "," not in name and name not in before
 
 
-def _is_disk(name: str, seen: Sequence[str]) -> bool:
-    return _is_name(name, seen) and not _INTERFACE.fullmatch(name)
+def _is_disk(name: str, before: Sequence[str]) -> bool:
+    return _is_name(name, before) and not _INTERFACE.fullmatch(name)
 
 
-def _is_interface(name: str, seen: Sequence[str]) -> bool:
-    return _is_name(name, seen) and not _DISK.fullmatch(name)
+def _is_interface(name: str, before: Sequence[str]) -> bool:
+    return _is_name(name, before) and not _DISK.fullmatch(name)
 
 
 _MAY_FOLLOW: dict[str, Callable[[str, Sequence[str]], bool]] = {
@@ -213,21 +213,21 @@ class _Sorter:
         if not line.strip():
             return
         cells = line.split(";")
-        wanted, whole = len(cells), len(cells) - (not _TWO_DECIMALS.search(line))
+        value, whole = len(cells), len(cells) - (not _TWO_DECIMALS.search(line))
         if self._block is not None:
-            wanted = self._block.cells
-            fits = len(cells) <= wanted and whole > wanted - len(self._block.section.fields)
+            value = self._block.cells
+            fits = len(cells) <= value and whole > value - len(self._block.section.fields)
         elif self._splitter:
             fits = bool(self._splitter.like_last(cells[COMMON:]))
         else:
-            fits = bool(self._sections) and whole == wanted
+            fits = bool(self._sections) and whole == value
         if not fits or len(cells) <= COMMON or not _ROW.match(line) or any(sign in line for sign in _NOT_IN_A_ROW):
             self._remarks.add(Kind.SKIPPED, "the line has no line end and may be cut short: left out", line=number)
             return
-        if whole < wanted:
-            told = f"the line has no line end and may be cut short: kept its first {whole} of {wanted} cells"
-            self._remarks.add(Kind.SKIPPED, told, line=number)
-        self.take(";".join([*cells[:whole], *[""] * (wanted - whole)]), number)
+        if whole < value:
+            text = f"the line has no line end and may be cut short: kept its first {whole} of {value} cells"
+            self._remarks.add(Kind.SKIPPED, text, line=number)
+        self.take(";".join([*cells[:whole], *[""] * (value - whole)]), number)
 
     def _begin(self, header: str, number: int) -> None:
         """Begin the sections of a header."""
@@ -238,21 +238,21 @@ class _Sorter:
         if is_new:
             self._sections_by_header[header] = sections(columns)
         self._sections = self._sections_by_header[header]
-        known = [section for section in self._sections if measurement(section)]
-        others = [section for section in self._sections if section not in known]
-        is_horizontal = (bool(known) and len(self._sections) > 1) or any(column.endswith(MANY) for column in columns)
-        if is_horizontal and (unknown := [section for section in others if section not in unread_sections()]):
+        items = [section for section in self._sections if measurement(section)]
+        entries = [section for section in self._sections if section not in items]
+        is_horizontal = (bool(items) and len(self._sections) > 1) or any(column.endswith(MANY) for column in columns)
+        if is_horizontal and (unknown := [section for section in entries if section not in unread_sections()]):
             raise unknown_section(self._path, number, unknown[0])
         if is_new:
-            for what in map(str, others) if known else [";".join(columns)]:
-                told = f'the section "{short(what, 80)}" is not read: left out'
-                self._remarks.add_once(Kind.SKIPPED, told, line=number)
-        if not known:
+            for name in map(str, entries) if items else [";".join(columns)]:
+                text = f'the section "{short(name, 80)}" is not read: left out'
+                self._remarks.add_once(Kind.SKIPPED, text, line=number)
+        if not items:
             self._sections = []
         elif is_horizontal:
             self._splitter = Splitter(self._sections)
-        elif not known[0].is_per_cpu:
-            self._block = self._block_of(known[0], COMMON + known[0].width)
+        elif not items[0].is_per_cpu:
+            self._block = self._block_of(items[0], COMMON + items[0].width)
 
     def _take_other(self, line: str, number: int) -> None:
         """Take a line that is neither a row nor a header alone."""
@@ -268,11 +268,11 @@ class _Sorter:
             self.take_unended(before, number)
             self._begin(header + columns, number)
         elif event:
-            what = RESTARTED if event[2] == "RESTART" else "comment:"
+            event_name = RESTARTED if event[2] == "RESTART" else "comment:"
             if event[2] == "RESTART":
                 self._restarts.append(number)
             # Every section repeats the same event, so its time tells whether it is another.
-            self._skipped.events.setdefault((short(f"{what} {event[3]}".rstrip("; "), 200), event[1]), number)
+            self._skipped.events.setdefault((short(f"{event_name} {event[3]}".rstrip("; "), 200), event[1]), number)
         elif not is_damaged and _NAMES.search(line):
             raise edited(self._path, number, line)
         else:
@@ -360,14 +360,14 @@ def _only_way(sections: Sequence[Section], cells: Sequence[str]) -> list[Piece]:
                 return 0, ()
             count, rest = ways(which + 1, end)
             return count, ((which, at, end), *rest)
-        found, first = ways(which + 1, at)
+        value, first = ways(which + 1, at)
         for run in _runs(section, cells, numeric, at):
             for last, (_, end) in enumerate(run, 1):
                 count, rest = ways(which + 1, end)
-                if count and not found:
+                if count and not value:
                     first = (*((which, *cut) for cut in run[:last]), *rest)
-                found = min(found + count, 2)
-        return found, first
+                value = min(value + count, 2)
+        return value, first
 
     count, pieces = ways(0, 0)
     if count > 1:
@@ -398,14 +398,14 @@ def _run(section: Section, width: int, cells: Sequence[str], numeric: Sequence[b
             return all(numeric[at + 1 : at + width])
         return all(kind.fullmatch(cell) for kind, cell in zip(kinds, cells[at : at + width], strict=True))
 
-    found: list[tuple[int, int]] = []
-    seen: list[str] = []
-    while at + width <= len(cells) and fits(at) and may_follow(cells[at], seen):
-        seen.append(cells[at])
-        found.append((at, at + width))
+    items: list[tuple[int, int]] = []
+    entries: list[str] = []
+    while at + width <= len(cells) and fits(at) and may_follow(cells[at], entries):
+        entries.append(cells[at])
+        items.append((at, at + width))
         at += width
-    return found
+    return items
 
 
-def _is_name(name: str, seen: Sequence[str]) -> bool:
-    return any(c.isalpha() or c == "/" for c in name) and name not in seen
+def _is_name(name: str, before: Sequence[str]) -> bool:
+    return any(c.isalpha() or c == "/" for c in name) and name not in before

@@ -91,21 +91,21 @@ class Skipped:
         """Remark all lines but those of unread sections, whose headers are remarked already. `rows` are read."""
         for (text, _), number in list(self.events.items())[:_MOST_REMARKS]:
             remarks.add(Kind.NOTED, text, line=number)
-        if (more := len(self.events) - _MOST_REMARKS) > 0:
-            remarks.add(Kind.NOTED, f"{counted(more, 'more restart or comment')}", count=more)
+        if (value := len(self.events) - _MOST_REMARKS) > 0:
+            remarks.add(Kind.NOTED, f"{counted(value, 'more restart or comment')}", count=value)
         if self.not_rows:
             count = len(self.not_rows)
-            told = f"{counted(count, 'line')} left out: not a row, or the header before it is damaged"
+            name = f"{counted(count, 'line')} left out: not a row, or the header before it is damaged"
             kind = Kind.UNREAD if count > _MOST_LEFT_OUT * (count + rows) else Kind.SKIPPED
-            remarks.add(kind, told, line=self.not_rows[0], count=count)
+            remarks.add(kind, name, line=self.not_rows[0], count=count)
         for header, unfit in self.unfit.items():
-            told = f"{counted(unfit.count, 'row')} with {unfit.cells} cells under a header of {_cells(header)} left out"
+            name = f"{counted(unfit.count, 'row')} with {unfit.cells} cells under a header of {_cells(header)} left out"
             if unfit.fitting:
-                told += f", and the {counted(unfit.fitting, 'other row')} of the section, which may fit by chance"
+                name += f", and the {counted(unfit.fitting, 'other row')} of the section, which may fit by chance"
             count = unfit.count + unfit.fitting
             # A threshold may have been crossed in them: the run is not known to be healthy.
             kind = Kind.UNREAD if count > _MOST_LEFT_OUT * (count + unfit.kept) else Kind.SKIPPED
-            remarks.add(kind, told, line=unfit.line, count=count)
+            remarks.add(kind, name, line=unfit.line, count=count)
 
     def refuse(self) -> None:
         """Raise Unusable with the reason why no rows are left, where that is known."""
@@ -132,18 +132,18 @@ def sections(columns: Sequence[str]) -> list[Section]:
     """The sections of a header's columns after host, interval and time: one, or with `sadf -h` all of them."""
     labels = {section.label for section in unread_sections()}
     inner = {field for section in unread_sections() for field in section.fields}
-    found: list[tuple[str | None, list[str]]] = []
+    columns_by_label: list[tuple[str | None, list[str]]] = []
     ended = True
     for column in columns:
         name = column.removesuffix(MANY)
         if name in labels or (_LABEL.fullmatch(name) and name not in inner):
-            found.append((name, []))
-        elif ended or _begins(name, *found[-1]):
-            found.append((None, [name]))
+            columns_by_label.append((name, []))
+        elif ended or _begins(name, *columns_by_label[-1]):
+            columns_by_label.append((None, [name]))
         else:
-            found[-1][1].append(name)
+            columns_by_label[-1][1].append(name)
         ended = column.endswith(MANY)
-    return [Section(label, tuple(fields)) for label, fields in found]
+    return [Section(label, tuple(fields)) for label, fields in columns_by_label]
 
 
 def _begins(name: str, label: str | None, fields: Sequence[str]) -> bool:
@@ -168,11 +168,11 @@ def measurement(section: Section) -> str | None:
 @cache
 def unread_sections() -> Mapping[Section, Sequence[str]]:
     """The known sections that are not read, with the kind of each of their cells."""
-    found: dict[Section, Sequence[str]] = {}
+    sections: dict[Section, Sequence[str]] = {}
     for header, kinds in _file()["not_read"].items():
         label, *fields = header.split(";")
-        found[Section(label, tuple(fields))] = kinds
-    return found
+        sections[Section(label, tuple(fields))] = kinds
+    return sections
 
 
 @cache

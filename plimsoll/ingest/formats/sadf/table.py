@@ -46,8 +46,8 @@ class SectionTable:
 
     def rows(self, at: NDArray[np.intp]) -> "SectionTable":
         """The table with only these rows."""
-        columns = {name: each[at] for name, each in vars(self).items() if isinstance(each, np.ndarray | pl.Series)}
-        return replace(self, **columns, values=[each[at] for each in self.values])
+        columns = {name: var[at] for name, var in vars(self).items() if isinstance(var, np.ndarray | pl.Series)}
+        return replace(self, **columns, values=[value[at] for value in self.values])
 
 
 def table_of(path: Path, block: Block, remarks: Remarks) -> SectionTable:
@@ -125,19 +125,19 @@ def _first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.b
 
 def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Times in ns, null where a cell is no time, and whether each is local and not UTC."""
-    known = _parsed(times, _UTC)
-    if not known.null_count():
-        return known, pl.repeat(False, len(known), eager=True)
+    parsed = _parsed(times, _UTC)
+    if not parsed.null_count():
+        return parsed, pl.repeat(False, len(parsed), eager=True)
     # Versions 10.0.2 to 10.0.4 write 06-00-01, and some after 12.6.1 a space after times.
     times = times.str.strip_suffix(" ").str.replace(r" (\d\d)-(\d\d)-(\d\d)", " $1:$2:$3")
     seconds = _in_ns(times.str.extract(r"^(\d{9,11})$").cast(pl.Int64) * 1_000_000)
-    known = known.fill_null(_parsed(times, _UTC)).fill_null(seconds)
+    parsed = parsed.fill_null(_parsed(times, _UTC)).fill_null(seconds)
     local = _parsed(times.str.replace(_ZONE, ""), _LOCAL)
-    return known.fill_null(local), known.is_null() & local.is_not_null()
+    return parsed.fill_null(local), parsed.is_null() & local.is_not_null()
 
 
-def _parsed(times: pl.Series, how: str) -> pl.Series:
-    return _in_ns(times.str.to_datetime(how, strict=False, time_unit="us").cast(pl.Int64))
+def _parsed(times: pl.Series, text: str) -> pl.Series:
+    return _in_ns(times.str.to_datetime(text, strict=False, time_unit="us").cast(pl.Int64))
 
 
 def _in_ns(since_1970: pl.Series) -> pl.Series:
@@ -176,6 +176,6 @@ def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64]
             f'{path}:{lines[bad[0]]}: "{first}" in the column {counter} is no number, nor is any other cell of it; '
             f"{AGAIN}"
         )
-    told = f'"{first}" is not a number: no sample{and_more(len(bad))}'
-    remarks.add(Kind.SKIPPED, told, counter=counter, line=int(lines[bad[0]]), count=len(bad))
+    name = f'"{first}" is not a number: no sample{and_more(len(bad))}'
+    remarks.add(Kind.SKIPPED, name, counter=counter, line=int(lines[bad[0]]), count=len(bad))
     return np.where(np.isfinite(values), values, np.nan)
