@@ -8,7 +8,7 @@ says so in place of theirs. Of a host that sends, the processors, memory or disk
 
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from plimsoll.alerting.alert import Details, Kind
 from plimsoll.alerting.alert_rows import NewAlert, begin, count_firing, end
@@ -123,19 +123,18 @@ class HostInventory:
         if self._watching is None or not 0 <= now - self._stepped <= _ASLEEP:
             self._watching = now
         self._stepped = now
-        before = {one.host: one for one in hosts(self._file)}
-        known = {host: Host(host, name, expected=1) for host, name in self._listed.items()} | before
-        for name, one in seen.items():
-            host = host_key(name)
-            known[host] = known.get(host, Host(host, name)).after(one, now)
+        before = {host.host: host for host in hosts(self._file)}
+        known = {key: Host(key, name, expected=1) for key, name in self._listed.items()} | before
+        for name, sample in seen.items():
+            key = host_key(name)
+            known[key] = known.get(key, Host(key, name)).after(sample, now)
         for name in early:
-            host = host_key(name)
-            known[host] = known.get(host, Host(host, name)).early(now)
+            key = host_key(name)
+            known[key] = known.get(key, Host(key, name)).early(now)
         with self._file.transaction() as connection:
-            for host, one in known.items():
-                if one != before.get(host):
-                    _write(connection, one)
-            expected = [one for one in known.values() if one.is_expected]
+            changed = [astuple(host) for key, host in known.items() if host != before.get(key)]
+            connection.executemany("INSERT OR REPLACE INTO roster VALUES (?, ?, ?, ?, ?, ?, ?)", changed)
+            expected = [host for host in known.values() if host.is_expected]
             self._alert(expected, now, self._watching, reasons or {}, connection)
 
     def unsent(
@@ -147,25 +146,25 @@ class HostInventory:
         """The newest sample (UTC ns) of resources that hosts (case-folded) have sent, and no longer do while they send.
 
         `newest` gives that of each resource that is judged at the evaluation `now`, and its sampling interval; see
-        `Standing.newest`. It is asked every minute. What is silent is measured by what else the host has sent: in an
+        `AlertStates.newest`. It is asked every minute. What is silent is measured by what else the host has sent: in an
         outage all of it is late.
         """
         if now % _LOOK_EVERY:
             return self._unsent
         for key, (at, interval) in newest(now - _LOOK_EVERY).items():
             self._sampled[key] = max(at, self._sampled.get(key, (0, 0))[0]), interval
-        heard: dict[str, int] = {host_key(name): one.newest for name, one in seen.items()}
+        heard: dict[str, int] = {host_key(name): sample.newest for name, sample in seen.items()}
         least = max(self._silent_after, SILENT_AFTER)
         late = {
             key: at
             for key, (at, interval) in self._sampled.items()
             if heard.get(key[0], 0) - at > max(least, _INTERVALS * interval)
         }
-        found: dict[str, dict[Resource, int]] = {}
+        unsent: dict[str, dict[Resource, int]] = {}
         for host, resource in late.keys() & self._late:  # an agent that starts again does not send all at once
-            found.setdefault(host, {})[resource] = late[host, resource]
-        self._late, self._unsent = late.keys(), found
-        return found
+            unsent.setdefault(host, {})[resource] = late[host, resource]
+        self._late, self._unsent = late.keys(), unsent
+        return unsent
 
     def forget_resources(self) -> None:
         """Expect no resource any more: other limits may judge others."""
@@ -173,8 +172,8 @@ class HostInventory:
 
     def oldest_first(self) -> list[str]:
         """The hosts, case-folded: those that up.toml lists, then those whose data began first."""
-        known = [one for one in hosts(self._file) if one.host not in self._listed and one.since is not None]
-        return [*self._listed, *(one.host for one in sorted(known, key=lambda one: one.since or 0))]
+        known = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
+        return [*self._listed, *(host.host for host in sorted(known, key=lambda host: host.since or 0))]
 
     def _alert(
         self,
@@ -188,36 +187,55 @@ class HostInventory:
             "SELECT id, kind, host FROM alerts WHERE ended_at IS NULL AND kind IN ('host-silent', 'all-silent')"
         ).fetchall()
         firing = {(row["kind"], host_key(row["host"])): row["id"] for row in rows}
-        silent: list[Host] = []
-        for one in expected:
-            limit = self._limit(one)
-            number = firing.get(("host-silent", host_key(one.host)))
-            if one.newest is not None and now - one.newest <= limit:
+        silent = 0
+        for host in expected:
+            limit = max(self._silent_after, _INTERVALS * (host.interval or 0))
+            number = firing.get(("host-silent", host_key(host.host)))
+            if host.newest is not None and now - host.newest <= limit:
                 if number is not None:
                     end(connection, number, now, now, "recovered")
-            elif number is not None or now - max(one.newest or watching, watching) > limit:
-                silent.append(one)
-                note = reasons.get(host_key(one.host), "")
-                if number is None:
-                    _begin(connection, "host-silent", one.name, one.newest, now, _of_host(one, limit, note))
-                elif self._noted.get(number) != note:
-                    query = "UPDATE alerts SET details = json_set(details, '$.note', ?) WHERE id = ?"
-                    connection.execute(query, (note, number))
-                    self._noted[number] = note
-        everywhere = len(expected) > 1 and len(silent) == len(expected)
+            elif number is not None or now - max(host.newest or watching, watching) > limit:
+                silent += 1
+                self._keep_silent(connection, number, host, now, limit, reasons.get(host_key(host.host), ""))
+        everywhere = len(expected) > 1 and silent == len(expected)
         number = firing.get(("all-silent", host_key("")))
         if everywhere and number is None:
-            newest = max((one.newest for one in expected if one.newest is not None), default=None)
-            _begin(connection, "all-silent", "", newest, now, _of_all(len(expected)))
+            newest = max((host.newest for host in expected if host.newest is not None), default=None)
+            count = counted(len(expected), "host")
+            details = Details(
+                title=f"Samples of {count}",
+                limit="some",
+                summary=f"No data from any of {count}: no threshold is judged.",
+                look_at=(
+                    "the network of this machine",
+                    "whether the agents reach the address that Plimsoll listens on",
+                ),
+            )
+            _begin(connection, "all-silent", "", newest, now, details)
         elif not everywhere and number is not None:
             end(connection, number, now, now, "recovered")
 
-    def _limit(self, one: Host) -> int:
-        return max(self._silent_after, _INTERVALS * (one.interval or 0))
+    def _keep_silent(
+        self, connection: sqlite3.Connection, number: int | None, host: Host, now: int, limit: int, note: str
+    ) -> None:
+        """Begin the alert of a silent host, or keep why its samples cannot be judged now."""
+        if number is None:
+            details = Details(
+                title="Samples",
+                limit=f"one in {duration_text(limit)}",
+                summary="A host sends no more samples: its thresholds are not judged.",
+                note=note,
+                look_at=_LOOK_AT,
+            )
+            _begin(connection, "host-silent", host.name, host.newest, now, details)
+        elif self._noted.get(number) != note:
+            query = "UPDATE alerts SET details = json_set(details, '$.note', ?) WHERE id = ?"
+            connection.execute(query, (note, number))
+            self._noted[number] = note
 
 
 def hosts(file: AlertsFile) -> list[Host]:
-    """The hosts of the roster, retired ones and those not expected yet included."""
+    """Return the hosts of the inventory, retired ones and those not expected yet included."""
     return [Host(**dict(row)) for row in file.rows("SELECT * FROM roster ORDER BY host")]
 
 
@@ -232,55 +250,23 @@ def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
 
     Its rules' statuses are forgotten, so that they can fire again if it sends again.
     """
-    found = next((one for one in hosts(file) if one.host == host_key(name)), None)
-    if found is None:
+    gone = next((host for host in hosts(file) if host.host == host_key(name)), None)
+    if gone is None:
         raise Unusable(f'host "{name}" is not known; {Parameter.HOSTS} of plimsoll alerts list shows those that are')
     with file.transaction() as connection:
-        connection.execute("UPDATE roster SET retired_at = ? WHERE host = ?", (now, found.host))
-        rows = connection.execute("SELECT id, host, kind FROM alerts WHERE ended_at IS NULL").fetchall()
-        own = [row["id"] for row in rows if host_key(row["host"]) == found.host]
+        connection.execute("UPDATE roster SET retired_at = ? WHERE host = ?", (now, gone.host))
+        rows = connection.execute("SELECT id, host FROM alerts WHERE ended_at IS NULL").fetchall()
+        own = [row["id"] for row in rows if host_key(row["host"]) == gone.host]
         for number in own:
             end(connection, number, now, now, "retired")
-        connection.execute("DELETE FROM statuses WHERE json_extract(key, '$[1]') = ?", (found.host,))
-    return found, len(own)
+        connection.execute("DELETE FROM statuses WHERE json_extract(key, '$[1]') = ?", (gone.host,))
+    return gone, len(own)
 
 
 def _begin(
     connection: sqlite3.Connection, kind: Kind, host: str, newest: int | None, now: int, details: Details
 ) -> None:
     rule = HOST_SILENT if kind == "host-silent" else ALL_SILENT
-    begun = NewAlert(
-        key=(rule, host_key(host), None),
-        kind=kind,
-        rule=rule,
-        severity="critical",
-        host=host,
-        fired_at=now,
-        since=newest,
-        details=details,
-    )
+    key = rule, host_key(host), None
+    begun = NewAlert(key, kind, rule, "critical", host, fired_at=now, since=newest, details=details)
     count_firing(connection, begin(connection, begun, now), now)
-
-
-def _of_host(one: Host, limit: int, note: str) -> Details:
-    return Details(
-        title="Samples",
-        limit=f"one in {duration_text(limit)}",
-        summary="A host sends no more samples: its thresholds are not judged.",
-        note=note,
-        look_at=_LOOK_AT,
-    )
-
-
-def _of_all(number: int) -> Details:
-    return Details(
-        title=f"Samples of {counted(number, 'host')}",
-        limit="some",
-        summary=f"No data from any of {counted(number, 'host')}: no threshold is judged.",
-        look_at=("the network of this machine", "whether the agents reach the address that Plimsoll listens on"),
-    )
-
-
-def _write(connection: sqlite3.Connection, one: Host) -> None:
-    values = (one.host, one.name, one.since, one.newest, one.interval, one.expected, one.retired_at)
-    connection.execute("INSERT OR REPLACE INTO roster VALUES (?, ?, ?, ?, ?, ?, ?)", values)

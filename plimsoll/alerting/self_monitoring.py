@@ -50,16 +50,8 @@ class SelfMonitoring:
             firing = {row["rule"]: row["id"] for row in rows.fetchall()}
             for problem in problems:
                 if problem.id not in firing:
-                    begun = NewAlert(
-                        key=(problem.id, _HOST, None),
-                        kind="plimsoll",
-                        rule=problem.id,
-                        severity=problem.severity,
-                        host=_HOST,
-                        fired_at=now,
-                        since=now,
-                        details=Details(title=problem.text, summary=problem.text),
-                    )
+                    key, details = (problem.id, _HOST, None), Details(title=problem.text, summary=problem.text)
+                    begun = NewAlert(key, "plimsoll", problem.id, problem.severity, _HOST, now, details, since=now)
                     count_firing(connection, begin(connection, begun, now), now)
             for rule, alert in firing.items():
                 if rule not in ids:

@@ -5,7 +5,7 @@ is sent twice, whatever was held back comes later as it is then, and what fired 
 line. docs/alerts.md states the rules and the numbers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -113,45 +113,51 @@ class Situation:
     """All that the decision for one target depends on.
 
     Attributes:
-        alerts: Those that are firing, and those that ended lately.
+        alerts: Those of the target's severities that are firing, and those that ended lately.
+        firing: All that are firing.
         told: What the target was told, by the alert's id.
         silences: Those that hold now.
-        flapping: The keys that are flapping.
-        silent: The hosts that are silent, case-folded; "" if all are.
         hosts: When the target was last told of a host, case-folded.
         sent: When messages were sent to the target, for the last hour.
         since: From when the target exists. What ended before is nothing to it.
-        known: The limits that are past, and of which the target was told.
-        past: All limits that are past, warning and critical, whoever was told of them.
     """
 
     alerts: Sequence[Alert]
+    firing: Sequence[Alert] = ()
     told: Mapping[int, Notified] = field(default_factory=dict[int, Notified])
     silences: Sequence[Silence] = ()
-    flapping: frozenset[Key] = frozenset()
-    silent: frozenset[str] = frozenset()
     hosts: Mapping[str, int] = field(default_factory=dict[str, int])
     sent: Sequence[int] = ()
     since: int = 0
-    known: Sequence[Alert] = ()
-    past: Sequence[Alert] = ()
 
     @cached_property
-    def incidents(self) -> Mapping[IncidentKey, Sequence[Alert]]:
-        """The limits that are past and known to the target, by incident; without those that are muted."""
-        found: dict[IncidentKey, list[Alert]] = {}
-        for one in self.known:
-            if not _is_muted(one, self):
-                found.setdefault(one.incident, []).append(one)
-        return found
+    def flapping(self) -> frozenset[Key]:
+        """The keys that are flapping."""
+        return frozenset(alert.key for alert in self.firing if alert.kind == "flapping")
 
     @cached_property
-    def by_incident(self) -> Mapping[IncidentKey, Sequence[Alert]]:
-        """All limits that are past, by incident."""
-        found: dict[IncidentKey, list[Alert]] = {}
-        for one in self.past:
-            found.setdefault(one.incident, []).append(one)
-        return found
+    def silent(self) -> frozenset[str]:
+        """The hosts that are silent, case-folded; "" if all are."""
+        return frozenset(host_key(alert.host) for alert in self.firing if alert.kind.endswith("-silent"))
+
+    @cached_property
+    def past(self) -> Mapping[IncidentKey, Sequence[Alert]]:
+        """All warning and critical limits that are past, by incident."""
+        return _by_incident(alert for alert in self.firing if alert.severity != "info")
+
+    @cached_property
+    def known(self) -> Mapping[IncidentKey, Sequence[Alert]]:
+        """The limits that are past, not muted, and known to the target, by incident."""
+        told = (alert for alert in self.firing if alert.id in self.told and self.told[alert.id].what == "fired")
+        return _by_incident(alert for alert in told if not _is_muted(alert, self))
+
+
+def _by_incident(alerts: Iterable[Alert]) -> dict[IncidentKey, list[Alert]]:
+    limits: dict[IncidentKey, list[Alert]] = {}
+    for alert in alerts:
+        if alert.kind == "rule":
+            limits.setdefault(alert.incident, []).append(alert)
+    return limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +256,7 @@ def _remaining(alert: Alert, situation: Situation) -> Alert | None:
     """The gravest other limit of the incident that is past."""
     if alert.kind != "rule" or alert.ended_how != "recovered":
         return None
-    others = situation.by_incident.get(alert.incident, ())
+    others = situation.past.get(alert.incident, ())
     return min(others, key=lambda one: (SEVERITIES.index(one.severity), one.id), default=None)
 
 
@@ -258,7 +264,7 @@ def _known(alert: Alert, situation: Situation) -> Iterator[Alert]:
     """The other limits of the incident that are past, not muted, and known to the target."""
     if alert.kind != "rule":
         return
-    yield from (one for one in situation.incidents.get(alert.incident, ()) if one.id != alert.id)
+    yield from (one for one in situation.known.get(alert.incident, ()) if one.id != alert.id)
 
 
 def _is_muted(alert: Alert, situation: Situation) -> bool:

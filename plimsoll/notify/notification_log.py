@@ -10,16 +10,16 @@ import sqlite3
 from dataclasses import dataclass
 
 from plimsoll.alerting import silences
-from plimsoll.alerting.alert import COLUMNS, Alert, alert_of, key_of
+from plimsoll.alerting.alert import COLUMNS, alert_of
 from plimsoll.alerting.alert_rows import count
 from plimsoll.alerting.alerts_file import AlertsFile
+from plimsoll.alerting.firing import firing
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.grouping import FORGOTTEN, HOST_EVERY, HOUR, Group, Notified, Policy, Situation
 
 _WAITS = (30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND, 600 * SECOND)
 LONGEST_WAIT = _WAITS[-1]
-_OLDEST_REPEAT = 2700 * SECOND  # three quarters of an hour: younger ones are never taken along
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +51,41 @@ class NotificationLog:
 
     def state(self) -> TargetState:
         """Whether messages arrive."""
-        return next(one for one in states(self._file) if one.name == self._name)
+        return next(state for state in states(self._file) if state.name == self._name)
 
     def situation(self, policy: Policy, now: int) -> Situation:
         """All that decides what the target is told next."""
-        open_ones = self._file.rows("SELECT key, kind, host FROM alerts WHERE ended_at IS NULL AND kind <> 'rule'")
-        alerts = self._alerts(policy, now)
+        every = firing(self._file).every
+        query = f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE"
+        ended = self._file.rows(
+            f"{query} ended_at > ? AND alert IS NULL AND NOT hush UNION ALL"
+            f" {query} ended_at IS NOT NULL AND told.what = 'fired'",
+            (self._name, now - FORGOTTEN, self._name),
+        )
+        told = self._file.rows(
+            "SELECT alert, what, at, times FROM told JOIN alerts ON id = alert WHERE target = ?"
+            " AND (ended_at IS NULL OR what = 'fired')",
+            (self._name,),
+        )
         hosts = self._file.rows(
             "SELECT host, max(at) AS at FROM told JOIN alerts ON id = alert WHERE target = ? AND at > ? GROUP BY host",
             (self._name, now - HOST_EVERY),
         )
         sent = self._file.rows("SELECT at FROM notifications WHERE target = ? AND at > ?", (self._name, now - HOUR))
+        in_order = sorted([*every, *map(alert_of, ended)], key=lambda alert: alert.id)
         return Situation(
-            alerts=alerts,
-            told=self._told(),
+            alerts=[alert for alert in in_order if alert.severity in policy.severities],
+            firing=every,
+            told={row["alert"]: Notified(row["what"], row["at"], row["times"]) for row in told},
             silences=silences.active(self._file, now),
-            flapping=frozenset(key_of(row["key"]) for row in open_ones if row["kind"] == "flapping"),
-            silent=frozenset(host_key(row["host"]) for row in open_ones if row["kind"].endswith("-silent")),
             hosts={host_key(row["host"]): row["at"] for row in hosts},
             sent=[row["at"] for row in sent],
             since=self.state().since,
-            known=self._known(),
-            past=self._past(),
         )
 
     def attempt(self, group: Group, title: str, now: int) -> int:
         """Write down that a message is going to be sent."""
-        alerts = json.dumps([one.alert.id for one in group.items])
+        alerts = json.dumps([item.alert.id for item in group.items])
         with self._file.transaction() as connection:
             return _log(connection, self._name, now, title, alerts, "sending")
 
@@ -112,13 +120,14 @@ class NotificationLog:
 
     def give_up(self, policy: Policy, now: int) -> int:
         """Give up what ended a day ago and could not be told since; return how many alerts that are."""
+        severities = ", ".join(f"'{severity}'" for severity in sorted(policy.severities))
         query = (
             f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ?"
-            f" AND ended_at > ? AND alert IS NULL AND NOT hush AND severity IN ({_listed(policy)})"
+            f" AND ended_at > ? AND alert IS NULL AND NOT hush AND severity IN ({severities})"
         )
         first = max(now - 2 * FORGOTTEN, self.state().since)
         untold = map(alert_of, self._file.rows(query, (self._name, now - FORGOTTEN, first)))
-        given_up = [one.id for one in untold if policy.wants(one) and not policy.spares(one, now)]
+        given_up = [alert.id for alert in untold if policy.wants(alert) and not policy.spares(alert, now)]
         if given_up:
             with self._file.transaction() as connection:
                 values = [(number, self._name, now) for number in given_up]
@@ -128,48 +137,12 @@ class NotificationLog:
         return len(given_up)
 
     def _knows(self, connection: sqlite3.Connection, group: Group, now: int) -> None:
-        told = [(one.alert.id, self._name, "ended" if "ended" in one.what else "fired", now) for one in group.items]
+        told = [(item.alert.id, self._name, "ended" if "ended" in item.what else "fired", now) for item in group.items]
         connection.executemany(
             "INSERT INTO told (alert, target, what, at) VALUES (?, ?, ?, ?) ON CONFLICT (alert, target)"
             " DO UPDATE SET what = excluded.what, at = excluded.at, times = times + 1",
             told,
         )
-
-    def _alerts(self, policy: Policy, now: int) -> list[Alert]:
-        """The alerts of which there may be something to say; not those that the target has just been told of."""
-        wanted = f"hold = 0 AND severity IN ({_listed(policy)})"
-        untold = "LEFT JOIN told ON alert = id AND target = ? WHERE alert IS NULL AND NOT hush AND"
-        queries = (
-            (f"SELECT {COLUMNS} FROM alerts {untold} {wanted} AND ended_at IS NULL", (self._name,)),
-            (
-                f"SELECT {COLUMNS} FROM alerts {untold} {wanted} AND ended_at > ?",
-                (self._name, now - FORGOTTEN),
-            ),
-            (
-                f"SELECT {COLUMNS} FROM told JOIN alerts ON id = alert WHERE target = ? AND what = 'fired' AND {wanted}"
-                " AND (ended_at IS NOT NULL OR (acked_at IS NULL AND at <= ?))",
-                (self._name, now - _OLDEST_REPEAT),
-            ),
-        )
-        return [alert_of(row) for query, values in queries for row in self._file.rows(query, values)]
-
-    def _known(self) -> list[Alert]:
-        """The limits that are past, and of which the target was told."""
-        query = (
-            f"SELECT {COLUMNS} FROM told JOIN alerts ON id = alert"
-            " WHERE target = ? AND what = 'fired' AND ended_at IS NULL AND kind = 'rule'"
-        )
-        return [alert_of(row) for row in self._file.rows(query, (self._name,))]
-
-    def _past(self) -> list[Alert]:
-        query = f"SELECT {COLUMNS} FROM alerts WHERE ended_at IS NULL AND kind = 'rule' AND severity <> 'info'"
-        return [alert_of(row) for row in self._file.rows(query)]
-
-    def _told(self) -> dict[int, Notified]:
-        rows = self._file.rows(
-            "SELECT alert, what, at, times FROM told WHERE target = ? AND what = 'fired'", (self._name,)
-        )
-        return {row["alert"]: Notified(row["what"], row["at"], row["times"]) for row in rows}
 
 
 def states(file: AlertsFile) -> list[TargetState]:
@@ -200,7 +173,7 @@ def notifications(file: AlertsFile, alert: int) -> list[Notification]:
 
 def forget_others(file: AlertsFile, names: set[str]) -> None:
     """Forget the targets that up.toml no longer names."""
-    gone = [one.name for one in states(file) if one.name not in names]
+    gone = [state.name for state in states(file) if state.name not in names]
     with file.transaction() as connection:
         for name in gone:
             connection.execute("DELETE FROM told WHERE target = ?", (name,))
@@ -210,7 +183,3 @@ def forget_others(file: AlertsFile, names: set[str]) -> None:
 def _log(connection: sqlite3.Connection, target: str, now: int, title: str, alerts: str, outcome: str) -> int:
     query = "INSERT INTO notifications (target, at, title, alerts, outcome) VALUES (?, ?, ?, ?, ?)"
     return connection.execute(query, (target, now, title, alerts, outcome)).lastrowid or 0
-
-
-def _listed(policy: Policy) -> str:
-    return ", ".join(f"'{one}'" for one in sorted(policy.severities))

@@ -16,10 +16,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.alerting import alert_queries, silences
-from plimsoll.alerting.actions import acknowledge
 from plimsoll.alerting.alert_history import AlertHistory, damaged_files, open_alerts_file
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
-from plimsoll.alerting.audit_log import Actor
 from plimsoll.alerting.firing import firing
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.model.errors import Unusable
@@ -66,27 +64,6 @@ def test_what_fires_is_as_the_file_has_it_whoever_changed_it(world, file, tmp_pa
         connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
     other.close()
     assert firing(file).every == []
-
-
-def test_what_is_kept_of_what_fires_is_what_the_file_has(world, file):
-    def steps(*hosts, value=95.0):
-        world.step(*hosts, value=value)
-        found = firing(file).every
-        assert found == alert_queries.firing(file)
-        return found
-
-    steps("WEB01", "WEB02", value=91.0)
-    assert {one.last for one in steps("WEB01", "WEB02", value=97.0)} == {97.0}
-    assert {one.stale for one in steps("WEB01", "WEB02", value=math.nan)} == {True}
-    assert len(steps("WEB02", "WEB03", (NOTE, "WEB02"))) == 3
-    acknowledge(file, firing(file).every[0].id, Actor("joe"), "known", world.at)
-    assert firing(file).every == alert_queries.firing(file)
-    assert firing(file).every[0].acked_by == "joe"
-    for _ in range(4):  # flapping
-        steps("WEB02")
-        steps("WEB01", "WEB02")
-    assert "flapping" in {one.kind for one in firing(file).every}
-    assert steps() == [one for one in firing(file).every if one.kind == "flapping"]
 
 
 def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):
@@ -146,13 +123,6 @@ def test_a_rule_that_is_gone_has_no_alerts(world, file):
     assert alert_queries.firing(file) == []
     assert world.book.statuses() == {}
     assert alert_queries.history(file, T0, world.at)[0].ended_how == "rule removed"
-
-
-def test_six_thousand_alerts_are_kept_at_once(world, file):
-    world.step(*(("windows-cpu-busy-critical", f"H{n % 100}", f"{n}") for n in range(6000)))
-    assert len(alert_queries.firing(file)) == 6000
-    world.step()
-    assert alert_queries.firing(file) == []
 
 
 def test_a_full_disk_keeps_nothing_of_a_step_which_can_be_repeated(world, file):

@@ -13,13 +13,11 @@ from plimsoll.alerting.audit_log import Actor
 from plimsoll.alerting.host_inventory import HostInventory, LastSample, retire
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
-from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.notify.grouping import FREE, HOST_EVERY, routing
 from plimsoll.notify.settings import QuietHours, QuietSettings, QuietWindow
 from plimsoll.rules.load import load
-from plimsoll.rules.subjects import Subject
 from tests.alerting.world import CPU, HOUR, MINUTE, T0, Phone
 from tests.each import each
 
@@ -165,14 +163,6 @@ def test_one_service_is_never_more_than_thirty_messages_a_day(phone, world, minu
     assert 1 < busiest <= 30
 
 
-def test_a_service_that_stops_flapping_by_firing_is_told_of(phone, world):
-    for n in range(30):
-        phone.step(*(["WEB01"] if n % 10 < 5 else []), every=MINUTE)
-    before = len(phone.sent)
-    phone.step("WEB01", times=70, every=MINUTE)
-    assert phone.titles[before:] == ["CRITICAL: WEB01 is short of processors (Processor time 95 %) (also 1 recovered)"]
-
-
 def test_three_hundred_alerts_at_once_are_one_message(phone):
     phone.step(*(f"WEB{n:03}" for n in range(300)), times=30)
     phone.step(times=30)
@@ -271,14 +261,6 @@ def test_what_could_not_be_told_for_a_day_is_given_up(phone, file):
     assert len(file.rows("SELECT * FROM notifications WHERE outcome = 'given up'")) == 1
 
 
-def test_a_new_target_is_told_what_fires_and_nothing_of_before(world):
-    world.step("WEB01", "WEB02")
-    world.step("WEB01")
-    phone = Phone(world)
-    phone.step("WEB01", times=9)
-    assert phone.titles == ["CRITICAL: WEB01 is short of processors (Processor time 95 %)"]
-
-
 def test_alerts_of_a_retired_host_are_closed_and_not_called_recovered(world, phone, file):
     HostInventory(file).step({"WEB01": LastSample(world.at)}, world.at)
     phone.step("WEB01", times=9)
@@ -301,15 +283,6 @@ def test_after_catching_up_only_what_still_fires_is_told(world):
         "CRITICAL: WEB02 is short of processors (Processor time 95 %)",
         "Recovered: Processor time on OLD",
     ]
-
-
-def test_late_samples_notify_nobody(phone, world):
-    rule, subject = world.catalogue.rules[CPU], Subject("WEB01")
-    phone.step("WEB02", times=9)
-    late = AlertInterval(rule, subject, T0, T0, T0 + MINUTE, 99.0, 99.0, rule.healthy)
-    world.book.amend((CPU, "web01", None), T0, [late], now=world.at)
-    phone.step("WEB02", times=9)
-    assert phone.titles == ["CRITICAL: WEB02 is short of processors (Processor time 95 %)"]
 
 
 def test_a_full_disk_is_told_of_once_an_hour_and_repeats_nothing(phone, file):

@@ -1,19 +1,18 @@
 """The first sentence of the page: whether the hosts are healthy, and never more than is known."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from plimsoll.alerting.alert_queries import history
 from plimsoll.alerting.clock_skew import ClockSkew
-from plimsoll.alerting.self_monitoring import CONNECTIONS, DAYS_DAMAGED, Problem
+from plimsoll.alerting.self_monitoring import CONNECTIONS, Problem
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.notify.targets import Notifier
-from plimsoll.receive.writing import MOST_NAMES, WritingState
+from plimsoll.receive.writing import WritingState
 from plimsoll.up.overview import health, troubles
 from plimsoll.up.settings import UpSettings
 from tests.alerting.test_loop import EVERY, MINUTE, World, run_behind
@@ -57,22 +56,6 @@ def test_counters_that_do_not_answer_are_said_and_nothing_is_healthy(world):
     assert not page(world, found).headline.startswith("Healthy")
 
 
-def test_a_day_that_cannot_be_read_is_told_where_it_is(world):
-    nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
-    damaged = {
-        Path("plimsoll.duckdb.days") / day / "values-1-00.parquet": "is damaged" for day in ("2026-01-02", "2026-01-03")
-    }
-    world.pass_at_once(5 * MINUTE, {"web1": 60})
-    found = troubles(world.loop.progress, WritingState(), nobody, world.now, world.now, damaged=damaged)
-    ((id_, said, severity),) = [(one.id, one.text, one.severity) for one in found]
-    assert (id_, severity) == (DAYS_DAMAGED, "warning")
-    assert said.startswith(f"Values of 2026-01-02, 2026-01-03 are missing: {next(iter(damaged))} is damaged (1 other")
-
-
-def test_nothing_is_healthy_before_anything_was_judged(world):
-    assert page(world).headline == "Not known: nothing has been judged yet"
-
-
 def test_the_first_evaluation_after_a_start_is_said_to_run(world, monkeypatch):
     world.pass_at_once(15 * MINUTE, {"web1": 60})
     world.restart()
@@ -91,16 +74,6 @@ def test_the_first_evaluation_after_a_start_is_said_to_run(world, monkeypatch):
     assert page(world).notes == []
 
 
-def test_what_nothing_reads_is_counted(world):
-    names = frozenset(f"metric{at}" for at in range(MOST_NAMES))
-    written = WritingState(unread=5000, names=names)
-    (note,) = health(world.file, world.loop.progress, [], written, "store", None, world.now).notes
-    assert note == (
-        "Since the start, 5,000 values of at least 1,000 metrics of exporters were left out, as nothing reads these: "
-        "metric0, metric1, metric10 and 997 more."
-    )
-
-
 def test_healthy_says_how_much_was_judged_and_when(world):
     world.pass_at_once(15 * MINUTE, {"web1": 60, "db1": 60})
     found = page(world)
@@ -113,14 +86,6 @@ def test_what_is_crossed_only_lately_is_no_alert_and_not_healthy_either(world):
     world.pass_at_once(15 * MINUTE, {"web1": 60})
     world.run(4 * MINUTE, {"web1": 15})
     assert page(world).headline.startswith("No alert: 1 limit is crossed, but not for as long yet")
-
-
-def test_alerts_of_one_signal_are_one_incident(world):
-    world.pass_at_once(15 * MINUTE, {"web1": 60, "db1": 60})
-    world.pass_at_once(15 * MINUTE, {"web1": 0.5, "db1": 60})
-    found = page(world)
-    assert found.headline.startswith("Not healthy: 1 incident on 1 host")
-    assert {one.name: one.state for one in found.hosts} == {"web1": "alert", "db1": "healthy"}
 
 
 def test_a_silent_host_is_not_healthy(world):
@@ -184,24 +149,6 @@ def test_a_host_whose_clock_is_ahead_is_shown_and_leaves_it_unknown(world):
     assert found.headline == "Not known: future is not judged"
 
 
-def test_a_known_host_whose_clock_jumps_ahead_is_silent_with_the_reason(world):
-    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
-    run_behind(world, 5 * MINUTE, -60 * MINUTE)
-    (early,) = [one for one in page(world).hosts if one.name == "web1"]
-    assert (early.state, early.note) == ("silent", "silent: its clock is 1 h ahead; set it right")
-    assert page(world).headline.startswith("Not healthy")
-
-
-def test_a_host_that_has_long_been_judged_by_samples_from_ahead_is_not_healthy(world):
-    for _ in range(25):
-        start = world.now
-        world.run(MINUTE, {"db1": 60})
-        world.send(world.points("web1", np.arange(start + EVERY, world.now + 1, EVERY) + 10 * MINUTE, 60))
-    (early,) = [one for one in page(world).hosts if one.name == "web1"]
-    assert (early.state, early.note) == ("not judged", "not judged: its clock is 10 min ahead; set it right")
-    assert page(world).headline == "Not known: web1 is not judged"
-
-
 def test_a_host_whose_clock_is_behind_is_shown_and_leaves_it_unknown(world):
     run_behind(world, 5 * MINUTE, 5 * MINUTE)
     found = page(world)
@@ -217,14 +164,6 @@ def test_a_host_that_sends_many_samples_at_a_time_has_no_wrong_clock(seconds):
     clocks, series = ClockSkew(()), Series("web1", "cpu", (), "usage_idle")
     for now in range(seconds, 3600, seconds):
         clocks.written(points_of(series, range(now - seconds, now, 10)), now * SECOND)
-        assert not clocks.behind(now * SECOND)
-
-
-def test_a_host_that_sends_what_it_kept_in_an_outage_has_no_wrong_clock():
-    clocks, series = ClockSkew(()), Series("web1", "cpu", (), "usage_idle")
-    for minute in range(20):  # 20 minutes behind at first, and two minutes of samples in each
-        now = 1200 + 60 * minute
-        clocks.written(points_of(series, range(120 * minute, 120 * (minute + 1), 10)), now * SECOND)
         assert not clocks.behind(now * SECOND)
 
 

@@ -45,13 +45,6 @@ def test_the_unit_gives_the_service_no_more_than_it_needs(plimsoll, installed, t
     assert dict(bounds) == {"MemoryMax": "4G", "TasksMax": "512", "OOMPolicy": "continue"}
 
 
-def test_the_unit_is_started_again_whatever_ended_it_and_for_ever(plimsoll, tmp_path):
-    unit = tmp_path / "plimsoll.service"
-    assert plimsoll("service", "systemd", "--out", unit).status == 0
-    found = dict(re.findall(r"^((?:Restart|StartLimit)\w+|Restart)=(.+)$", unit.read_text(), re.M))
-    assert found == {"Restart": "on-failure", "RestartSec": "10", "StartLimitIntervalSec": "0"}
-
-
 def test_macos_has_an_agent(plimsoll, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     agent = plistlib.loads(plimsoll("service", "launchd", "--", *ODD).out.encode())
