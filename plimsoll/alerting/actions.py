@@ -1,6 +1,7 @@
 """What people do to alerts: acknowledge and silence them, and put notes on charts. The audit log has each."""
 
 import json
+import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,7 +11,6 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alert_queries import alert
 from plimsoll.alerting.alert_rows import record
 from plimsoll.alerting.alerts_file import AlertsFile, is_like
-from plimsoll.alerting.audit_log import Actor, keep
 from plimsoll.alerting.host_inventory import ALL_SILENT, HOST_SILENT
 from plimsoll.alerting.self_monitoring import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN
 from plimsoll.alerting.silences import Silence
@@ -18,6 +18,36 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.rules.load import load
+
+_LONGEST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Somebody who does something, and by what they are known: `password`, `token ci`, `command`."""
+
+    name: str
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """Something that somebody did (UTC ns)."""
+
+    id: int
+    at: int
+    who: str
+    how: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntries:
+    """Some deeds, the latest first, and how many there are in all."""
+
+    deeds: Sequence[AuditEntry]
+    total: int
+
 
 LONGEST_TEXT = 500
 LONGEST_NAME = 300
@@ -180,3 +210,23 @@ def _describe(silence: Silence) -> str:
 def _check_length(name: str, text: str, most: int) -> None:
     if len(text) > most:
         raise Unusable(f"{name} has {len(text):,} characters; at most {most} are kept")
+
+
+def keep(connection: sqlite3.Connection, who: Actor, at: int, what: str) -> None:
+    """Record, within the transaction in which it is done, that somebody did something."""
+    values = (at, who.name[:_LONGEST], who.how, what[:_LONGEST])
+    connection.execute("INSERT INTO deeds (at, who, how, what) VALUES (?, ?, ?, ?)", values)
+
+
+def add(file: AlertsFile, who: Actor, at: int, what: str) -> None:
+    """Record that somebody did something that is kept elsewhere."""
+    with file.transaction() as connection:
+        keep(connection, who, at, what)
+
+
+def found(file: AlertsFile, start: int, end: int, who: str, first: int, most: int) -> AuditEntries:
+    """The deeds of a time, the latest first; of all people if `who` is empty."""
+    where, values = "at BETWEEN ? AND ? AND (? = '' OR who = ? COLLATE NOCASE)", (start, end, who, who)
+    total = file.rows(f"SELECT count(*) AS number FROM deeds WHERE {where}", values)[0]["number"]
+    query = f"SELECT * FROM deeds WHERE {where} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?"
+    return AuditEntries([AuditEntry(**dict(row)) for row in file.rows(query, (*values, most, first))], total)

@@ -42,7 +42,6 @@ class AlertHistory:
     def __init__(self, file: AlertsFile, signals: Mapping[str, Signal]) -> None:
         self.file = file
         self._signals = signals
-        self._statuses = self.statuses()
         self._tidied = 0
 
     def statuses(self) -> dict[Key, Status]:
@@ -50,14 +49,10 @@ class AlertHistory:
         rows = self.file.rows("SELECT * FROM statuses")
         return {key_of(row["key"]): Status(State(row["state"]), row["since"]) for row in rows}
 
-    def last_evaluation(self) -> int | None:
-        """The last evaluation that was kept (UTC ns)."""
-        return last_evaluation(self.file)
-
     def step(
         self,
         at: int,
-        transitions: Sequence[StateChange],
+        changes: Sequence[StateChange],
         statuses: Mapping[Key, Status],
         *,
         now: int,
@@ -67,42 +62,40 @@ class AlertHistory:
     ) -> frozenset[Key]:
         """Keep the evaluation at `at`, which is later than the last one.
 
-        `statuses` are those that changed, or all. `readings` are the values of what is firing, NaN for no data (the
+        `statuses` are all that are not OK. `readings` are the values of what is firing, NaN for no data (the
         alert is stale). `processes` are the top processes by host, a line each. `quiet`: nothing is notified until
         `caught_up`.
 
         Returns the keys in `statuses` that are firing and have no alert any more, because somebody retired the host:
         the loop must forget their status, so that they can fire again.
         """
-        last = self.last_evaluation()
+        last = last_evaluation(self.file)
         if last is not None and at <= last:
             raise ValueError(f"the evaluation at {iso(at)} is not after the last one, at {iso(last)}")
-        changed = {key: one for key, one in statuses.items() if self._statuses.get(key, Status()) != one}
         by_host = {host_key(host): tuple(lines) for host, lines in (processes or {}).items()}
         with self.file.transaction() as connection:
-            _keep_statuses(connection, changed)
             firing = self._firing()
             opened: dict[Key, int] = {key: row["id"] for key, row in firing.items()}
-            for one in transitions:
-                if one.after == State.FIRING and one.key not in opened:
-                    begun = self._begun(one, one.at, by_host.get(host_key(one.subject.host), ()))
-                    opened[one.key] = begin(connection, replace(begun, hold=quiet), now)
-                    count_firing(connection, opened[one.key], now)
-                elif one.before == State.FIRING and one.after != State.FIRING and one.key in opened:
-                    end(connection, opened.pop(one.key), one.at, now, "recovered", hold=quiet)
-                    firing.pop(one.key, None)
+            for change in changes:
+                key = change.key
+                if change.after == State.FIRING and key not in opened:
+                    begun = self._begun(change, change.at, by_host.get(host_key(change.subject.host), ()))
+                    opened[key] = begin(connection, replace(begun, hold=quiet), now)
+                    count_firing(connection, opened[key], now)
+                elif change.before == State.FIRING and change.after != State.FIRING and key in opened:
+                    end(connection, opened.pop(key), change.at, now, "recovered", hold=quiet)
+                    firing.pop(key, None)
             _read(connection, firing, readings or {}, at, now)
             end_flapping(connection, at, now)
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LAST, at))
             if now - self._tidied >= _TIDY_EVERY:
                 tidy(connection, now)
-            lost = frozenset(key for key, one in statuses.items() if one.state == State.FIRING) - opened.keys()
-            _keep_statuses(connection, dict.fromkeys(lost, Status()))
+            lost = frozenset(key for key, status in statuses.items() if status.state == State.FIRING) - opened.keys()
+            before, after = self.statuses(), {key: status for key, status in statuses.items() if key not in lost}
+            _keep_statuses(connection, dict.fromkeys(before.keys() - after.keys(), Status()))
+            _keep_statuses(connection, {key: status for key, status in after.items() if before.get(key) != status})
         if now - self._tidied >= _TIDY_EVERY:
             self._tidied = now
-        self._statuses |= changed
-        for key in lost:
-            self._statuses.pop(key, None)
         return lost
 
     def caught_up(self) -> None:
@@ -110,15 +103,15 @@ class AlertHistory:
         with self.file.transaction() as connection:
             connection.execute("UPDATE alerts SET hold = 0 WHERE hold")
 
-    def amend(self, key: Key, start: int, episodes: Iterable[AlertInterval], *, now: int) -> None:
+    def amend(self, key: Key, start: int, intervals: Iterable[AlertInterval], *, now: int) -> None:
         """Replace the history of one rule and subject from `start` on; what is new in it is marked late.
 
-        `episodes` are all that were firing at `start` or later. What fired and ended is never notified. An alert that
+        `intervals` are all that were firing at `start` or later. What fired and ended is never notified. An alert that
         is firing stays so, only its beginning may change: the next evaluation decides whether it ends.
         """
-        found = list(episodes)
-        closed = {(one.since, one.fired_at, one.ended_at): one for one in found if one.ended_at is not None}
-        open_one = next((one for one in found if one.ended_at is None), None)
+        every = list(intervals)
+        closed = {(one.since, one.fired_at, one.ended_at): one for one in every if one.ended_at is not None}
+        open_one = next((one for one in every if one.ended_at is None), None)
         with self.file.transaction() as connection:
             rows = connection.execute(
                 "SELECT * FROM alerts WHERE key = ? AND kind = 'rule' AND replaced_at IS NULL"
@@ -136,17 +129,20 @@ class AlertHistory:
                 elif closed.pop((row["since"], row["fired_at"], row["ended_at"]), None) is None:
                     connection.execute("UPDATE alerts SET replaced_at = ?, hush = 1 WHERE id = ?", (now, row["id"]))
                     record(connection, row["id"], row["fired_at"], now, "amended", note="replaced: samples came late")
-            for one in closed.values():
-                _add_late(connection, self._begun(one, one.fired_at), one, now)
+            for interval in closed.values():
+                alert = begin(connection, replace(self._begun(interval, interval.fired_at), late=True), now)
+                connection.execute(
+                    "UPDATE alerts SET worst = ?, ended_at = ?, ended_how = 'recovered' WHERE id = ?",
+                    (None if math.isnan(interval.worst) else interval.worst, interval.ended_at, alert),
+                )
+                count(connection, "late alerts")
 
     def fire_late(self, one: AlertInterval, *, now: int) -> None:
         """Begin an alert that late samples have shown to fire still, and that is to be notified."""
-        status = Status(State.FIRING, one.since)
         with self.file.transaction() as connection:
             alert = begin(connection, replace(self._begun(one, one.fired_at), late=True), now)
             connection.execute("UPDATE alerts SET hush = 0 WHERE id = ?", (alert,))
-            _keep_statuses(connection, {one.key: status})
-        self._statuses[one.key] = status
+            _keep_statuses(connection, {one.key: Status(State.FIRING, one.since)})
 
     def end_late(self, key: Key, one: AlertInterval | None, at: int, *, now: int) -> None:
         """End an alert that fires, as late samples have shown that it did: as `one`; or, if it never fired, at `at`."""
@@ -162,7 +158,6 @@ class AlertHistory:
                 ended = at if one is None or one.ended_at is None else one.ended_at
                 end(connection, row["id"], ended, now, "recovered")
             _keep_statuses(connection, {key: Status()})
-        self._statuses.pop(key, None)
 
     def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
         """Close the alerts of rules that are not judged any more (by rule and host), and forget their statuses."""
@@ -170,10 +165,8 @@ class AlertHistory:
             for row in self._firing().values():
                 if not is_judged(row["rule"], row["host"]):
                     end(connection, row["id"], at, now, "rule removed")
-            gone = [key for key in self._statuses if not is_judged(key[0], key[1])]
-            connection.executemany("DELETE FROM statuses WHERE key = ?", [(key_text(key),) for key in gone])
-        for key in gone:
-            del self._statuses[key]
+            gone = [key for key in self.statuses() if not is_judged(key[0], key[1])]
+            _keep_statuses(connection, dict.fromkeys(gone, Status()))
 
     def _firing(self) -> dict[Key, sqlite3.Row]:
         rows = self.file.rows(
@@ -243,11 +236,11 @@ def last_evaluation(file: AlertsFile) -> int | None:
 
 
 def _keep_statuses(connection: sqlite3.Connection, statuses: Mapping[Key, Status]) -> None:
-    for key, one in statuses.items():
-        if one == Status():
+    for key, status in statuses.items():
+        if status == Status():
             connection.execute("DELETE FROM statuses WHERE key = ?", (key_text(key),))
         else:
-            values = (key_text(key), int(one.state), one.since)
+            values = (key_text(key), int(status.state), status.since)
             connection.execute("INSERT OR REPLACE INTO statuses VALUES (?, ?, ?)", values)
 
 
@@ -270,12 +263,3 @@ def _read(
                 "UPDATE alerts SET stale = ?, last = ?, worst = ? WHERE id = ?",
                 (stale, last, None if math.isnan(worst) else worst, row["id"]),
             )
-
-
-def _add_late(connection: sqlite3.Connection, begun: NewAlert, one: AlertInterval, now: int) -> None:
-    alert = begin(connection, replace(begun, late=True), now)
-    connection.execute(
-        "UPDATE alerts SET worst = ?, ended_at = ?, ended_how = 'recovered' WHERE id = ?",
-        (None if math.isnan(one.worst) else one.worst, one.ended_at, alert),
-    )
-    count(connection, "late alerts")

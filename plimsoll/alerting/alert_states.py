@@ -5,8 +5,7 @@ from math import nan
 
 import numpy as np
 
-from plimsoll.alerting.latest_evaluation import CROSSED, HostRows, LatestEvaluation, RuleStates
-from plimsoll.alerting.rule_batch import RuleBatch
+from plimsoll.alerting.latest_evaluation import CROSSED, HostRows, LatestEvaluation, RuleBatch, RuleStates
 from plimsoll.alerting.rule_targets import Key, RuleTarget
 from plimsoll.alerting.state_changes import StateChange
 from plimsoll.model.samples import Samples

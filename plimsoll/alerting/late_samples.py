@@ -78,22 +78,19 @@ class LateSamples:
                 self._note(hosts.names[number], int(first[number]))
             self._series.update((id(points.series[at]), points.series[at]) for at in np.unique(which).tolist())
 
-    def amend(self, evaluator: Evaluator, site: Site, given: GivenFacts, last: int, now: int) -> bool:
-        """Amend the history of one host up to `last`, the last evaluation that was kept; `evaluator` goes on from it.
-
-        Whether there was one to amend.
-        """
+    def amend(self, evaluator: Evaluator, site: Site, given: GivenFacts, last: int, now: int) -> None:
+        """Amend the history of one host up to `last`, the last evaluation that was kept; go on from it."""
         if now < self._next:
-            return False
+            return
         with self._lock:
             due = [host for host in self._first_late if now - self._amended.get(host, 0) >= _EVERY]
             if not due:
-                return False
+                return
             host, series = due[0], self._series.values()
             start = min(max(self._first_late.pop(host), last - _LONGEST), last)
             self._series = {}
         if host_key(host) in retired(self._history.file):
-            return False
+            return
         self._amended[host] = now
         begun = time.thread_time()
         evaluator.reread(series)
@@ -102,11 +99,10 @@ class LateSamples:
         except TimeoutError:
             _log.warning("%s: its history is not amended by late samples: it has too many series", host)
             self._amended[host] = now + _AGAIN - _EVERY
-            return False
+            return
         finally:
             self._next = now + int(_APART * (time.thread_time() - begun) * SECOND)
         self._apply(evaluator, replay, now)
-        return True
 
     def _replay(self, site: Site, given: GivenFacts, host: str, start: int, last: int) -> _Replay:
         """Judge a host once more. TimeoutError if that takes too long."""

@@ -1,6 +1,6 @@
 """Rules for their subjects as they were after the last evaluation: a column for each rule, a row for each subject."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
@@ -9,12 +9,160 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.alerting.rule_targets import Key, RuleTarget
+from plimsoll.alerting.state_changes import StateChange
+from plimsoll.hosts.facts import UnknownFact
 from plimsoll.model.log import Times, Values
 from plimsoll.model.series import HostKey
+from plimsoll.rules.crossings import worst_of
+from plimsoll.rules.evaluate import Judge, Part
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.states import State, States
+from plimsoll.rules.states import State, States, Status, Truth, settled, step
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.tracks import Matrix
+
+
+class RuleBatch:
+    """A rule as it applies to subjects, its conditions at the last evaluation, and its states.
+
+    Attributes:
+        states: PENDING or FIRING, and OK for all else.
+        since: From when the condition has been true (UTC ns), where it is pending or firing.
+        worst: Of those that are pending, the worst value since then.
+        limits: The limits of the subjects.
+        values: The reduced values at the last evaluation; NaN for no data.
+        known: Whether the condition was known at the last evaluation.
+        odd: The reduced values that cannot be; NaN elsewhere.
+        retired: Which subjects are of hosts that are retired: nothing of them is known.
+    """
+
+    def __init__(self, targets: Sequence[RuleTarget]) -> None:
+        self.rule = targets[0].rule
+        self.targets = targets
+        self.keys: list[Key] = [target.key for target in targets]
+        count = len(targets)
+        self.states = np.zeros(count, dtype=np.int8)
+        self.since = np.zeros(count, dtype=np.int64)
+        self.worst = np.full(count, nan)
+        self.limits = Limits(targets, [None] * count)
+        self.values = np.full(count, nan)
+        self.known = np.zeros(count, dtype=np.bool_)
+        self.odd = np.full(count, nan)
+        self.retired = np.zeros(count, dtype=np.bool_)
+        self._parts: list[tuple[Part, NDArray[np.intp]]] | None = None
+        self._evaluations = 0
+
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """Which rows are pending or firing."""
+        return (self.states == State.PENDING) | (self.states == State.FIRING)
+
+    def status(self, row: int) -> Status:
+        """The status, if it is pending or firing."""
+        state = State(int(self.states[row]))
+        return Status(state, int(self.since[row])) if state in CROSSED else Status()
+
+    def set(self, row: int, status: Status, worst: float = nan) -> None:
+        """Go on from a status."""
+        is_active = status.state in CROSSED
+        self.states[row] = status.state if is_active else State.OK
+        self.since[row] = status.since if is_active and status.since is not None else 0
+        self.worst[row] = worst if status.state == State.PENDING else nan
+
+    def intervals_changed(self, widest: int) -> None:
+        """Windows up to so long (ns) may be others now, as they are at least two sampling intervals."""
+        if min(condition.over for condition in self.rule.conditions) < widest:
+            self._parts = None
+
+    def advance(
+        self,
+        judge: Judge,
+        at: Times,
+        lacking: Callable[[RuleTarget, str], None],
+        covered: Callable[[RuleTarget, int], int | None],
+    ) -> Iterator[tuple[Key, Status, StateChange | None]]:
+        """Judge at these evaluations, and yield what changes: the key, the status, and the change of state if any.
+
+        `lacking` is called with the facts that are not known: who needs them is not judged. `covered` gives how much of
+        the window of a rule samples cover at an evaluation.
+        """
+        if self._parts is None or len(at) > self._evaluations:
+            self._parts, self._evaluations = [*self._make_parts(judge, len(at), lacking)], len(at)
+        for part, rows in self._parts:
+            matrix = judge.matrix(part, at)
+            if self.retired[rows].any():
+                matrix = matrix.without(self.retired[rows])
+            if len(matrix.times):
+                self.values[rows] = matrix.values[:, -1]
+                self.known[rows] = matrix.enter[:, -1] != Truth.NO_DATA
+                self.odd[rows] = matrix.impossible[:, -1]
+            yield from self._step(matrix, rows, covered)
+
+    def _make_parts(
+        self, judge: Judge, evaluations: int, lacking: Callable[[RuleTarget, str], None]
+    ) -> Iterator[tuple[Part, NDArray[np.intp]]]:
+        parts = [(target.subject, target.origin) for target in self.targets]
+        self.limits = Limits(self.targets, [*self.limits.each])  # pages may be reading the last ones
+        try:
+            yield from self._place_parts([*judge.parts(self.rule, parts, evaluations)], [*range(len(parts))])
+        except UnknownFact:
+            for row, part in enumerate(parts):
+                try:
+                    yield from self._place_parts([*judge.parts(self.rule, [part], evaluations)], [row])
+                except UnknownFact as unknown:
+                    lacking(self.targets[row], unknown.fact)
+
+    def _place_parts(self, parts: Sequence[Part], rows: Sequence[int]) -> Iterator[tuple[Part, NDArray[np.intp]]]:
+        at = 0
+        for part in parts:
+            of_part = rows[at : at + len(part.subjects)]
+            at += len(of_part)
+            for row, healthy in zip(of_part, part.limits.each, strict=True):
+                self.limits.each[row] = healthy
+            yield part, np.array(of_part)
+
+    def _step(
+        self, matrix: Matrix, rows: NDArray[np.intp], covered: Callable[[RuleTarget, int], int | None]
+    ) -> Iterator[tuple[Key, Status, StateChange | None]]:
+        hold = self.rule.for_
+        for column, at in enumerate(matrix.times.tolist()):
+            states, since = self.states[rows], self.since[rows]
+            enter, stay = matrix.enter[:, column], matrix.stay[:, column]
+            same = settled(states, since, at, enter, stay, hold)
+            self._worsen(rows, np.flatnonzero(same & (states == State.PENDING)), matrix, column)
+            for place in np.flatnonzero(~same).tolist():
+                row = int(rows[place])
+                before, value = self.status(row), float(matrix.values[place, column])
+                after = step(before, at, int(enter[place]), int(stay[place]), hold)
+                limit, worst = matrix.healthy[place], nan
+                if after.state in CROSSED:
+                    worst = worst_of(limit, np.array([self.worst[row], value]))
+                self.set(row, after, worst)
+                change = None
+                if after.state != before.state and (after.state in CROSSED or before.state in CROSSED):
+                    target = self.targets[row]
+                    begun = after.since if after.state in CROSSED else None
+                    states_, seen = (before.state, after.state), covered(target, at)
+                    change = StateChange(
+                        at, self.rule, target.subject, *states_, begun, value, limit, target.note, seen, worst
+                    )
+                yield self.keys[row], after, change
+
+    def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], matrix: Matrix, column: int) -> None:
+        """Keep the worst values of those that stay pending."""
+        if not len(pending):
+            return
+        worsening, values = rows[pending], matrix.values[pending, column]
+        match matrix.healthy[0].worse:
+            case "higher":
+                self.worst[worsening] = np.fmax(self.worst[worsening], values)
+            case "lower":
+                self.worst[worsening] = np.fmin(self.worst[worsening], values)
+            case "either":
+                limits = np.array([matrix.healthy[place].limit for place in pending.tolist()])
+                further = ~(np.abs(self.worst[worsening] - limits) >= np.abs(values - limits)) & ~np.isnan(values)
+                self.worst[worsening] = np.where(further, values, self.worst[worsening])
+
 
 CROSSED = (State.PENDING, State.FIRING)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from threading import Event, Lock
 
 from plimsoll.alerting import actions
-from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.alert_history import AlertHistory, last_evaluation
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.clock_skew import ClockSkew
 from plimsoll.alerting.evaluator import Evaluator, evaluations
@@ -15,7 +15,7 @@ from plimsoll.alerting.health import Progress
 from plimsoll.alerting.host_inventory import HostInventory, LastSample, retired
 from plimsoll.alerting.late_samples import LateSamples
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
-from plimsoll.alerting.rule_targets import Key, Site
+from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.alerting.series_index import MOST_HOSTS, Stopped
 from plimsoll.hosts.facts import GivenFacts
@@ -25,7 +25,7 @@ from plimsoll.model.points import Points
 from plimsoll.model.series import HostKey, host_key
 from plimsoll.model.times import SECOND, duration_text, iso
 from plimsoll.rules.grid import EVERY
-from plimsoll.rules.states import State, Status
+from plimsoll.rules.states import State
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import SampleReader
 
@@ -79,7 +79,6 @@ class AlertLoop:
         self._evaluator: Evaluator | None = None
         self._last: int | None = None
         self._reading: int | None = None  # the evaluation whose samples are being read, or were
-        self._kept: dict[Key, Status] = {}
         self._seen: dict[str, LastSample] = {}
         self._lock = Lock()
         self._fresh: tuple[Site, GivenFacts] | None = None
@@ -118,13 +117,8 @@ class AlertLoop:
         try:
             self._self_monitoring.step(self._troubles(), now)
             self._evaluate(now)
-            evaluator, last = self._evaluator, self._last
-            if (
-                evaluator
-                and last is not None
-                and self._late_samples.amend(evaluator, self._site, self._given, last, now)
-            ):
-                self._kept = dict(evaluator.states.statuses)
+            if self._evaluator and self._last is not None:
+                self._late_samples.amend(self._evaluator, self._site, self._given, self._last, now)
         except Stopped:
             self._evaluator = None
         except (Unreachable, Unusable, NotKept) as error:
@@ -190,14 +184,13 @@ class AlertLoop:
 
     def _start(self, due: int) -> Evaluator:
         actions.keep_known_rules(self._history.file, self._site.catalogue.rules)
-        self._last = self._history.last_evaluation()
+        self._last = last_evaluation(self._history.file)
         self._history.keep_only(self._site.is_judged, due, now=due)
-        self._kept = dict(self._history.statuses())
         self._evaluator = Evaluator(
             self._store,
             self._site,
             self._given,
-            self._kept,
+            self._history.statuses(),
             most_hosts=self._most_hosts,
             oldest=self._inventory.oldest_first(),
             check=self._check,
@@ -214,19 +207,17 @@ class AlertLoop:
         evaluator.states.retire(frozenset(gone))
         self._reading = int(at[-1])
         step = evaluator.advance(at)
-        ended = dict.fromkeys(self._kept.keys() - step.statuses.keys(), Status())
         fired = {change.subject.host for change in step.changes if change.after == State.FIRING}
         lost = self._history.step(
             step.at,
             step.changes,
-            {**ended, **step.statuses},
+            step.statuses,
             now=now,
             readings=step.readings,
             processes={} if is_quiet else self._processes(step.at, fired),
             quiet=is_quiet,
         )
         evaluator.states.forget(lost)
-        self._kept = dict(evaluator.states.statuses)
         self._last = step.at
         for host, newest in step.heard.items():
             left = gone.get(host_key(host))

@@ -15,8 +15,7 @@ from apprise.plugins.opsgenie import OPSGENIE_API_LOOKUP, NotifyOpsgenie
 from apprise.plugins.pagerduty import NotifyPagerDuty
 
 from plimsoll.model.errors import Unusable, printable
-from plimsoll.notify.events import Event, Value, alert_fields
-from plimsoll.notify.messages import Message
+from plimsoll.notify.messages import Event, Message, Value, alert_fields
 from plimsoll.notify.redaction import hide, hide_in_logs, redacted
 from plimsoll.notify.settings import NotifySettings
 from plimsoll.notify.webhooks import SCHEMES, Alertmanager, close_opsgenie

@@ -1,30 +1,75 @@
 """Writes the message for a group of alerts: a short title, and what a person needs to act."""
 
+import hashlib
+import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from plimsoll.alerting.alert import Alert, IncidentKey
-from plimsoll.alerting.causes import cause, certainty, short_resource
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.wording import (
     brief_sentence,
+    cause,
+    certainty,
     ended_sentence,
     evidence,
     fired_sentence,
     headline,
     remains_sentence,
+    short_resource,
     still_sentence,
 )
 from plimsoll.model.errors import printable
 from plimsoll.model.remark import counted
 from plimsoll.model.series import host_key
-from plimsoll.model.times import Zone, duration_text
-from plimsoll.notify.events import Event, event
+from plimsoll.model.times import Zone, duration_text, iso
 from plimsoll.notify.grouping import ENDED, MOST_AN_HOUR, PACE, Group, Item
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
+
+State: TypeAlias = Literal["firing", "resolved"]
+
+
+Value: TypeAlias = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An incident that fires or is over.
+
+    Attributes:
+        key: The same for all events of the incident: `plimsoll:web01/cpu`.
+        state: Whether it fires.
+        title: The incident in a few words.
+        text: The incident in full.
+        link: Its page, or the command that shows it.
+        alerts: What is said of its alerts, the gravest first.
+    """
+
+    key: str
+    state: State
+    title: str
+    text: str
+    link: str
+    alerts: Sequence[Alert]
+
+    @property
+    def worst(self) -> Alert:
+        """The alert that stands for the incident."""
+        return self.alerts[0]
+
+    @property
+    def severity(self) -> Severity:
+        """The severity of its gravest alert."""
+        return self.worst.severity
+
+    def fields(self) -> dict[str, Value]:
+        """The fields of its gravest alert, as webhooks have them."""
+        return alert_fields(self.worst, self.key, self.state, self.link)
+
 
 MOST_IN_FULL = 10
 MOST_LINES = 40
@@ -249,3 +294,43 @@ def _rank(one: Item) -> tuple[bool, int, bool, int, str, str, int]:
 
 def _label(level: str) -> str:
     return level.upper() if level == "critical" else level.capitalize()
+
+
+def event(told: Sequence[Item], title: str, text: str, link: str) -> Event:
+    """The event of an incident's items, which all fire or all ended."""
+    state: State = "resolved" if told[0].what in ENDED else "firing"
+    return Event(incident_key(told[0].alert), state, title, text, link, [one.alert for one in told])
+
+
+def incident_key(alert: Alert) -> str:
+    """The key of the incident of an alert, at most 255 characters, as pagers take."""
+    parts = [part for part in alert.incident if part]
+    key = f"plimsoll:{'/'.join(parts)}"
+    if len(key) <= 255 and key.isprintable():
+        return key
+    return f"plimsoll:{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}"
+
+
+def alert_fields(alert: Alert, key: str, state: State, link: str) -> dict[str, Value]:
+    """An alert for other programs. Times are ISO 8601 in UTC, values in the signal's unit; null is none."""
+    return {
+        "id": alert.id,
+        "key": key,
+        "state": state,
+        "severity": alert.severity,
+        "kind": alert.kind,
+        "host": alert.host,
+        "instance": alert.instance,
+        "rule": alert.rule,
+        "signal": alert.signal,
+        "signal_title": alert.details.title,
+        "value": None if math.isnan(alert.last) else alert.last,
+        "worst": None if math.isnan(alert.worst) else alert.worst,
+        "unit": alert.details.unit,
+        "limit": alert.details.limit,
+        "since": iso(alert.begin),
+        "fired_at": iso(alert.fired_at),
+        "ended_at": None if alert.ended_at is None else iso(alert.ended_at),
+        "late": alert.late,
+        "link": link,
+    }

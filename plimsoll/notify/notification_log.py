@@ -62,7 +62,7 @@ class NotificationLog:
             f" {query} ended_at IS NOT NULL AND told.what = 'fired'",
             (self._name, now - FORGOTTEN, self._name),
         )
-        told = self._file.rows(
+        rows = self._file.rows(
             "SELECT alert, what, at, times FROM told JOIN alerts ON id = alert WHERE target = ?"
             " AND (ended_at IS NULL OR what = 'fired')",
             (self._name,),
@@ -72,11 +72,14 @@ class NotificationLog:
             (self._name, now - HOST_EVERY),
         )
         sent = self._file.rows("SELECT at FROM notifications WHERE target = ? AND at > ?", (self._name, now - HOUR))
-        in_order = sorted([*every, *map(alert_of, ended)], key=lambda alert: alert.id)
+        told = {row["alert"]: Notified(row["what"], row["at"], row["times"]) for row in rows}
+        in_order = sorted(
+            [*every, *map(alert_of, ended)], key=lambda alert: (alert.id in told, alert.ended_at is not None, alert.id)
+        )
         return Situation(
             alerts=[alert for alert in in_order if alert.severity in policy.severities],
             firing=every,
-            told={row["alert"]: Notified(row["what"], row["at"], row["times"]) for row in told},
+            told=told,
             silences=silences.active(self._file, now),
             hosts={host_key(row["host"]): row["at"] for row in hosts},
             sent=[row["at"] for row in sent],

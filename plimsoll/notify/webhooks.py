@@ -12,8 +12,7 @@ from urllib3.exceptions import HTTPError
 from plimsoll.model.errors import Unusable
 from plimsoll.model.http_connections import last_cause
 from plimsoll.model.times import iso
-from plimsoll.notify.events import Event
-from plimsoll.notify.messages import Message
+from plimsoll.notify.messages import Event, Message
 from plimsoll.notify.redaction import redacted
 
 SCHEMES = {"alertmanager": "http", "alertmanagers": "https"}

@@ -2,15 +2,20 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event, RLock, Thread
+from typing import TypeAlias
 
-from plimsoll.alerting import audit_log
+from starlette.routing import BaseRoute
+
+from plimsoll.alerting import actions
 from plimsoll.alerting.alert_history import AlertHistory, damaged_files, open_alerts_file
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.host_inventory import HostInventory
-from plimsoll.alerting.loop import AlertLoop
+from plimsoll.alerting.loop import DELAY, AlertLoop
 from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem
@@ -20,6 +25,7 @@ from plimsoll.collect.processes import ProcessWatch
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
+from plimsoll.model.times import SECOND
 from plimsoll.notify.delivery import Send, senders
 from plimsoll.notify.heartbeat import Heartbeat
 from plimsoll.notify.redaction import hide_in_logs
@@ -28,11 +34,12 @@ from plimsoll.notify.test_message import TargetTester
 from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.receive.writing import NotWritten, Writing
+from plimsoll.receive.writing import Busy, NotWritten, Writing
+from plimsoll.rules.grid import EVERY
 from plimsoll.serve.access import Access, TrustedProxy
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.limits import Limits
-from plimsoll.serve.listen import Listen
+from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.principals import Role, RolesOf
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Certificate, Serving
@@ -42,10 +49,95 @@ from plimsoll.up import settings as up_settings
 from plimsoll.up.reloading import Reloaded
 from plimsoll.up.running import OnlyOne
 from plimsoll.up.settings import ProxySettings, UpSettings
-from plimsoll.up.setup import Setup
-from plimsoll.up.sources import Sources
 from plimsoll.up.watchdog import Watchdog
 from plimsoll.up.watched import Watched
+
+# Gives the points of now (UTC ns).
+Source: TypeAlias = Callable[[int], Points]
+
+
+_WRITTEN_WITHIN_S = 60
+
+
+_sources_log = logging.getLogger(__name__)
+
+
+class Sources:
+    """Asks each source for its points every 10 s, on the grid of evaluations, and has them written."""
+
+    def __init__(self, sources: Sequence[Source], writing: Writing) -> None:
+        self._sources = sources
+        self._writing = writing
+        self._stop = Event()
+        self._thread = Thread(target=self._run, name="sources", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after what is being collected."""
+        self._stop.set()
+        if self._thread.ident:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait((EVERY - time.time_ns() % EVERY) / SECOND):
+            now = time.time_ns()
+            for source in self._sources:
+                try:
+                    self._writing.put(source(now)).result(_WRITTEN_WITHIN_S)
+                except Busy:
+                    _sources_log.warning(
+                        "more samples wait to be written than are held: those of this computer are left out"
+                    )
+                except (NotWritten, TimeoutError) as error:
+                    _sources_log.error("the samples of this computer cannot be written: %s", error)
+                except Exception:  # the others are to go on
+                    _sources_log.exception("collecting failed")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How to run.
+
+    `sources` are asked for points every 10 s; `host` is the name under which one of them collects this computer.
+    `delay` (ns) is how long after its time an evaluation is performed. `pages` makes the pages to serve. `url` is the
+    address under which people reach it, where that is not the one it listens on. `read` reads plimsoll.toml anew.
+    `silent` says which counters of this computer have not answered, and for how many seconds.
+    """
+
+    folder: Path
+    listen: Listen = field(default_factory=Listen)
+    sources: Sequence[Source] = ()
+    host: str | None = None
+    certificate: Certificate | None = None
+    allowed_hosts: Sequence[str] = ()
+    delay: int = DELAY
+    pages: Callable[[Watched], Sequence[BaseRoute]] = lambda _: ()
+    url: PublicAddress | None = None
+    read: Callable[[], tuple[Site, GivenFacts]] | None = None
+    silent: Callable[[], Mapping[str, float]] = dict
+
+    @property
+    def names(self) -> list[str]:
+        """The names by which clients call it, but those of the address that it listens on."""
+        public = self.url.host if self.url and not self.url.is_loopback else None
+        return [*self.allowed_hosts, *([public] if public else [])]
+
+    def check_login(self, settings: UpSettings) -> None:
+        """Unusable if others than this machine are to reach it by a name, through a proxy, and need no login."""
+        if self.names and self.listen.is_loopback and settings.login != "always":
+            raise Unusable(
+                f"{', '.join(self.names)}: leads here only through a proxy, whose clients would need no "
+                f'login: write login = "always" into {self.folder / up_settings.FILE_NAME}'
+            )
+        if settings.proxy and self.listen.is_loopback and settings.login != "always":
+            raise Unusable(
+                f'{self.folder / up_settings.FILE_NAME}: proxy: what it passes on needs login = "always", or whoever '
+                "names nobody would need no login"
+            )
+
 
 _TIDY_S = 60.0
 _DAY_S = 86_400
@@ -206,7 +298,7 @@ class Up:
 
     def _done_by_owner(self, what: str) -> None:
         with suppress(NotKept):  # it is done all the same
-            audit_log.add(self._file, audit_log.Actor("the owner", "command"), time.time_ns(), what)
+            actions.add(self._file, actions.Actor("the owner", "command"), time.time_ns(), what)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.alerting import alert_queries, silences
-from plimsoll.alerting.alert_history import AlertHistory, damaged_files, open_alerts_file
+from plimsoll.alerting.alert_history import AlertHistory, damaged_files, last_evaluation, open_alerts_file
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
 from plimsoll.alerting.firing import firing
 from plimsoll.alerting.state_changes import AlertInterval
@@ -84,7 +84,7 @@ def test_statuses_survive_a_restart(world, file, tmp_path):
     world.step("WEB02")
     file.close()
     again = AlertHistory(AlertsFile(tmp_path / NAME), world.catalogue.signals)
-    assert again.last_evaluation() == world.at
+    assert last_evaluation(again.file) == world.at
     assert again.statuses() == {(CPU, "web02", None): Status(State.FIRING, T0 + EVERY)}
     assert [one.host for one in alert_queries.firing(again.file)] == ["WEB02"]
     if sys.platform != "win32":
@@ -132,7 +132,7 @@ def test_a_full_disk_keeps_nothing_of_a_step_which_can_be_repeated(world, file):
     many = [f"H{n}" for n in range(500)]
     with pytest.raises(NotKept, match="the disk is full"):
         world.step("WEB01", *many)
-    assert world.book.last_evaluation() == T0 + EVERY
+    assert last_evaluation(file) == T0 + EVERY
     file.rows("PRAGMA max_page_count = 1000000")
     world.at, world.firing = T0 + EVERY, {(CPU, "WEB01", None): 0}
     world.step("WEB01", *many)
@@ -277,7 +277,7 @@ def test_after_a_kill_each_step_is_there_whole_or_not_at_all(tmp_path):
         acknowledged = int((said + rest).rpartition("\n")[0].split()[-1])
         file = AlertsFile(path)
         book = World(file).book
-        last = book.last_evaluation()
+        last = last_evaluation(file)
         assert last in (acknowledged, acknowledged + EVERY)
         firing = [one for one in alert_queries.firing(file) if one.kind == "rule"]
         odd = (last - T0) // EVERY % 2

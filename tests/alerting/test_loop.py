@@ -8,11 +8,10 @@ from threading import Event
 import numpy as np
 import pytest
 
-from plimsoll.alerting.actions import silence
-from plimsoll.alerting.alert_history import AlertHistory
+from plimsoll.alerting.actions import Actor, silence
+from plimsoll.alerting.alert_history import AlertHistory, last_evaluation
 from plimsoll.alerting.alert_queries import firing, history
 from plimsoll.alerting.alerts_file import AlertsFile
-from plimsoll.alerting.audit_log import Actor
 from plimsoll.alerting.host_inventory import HostInventory, hosts, retire
 from plimsoll.alerting.loop import AlertLoop
 from plimsoll.alerting.replay import replay
@@ -151,7 +150,7 @@ def kept(world):
 
 
 def replayed(world, start=START):
-    last = AlertHistory(world.file, SITE.catalogue.signals).last_evaluation()
+    last = last_evaluation(world.file)
     assert last is not None
     found = replay(world.store, SITE, GivenFacts(), start, last)
     return sorted((one.key, one.since, one.fired_at, one.ended_at) for one in found)

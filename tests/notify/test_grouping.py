@@ -6,10 +6,9 @@ from contextlib import suppress
 import pytest
 
 from plimsoll.alerting import silences
-from plimsoll.alerting.actions import acknowledge
+from plimsoll.alerting.actions import Actor, acknowledge
 from plimsoll.alerting.alert_queries import firing
 from plimsoll.alerting.alerts_file import NotKept
-from plimsoll.alerting.audit_log import Actor
 from plimsoll.alerting.host_inventory import HostInventory, LastSample, retire
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring

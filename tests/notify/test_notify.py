@@ -14,6 +14,7 @@ import pytest
 from apprise.plugins.opsgenie import OPSGENIE_API_LOOKUP
 from apprise.plugins.pagerduty import PAGERDUTY_API_LOOKUP
 
+from plimsoll.alerting.alert_history import last_evaluation
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
@@ -167,7 +168,7 @@ def test_a_message_is_not_lost_when_its_sender_is_killed(tmp_path):
     )
     assert run.stdout.count("CRITICAL") == 1, run.stderr
     world = World(AlertsFile(path))
-    world.at = world.book.last_evaluation() or 0
+    world.at = last_evaluation(world.file) or 0
     world.firing = {(CPU, "WEB01", None): 1, (CPU, "WEB02", None): 1}
     phone = Phone(world)
     phone.step("WEB01", "WEB02", times=12)

@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 import pytest
 
 from plimsoll.alerting import actions, silences
+from plimsoll.alerting.actions import Actor
 from plimsoll.alerting.alert_queries import alert, firing
-from plimsoll.alerting.audit_log import Actor
 from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.model.times import SECOND

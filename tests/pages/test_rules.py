@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from plimsoll.alerting import audit_log
+from plimsoll.alerting import actions
 from plimsoll.hosts import overlay
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State
@@ -120,5 +120,5 @@ def test_a_limit_is_changed_for_a_host_and_taken_back(told, duckdb):
             assert "a batch server" in answer.data.decode() or wrong == {"reason": ""}  # what was typed is there still
         assert sent("limit/undo", {"host": "WEB01"}).status == 303
         assert not file.exists()
-    what = [one.what for one in audit_log.found(told.file, 0, 2**62, "anna", 0, 9).deeds]
+    what = [one.what for one in actions.found(told.file, 0, 2**62, "anna", 0, 9).deeds]
     assert what == [f"changed the limit of {CPU} on WEB01 to < 97 %, for 20m: a batch server"]

@@ -9,7 +9,7 @@ from ipaddress import ip_network
 import pytest
 from fastapi import FastAPI
 
-from plimsoll.alerting import audit_log
+from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.model.errors import Unusable
 from plimsoll.pages.application import routes
@@ -55,7 +55,7 @@ def note(server, headers=None, path="/api/notes", body="text=deployed"):
 def recorded(server):
     file = AlertsFile(server.folder / NAME)
     try:
-        return [(one.who, one.how, one.what) for one in audit_log.found(file, 0, 2**62, "", 0, 100).deeds]
+        return [(one.who, one.how, one.what) for one in actions.found(file, 0, 2**62, "", 0, 100).deeds]
     finally:
         file.close()
 

@@ -22,8 +22,7 @@ from plimsoll.rules.load import load
 from plimsoll.rules.subjects import Subject
 from plimsoll.serve.listen import Listen
 from plimsoll.up.running import OnlyOne
-from plimsoll.up.setup import Setup
-from plimsoll.up.up import Up
+from plimsoll.up.up import Setup, Up
 from tests.conftest import free_port
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM")

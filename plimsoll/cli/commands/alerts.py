@@ -10,13 +10,12 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.alerting import actions, alert_queries, audit_log, host_inventory, silences
+from plimsoll.alerting import actions, alert_queries, host_inventory, silences
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alert_history import last_evaluation
 from plimsoll.alerting.alerts_file import AlertsFile, NotKept
-from plimsoll.alerting.causes import cause
 from plimsoll.alerting.firing import firing, incidents
-from plimsoll.alerting.wording import ended_sentence, made_sentence, still_sentence
+from plimsoll.alerting.wording import cause, ended_sentence, made_sentence, still_sentence
 from plimsoll.api import data_folder
 from plimsoll.cli.commands.replay import replay
 from plimsoll.cli.console import print_error, print_line, print_lines
@@ -258,7 +257,7 @@ def retire(
         now = time.time_ns()
         with file.transaction() as connection:
             found, closed = host_inventory.retire(file, host, now)
-            audit_log.keep(connection, at_terminal(), now, f"retired host {found.name}")
+            actions.keep(connection, at_terminal(), now, f"retired host {found.name}")
     alerts = f", {counted(closed, 'alert')} closed" if closed else ""
     print_line(f"{found.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
 
@@ -298,9 +297,9 @@ def _list_hosts(store: Path | None) -> None:
         print_line("No host has sent anything yet")
 
 
-def at_terminal() -> audit_log.Actor:
+def at_terminal() -> actions.Actor:
     """The user of the system; under sudo the one who called it."""
-    return audit_log.Actor(os.environ.get("SUDO_USER") or getpass.getuser(), "command")
+    return actions.Actor(os.environ.get("SUDO_USER") or getpass.getuser(), "command")
 
 
 @contextmanager

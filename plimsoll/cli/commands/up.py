@@ -52,9 +52,7 @@ from plimsoll.up import settings as up_settings
 from plimsoll.up.running import OnlyOne
 from plimsoll.up.service import control_events
 from plimsoll.up.settings import StoreSettings, UpSettings
-from plimsoll.up.setup import Setup
-from plimsoll.up.sources import Source
-from plimsoll.up.up import Up
+from plimsoll.up.up import Setup, Source, Up
 
 _TICK_S = 1.0
 _OPEN_FILES = 4096  # more than serve.limits.Limits.connections

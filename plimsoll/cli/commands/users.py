@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.alerting import audit_log
+from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
 from plimsoll.api import data_folder
 from plimsoll.cli.commands.alerts import at_terminal, opened
@@ -157,7 +157,7 @@ def log(
     now = time.time_ns()
     with opened(store) as (file, zone):
         first, until = TimeRange(start, end, last).resolve(zone, now - _WEEK, now, "it is now")
-        found = audit_log.found(
+        found = actions.found(
             file, now - _WEEK if first is None else first, now if until is None else until, who, 0, _MOST_SHOWN
         )
     if json is not None:
@@ -202,7 +202,7 @@ def _record(folder: Path, what: str) -> None:
         print_notice(f"the record does not have it: {error}")
         return
     try:
-        audit_log.add(file, at_terminal(), time.time_ns(), what)
+        actions.add(file, at_terminal(), time.time_ns(), what)
     except NotKept as error:
         print_notice(f"the record does not have it: {error}")
     finally:

@@ -10,8 +10,8 @@ from starlette.datastructures import QueryParams
 from plimsoll.alerting import alert_queries, silences
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alert_queries import Event, events
-from plimsoll.alerting.causes import cause, certainty, unjudged
 from plimsoll.alerting.firing import Incident
+from plimsoll.alerting.wording import cause, certainty, unjudged
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.notify.notification_log import notifications

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting.causes import cause
 from plimsoll.alerting.firing import Incident, firing, incidents
+from plimsoll.alerting.wording import cause
 from plimsoll.dashboards.areas import Area, PanelSpec, RowSpec, load_areas
 from plimsoll.model.errors import Unusable
 from plimsoll.model.series import host_key

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from plimsoll.alerting.causes import cause
 from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import HostHealth, HostState
+from plimsoll.alerting.wording import cause
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import shortly
 from plimsoll.model.remark import listed

@@ -7,9 +7,9 @@ from itertools import chain
 import numpy as np
 
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.causes import unjudged
 from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState, RuleStates
+from plimsoll.alerting.wording import unjudged
 from plimsoll.model.log import Values
 from plimsoll.model.series import HostKey
 from plimsoll.pages.health.host_cells import Cell, cells, has_cell

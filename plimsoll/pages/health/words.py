@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from math import isnan
 
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.causes import cause, certainty
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.health import Answer, Health, HostState
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import named, state_sentence
+from plimsoll.alerting.wording import cause, certainty, named, state_sentence
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, quantity

@@ -10,10 +10,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.alerting import actions, silences
-from plimsoll.alerting.causes import cause, certainty, unjudged
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.process_lines import ProcessLines
+from plimsoll.alerting.wording import cause, certainty, unjudged
 from plimsoll.dashboards.areas import Area, load_areas
 from plimsoll.model.remark import counted
 from plimsoll.model.series import host_key

@@ -9,10 +9,10 @@ from typing import Annotated, Literal, TypeVar
 from fastapi import Path, Query, Request
 from pydantic import BeforeValidator, Field
 
-from plimsoll.alerting import actions, alert_queries, audit_log, silences
+from plimsoll.alerting import actions, alert_queries, silences
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.causes import cause
 from plimsoll.alerting.firing import Incident, firing, incidents
+from plimsoll.alerting.wording import cause
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import parse_duration
 from plimsoll.notify.alerts_document import AlertPart, SilencePart, alert_part, silence_part
@@ -262,7 +262,7 @@ def remove_note(
 def list_actions(query: Annotated[RecordQuery, Query()], watched: WatchedDependency) -> Page[DeedPart]:
     """Who did what, the latest first."""
     span = query.range(time.time_ns())
-    log = audit_log.found(watched.file, *span, query.who, query.offset, query.limit)
+    log = actions.found(watched.file, *span, query.who, query.offset, query.limit)
     return Page[DeedPart].at(log.deeds, log.total, query, DeedPart.model_validate)
 
 

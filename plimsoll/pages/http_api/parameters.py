@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from fastapi import Depends, Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from plimsoll.alerting.audit_log import Actor
+from plimsoll.alerting.actions import Actor
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone, iso
 from plimsoll.pages.shared.asking import asking

@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from plimsoll.alerting import actions
+from plimsoll.alerting.actions import Actor
 from plimsoll.alerting.alerts_file import NotKept
-from plimsoll.alerting.audit_log import Actor
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone
 from plimsoll.pages.shared.asking import asking

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.alerting import audit_log
+from plimsoll.alerting import actions
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.numbers import number
 from plimsoll.up.watched import Watched
@@ -21,7 +21,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         zone, asked = frame.zone_of(request), request.query_params
         who = asked.get("who", "").strip()
         first = max(0, (number(asked.get("page", "")) or 1) - 1) * _AT_ONCE
-        found = audit_log.found(watched.file, 0, time.time_ns(), who, first, _AT_ONCE)
+        found = actions.found(watched.file, 0, time.time_ns(), who, first, _AT_ONCE)
         return frame.page(
             request,
             "record/record.html.j2",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
-from plimsoll.alerting.audit_log import Actor
+from plimsoll.alerting.actions import Actor
 from plimsoll.hosts import overlay
 from plimsoll.model.errors import Unusable
 from plimsoll.model.series import host_key

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.causes import cause
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import ended_sentence, still_sentence
+from plimsoll.alerting.wording import cause, ended_sentence, still_sentence
 from plimsoll.model.times import Zone, duration_text
 
 

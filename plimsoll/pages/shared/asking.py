@@ -5,8 +5,8 @@ from contextlib import suppress
 
 from starlette.requests import Request
 
+from plimsoll.alerting.actions import Actor, add
 from plimsoll.alerting.alerts_file import NotKept
-from plimsoll.alerting.audit_log import Actor, add
 from plimsoll.serve.principals import person_of
 from plimsoll.up.watched import Watched
 
