@@ -10,13 +10,6 @@ from plimsoll.rules.schema.field_types import Severity
 
 NOT_WRITTEN = "samples-not-written"
 NOT_JUDGED = "not-judged"
-HOSTS_LEFT_OUT = "hosts-left-out"
-LIMITS_LEFT_OUT = "limits-left-out"
-CONNECTIONS = "connections"
-ALERTS_DAMAGED = "alerts-damaged"
-DAYS_DAMAGED = "days-damaged"
-NOT_CHECKED = "not-checked-"  # and the name of the check
-NOT_COLLECTED = "not-collected-"  # and the name of what does not answer
 NOT_NOTIFIED = "notify-"  # and the name of the target
 _HOST = "plimsoll"
 

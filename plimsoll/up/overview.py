@@ -10,19 +10,7 @@ from plimsoll.alerting.firing import Firing, Incident, firing
 from plimsoll.alerting.health import Answer, Health, HostHealth, HostState, Progress
 from plimsoll.alerting.host_inventory import Host, hosts
 from plimsoll.alerting.rule_targets import MOST, MOST_OF_HOST
-from plimsoll.alerting.self_monitoring import (
-    ALERTS_DAMAGED,
-    CONNECTIONS,
-    DAYS_DAMAGED,
-    HOSTS_LEFT_OUT,
-    LIMITS_LEFT_OUT,
-    NOT_CHECKED,
-    NOT_COLLECTED,
-    NOT_JUDGED,
-    NOT_NOTIFIED,
-    NOT_WRITTEN,
-    Problem,
-)
+from plimsoll.alerting.self_monitoring import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Problem
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
@@ -66,19 +54,19 @@ def troubles(
         yield Problem(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}{why}")
     if progress.left_out:
         yield Problem(
-            HOSTS_LEFT_OUT,
+            "hosts-left-out",
             f"{counted(progress.left_out, 'host')} {'is' if progress.left_out == 1 else 'are'} not judged: there are "
             "more than limits.hosts in up.toml; raise that if they are yours",
         )
     if progress.beyond:
         yield Problem(
-            LIMITS_LEFT_OUT,
+            "limits-left-out",
             f"{listed(sorted(progress.beyond), 3)}: not all limits are judged, as there are more than "
             f"{MOST_OF_HOST:,} on a host, or {MOST:,} on all",
         )
     if connections[0] >= _MANY * connections[1]:
         yield Problem(
-            CONNECTIONS,
+            "connections",
             f"{_MANY:.0%} of the {connections[1]:,} connections that agents may have are open: agents beyond them are "
             "sent away",
             "warning",
@@ -87,22 +75,22 @@ def troubles(
         place, why = next(iter(damaged.items()))
         others = f" ({counted(len(damaged) - 1, 'other')} as well)" if len(damaged) > 1 else ""
         yield Problem(
-            DAYS_DAMAGED,
+            "days-damaged",
             f"Values are missing: {place} {why}{others}; put a copy in its place, or delete it when nobody needs it",
             "warning",
         )
     if alerts_damaged:
         yield Problem(
-            ALERTS_DAMAGED,
+            "alerts-damaged",
             f"Alerts and messages of before are missing: alerts.db was damaged, and is {alerts_damaged[-1].name} now; "
             "its silences hold still; what fires begins anew; delete that file when nobody needs it any more",
             "warning",
         )
     for name, why in (unchecked or {}).items():
-        yield Problem(f"{NOT_CHECKED}{name}", f"The {name} cannot be made: {why}")
+        yield Problem(f"not-checked-{name}", f"The {name} cannot be made: {why}")
     for name, seconds in (silent or {}).items():
         yield Problem(
-            f"{NOT_COLLECTED}{name}",
+            f"not-collected-{name}",
             f"The counters of {name} of this computer have not answered for {duration_text(round(seconds) * SECOND)}, "
             "and are not judged; all others are: restart the service that they are of",
         )
@@ -216,55 +204,48 @@ def _left_out(written: WritingState) -> Iterator[str]:
 
 
 def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Iterator[HostHealth]:
-    judged = progress.judged
     behind = {host_key(host): by for host, by in progress.behind.items()}
-    ahead_by = {host_key(host): by for host, by in progress.ahead.items()}
-    silent = "all-silent" in _kinds(fires.of_host.get(host_key(""), ()))
-    known = [one for one in hosts(file) if one.retired_at is None]
+    ahead = {host_key(host): by for host, by in progress.ahead.items()}
+    all_silent = "all-silent" in _kinds(fires.of_host.get(host_key(""), ()))
+    known = [host for host in hosts(file) if host.retired_at is None]
     for host in known:
         key = host_key(host.host)
-        mine, late, early = fires.of_host.get(key, ()), behind.get(key), ahead_by.get(key)
-        is_gone = not host.is_expected and host.is_late(progress.evaluated or 0) and late is None
-        if host.newest is None or is_gone or (silent and host.is_expected) or not _kinds(mine).isdisjoint(_SILENT):
-            state, note = HostState.SILENT, _silence(host, now)
-            if late is not None:
-                note = f"silent: {wrong(late, 'behind')}"
-            elif early is not None:
-                note = f"silent: {wrong(early, 'ahead')}"
-        elif mine:
-            state, note = HostState.ALERT, counted(len(mine), "incident")
-        elif late is not None:
-            state, note = HostState.NOT_JUDGED, f"not judged: {wrong(late, 'behind')}"
-        elif early is not None:
-            state, note = HostState.NOT_JUDGED, f"not judged: {wrong(early, 'ahead')}"
-        elif host.host in progress.impossible:
-            state = HostState.NOT_JUDGED
-            note = f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
-        elif host.host in progress.beyond:
-            state, note = HostState.NOT_JUDGED, "not all judged: there are more limits than are judged"
-        elif progress.evaluated is None:
-            state, note = HostState.NOT_JUDGED, "not judged yet"
-        elif host.host in progress.unsent:
-            state, note = HostState.NOT_JUDGED, _unsent(progress.unsent[host.host], now)
-        elif not judged.get(host.host):
-            state, note = HostState.NOT_JUDGED, "not judged: none of its counters has a limit"
+        skew = wrong(behind[key], "behind") if key in behind else wrong(ahead[key], "ahead") if key in ahead else ""
+        incidents = fires.of_host.get(key, ())
+        is_gone = not host.is_expected and host.is_late(progress.evaluated or 0) and key not in behind
+        is_silent = (all_silent and host.is_expected) or not _kinds(incidents).isdisjoint(_SILENT)
+        if host.newest is None or is_gone or is_silent:
+            state, note = HostState.SILENT, f"silent: {skew}" if skew else _silence(host, now)
+        elif incidents:
+            state, note = HostState.ALERT, counted(len(incidents), "incident")
+        elif why := f"not judged: {skew}" if skew else _unjudged(host, progress, now):
+            state, note = HostState.NOT_JUDGED, why
         else:
-            state, note = HostState.HEALTHY, f"{counted(judged[host.host], 'limit')} judged"
+            state, note = HostState.HEALTHY, f"{counted(progress.judged[host.host], 'limit')} judged"
         yield HostHealth(host.name, state, note, host.newest)
     names = {host.host for host in known}
-    for host, ahead in sorted(progress.ahead.items()):
-        if host_key(host) not in names:
-            yield HostHealth(host, HostState.NOT_JUDGED, f"not judged: {wrong(ahead, 'ahead')}")
+    for name, by in sorted(progress.ahead.items()):
+        if host_key(name) not in names:
+            yield HostHealth(name, HostState.NOT_JUDGED, f"not judged: {wrong(by, 'ahead')}")
 
 
-def _kinds(some: Sequence[Incident]) -> set[Kind]:
-    return {alert.kind for one in some for alert in one.alerts}
+def _unjudged(host: Host, progress: Progress, now: int) -> str:
+    """Why not all of a host is judged; empty if all is."""
+    if host.host in progress.impossible:
+        return f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
+    if host.host in progress.beyond:
+        return "not all judged: there are more limits than are judged"
+    if progress.evaluated is None:
+        return "not judged yet"
+    if newest := progress.unsent.get(host.host):
+        names = listed([word for resource, word in _RESOURCES.items() if resource in newest], len(newest))
+        length = duration_text((now - max(newest.values())) // SECOND * SECOND)
+        return f"not all judged: no sample of {names} for {length}; look at these inputs of its agent"
+    return "" if progress.judged.get(host.host) else "not judged: none of its counters has a limit"
 
 
-def _unsent(newest: Mapping[Resource, int], now: int) -> str:
-    names = listed([word for one, word in _RESOURCES.items() if one in newest], len(newest))
-    length = duration_text((now - max(newest.values())) // SECOND * SECOND)
-    return f"not all judged: no sample of {names} for {length}; look at these inputs of its agent"
+def _kinds(incidents: Sequence[Incident]) -> set[Kind]:
+    return {alert.kind for incident in incidents for alert in incident.alerts}
 
 
 def _silence(host: Host, now: int) -> str:

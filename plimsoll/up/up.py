@@ -59,44 +59,6 @@ Source: TypeAlias = Callable[[int], Points]
 _WRITTEN_WITHIN_S = 60
 
 
-_sources_log = logging.getLogger(__name__)
-
-
-class Sources:
-    """Asks each source for its points every 10 s, on the grid of evaluations, and has them written."""
-
-    def __init__(self, sources: Sequence[Source], writing: Writing) -> None:
-        self._sources = sources
-        self._writing = writing
-        self._stop = Event()
-        self._thread = Thread(target=self._run, name="sources", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End after what is being collected."""
-        self._stop.set()
-        if self._thread.ident:
-            self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stop.wait((EVERY - time.time_ns() % EVERY) / SECOND):
-            now = time.time_ns()
-            for source in self._sources:
-                try:
-                    self._writing.put(source(now)).result(_WRITTEN_WITHIN_S)
-                except Busy:
-                    _sources_log.warning(
-                        "more samples wait to be written than are held: those of this computer are left out"
-                    )
-                except (NotWritten, TimeoutError) as error:
-                    _sources_log.error("the samples of this computer cannot be written: %s", error)
-                except Exception:  # the others are to go on
-                    _sources_log.exception("collecting failed")
-
-
 @dataclass(frozen=True)
 class Setup:
     """How to run.
@@ -165,7 +127,7 @@ class Up:
         self._limits = Limits(past_s=self._settings.store.days * _DAY_S, bounds=self._settings.limits.bounds)
         self._watch = ProcessWatch() if setup.host else None
         self._file = open_alerts_file(setup.folder)
-        self._writing = Writing(store.live, self._written)
+        self._writing = Writing(store.live, lambda points: self.loop.written(points, time.time_ns()))
         self._roster = HostInventory(self._file, self._settings.expected, self._settings.roster.silent_after)
         self.loop = AlertLoop(
             store.live,
@@ -196,7 +158,7 @@ class Up:
         )
         self._watched = self._all_watched()
         self._servers = self._listening()
-        self._sources = Sources([*setup.sources, self._checks.collect], self._writing)
+        self._collecting = Thread(target=self._collect, name="sources", daemon=True)
         watchdog = Watchdog(lambda: self.loop.last, self._say)
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
@@ -211,7 +173,7 @@ class Up:
         self._notifier.start()
         if self._heartbeat:
             self._heartbeat.start()
-        self._sources.start()
+        self._collecting.start()
         self._scraper.start()
         for thread in self._threads:
             thread.start()
@@ -235,7 +197,8 @@ class Up:
         self._closing.close()
         for server in self._servers:
             server.stop()
-        self._sources.stop()
+        if self._collecting.ident:
+            self._collecting.join()
         self._scraper.stop()
         self._writing.close()
         for thread in self._threads:
@@ -344,9 +307,6 @@ class Up:
     def _say(self, title: str, body: str) -> None:
         self._notifier.say(title, body)
 
-    def _written(self, points: Points) -> None:
-        self.loop.written(points, time.time_ns())
-
     def _stepped(self, now: int) -> None:
         if self._watch:
             self._watch.look(now)
@@ -391,6 +351,20 @@ class Up:
             self._election.status if self._election else "",
             self._scraper.problems(now),
         )
+
+    def _collect(self) -> None:
+        """Ask each source for its points every 10 s, on the grid of evaluations, and have them written."""
+        while not self._stop.wait((EVERY - time.time_ns() % EVERY) / SECOND):
+            now = time.time_ns()
+            for source in (*self._setup.sources, self._checks.collect):
+                try:
+                    self._writing.put(source(now)).result(_WRITTEN_WITHIN_S)
+                except Busy:
+                    _log.warning("more samples wait to be written than are held: those of this computer are left out")
+                except (NotWritten, TimeoutError) as error:
+                    _log.error("the samples of this computer cannot be written: %s", error)
+                except Exception:  # the others are to go on
+                    _log.exception("collecting failed")
 
     def _tidy(self) -> None:
         own = self._store.upkeep

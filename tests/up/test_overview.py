@@ -7,7 +7,7 @@ import pytest
 
 from plimsoll.alerting.alert_queries import history
 from plimsoll.alerting.clock_skew import ClockSkew
-from plimsoll.alerting.self_monitoring import CONNECTIONS, Problem
+from plimsoll.alerting.self_monitoring import Problem
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -39,8 +39,8 @@ def test_many_connections_are_told_before_agents_are_sent_away(world):
 
     world.pass_at_once(5 * MINUTE, {"web1": 60})
     assert told(799) == []
-    assert told(800) == [CONNECTIONS]
-    found = page(world, Problem(CONNECTIONS, "many", "warning"))
+    assert told(800) == ["connections"]
+    found = page(world, Problem("connections", "many", "warning"))
     assert found.problems == []  # it works still: /health says so
     assert found.notes[0] == "many."
 
