@@ -5,7 +5,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import psutil
 
@@ -59,8 +59,12 @@ class TopProcesses:
         return f"{self.resource}: {', '.join(_shown(one, self.unit) for one in self.uses)}"
 
 
+_Key: TypeAlias = tuple[int, str]  # a process: its number and name
+_Uses: TypeAlias = Mapping[Resource, Mapping[_Key, float]]
+
+
 class _Counts(NamedTuple):
-    """What a process has used since it started, and its memory now."""
+    """What a process has used since it started, and its memory now; None where it may not be read."""
 
     name: str
     created: float
@@ -70,19 +74,12 @@ class _Counts(NamedTuple):
     written: float | None
 
 
-class _Key(NamedTuple):
-    """A process."""
-
-    pid: int
-    name: str
-
-
 class _Interval(NamedTuple):
     """What processes used between two looks (UTC ns)."""
 
     start: int
     end: int
-    uses: Mapping[Resource, Mapping[_Key, float]]
+    uses: _Uses
 
 
 class ProcessWatch:
@@ -120,79 +117,66 @@ class ProcessWatch:
         if last is None or now_ns <= last:  # the first look, or the clock was set back
             self._intervals.clear()
             return
-        used = _used(before, self._counts, last, now_ns)
-        self._intervals.append(_Interval(last, now_ns, {name: _highest(values) for name, values in used.items()}))
+        self._intervals.append(_Interval(last, now_ns, _used(before, self._counts, last, now_ns)))
         while self._intervals[0].end < now_ns - KEPT:
             self._intervals.popleft()
 
 
 def _counts_of_all() -> Mapping[int, _Counts]:
     attributes = [*_ATTRIBUTES, "io_counters"] if hasattr(psutil.Process, "io_counters") else _ATTRIBUTES
-    found: dict[int, _Counts] = {}
-    for one in psutil.process_iter():
+    counts: dict[int, _Counts] = {}
+    for process in psutil.process_iter():
         try:
-            info = one.as_dict(attributes)  # what may not be read of a process is None
-        except (
-            psutil.Error,
-            OSError,
-        ):  # it has ended; of those of its own, Windows refuses some for reasons of its own
+            info = process.as_dict(attributes)  # what may not be read of a process is None
+        except (psutil.Error, OSError):  # it has ended, or is one of those that Windows refuses
             continue
-        if one.pid and info["cpu_times"] and info["memory_info"]:
-            found[one.pid] = _counts(info)
-    return found
+        if process.pid and info["cpu_times"] and info["memory_info"]:
+            io, cpu, name = info.get("io_counters"), info["cpu_times"], info["name"] or "?"
+            counts[process.pid] = _Counts(
+                name[:_LONGEST_OF_LINUX] if sys.platform == "linux" else name,
+                info["create_time"] or 0.0,
+                cpu.user + cpu.system,
+                info["memory_info"].rss,
+                io.read_bytes if io else None,
+                io.write_bytes if io else None,
+            )
+    return counts
 
 
-def _counts(info: Mapping[str, Any]) -> _Counts:
-    io, cpu = info.get("io_counters"), info["cpu_times"]
-    name = info["name"] or "?"
-    return _Counts(
-        name[:_LONGEST_OF_LINUX] if sys.platform == "linux" else name,
-        info["create_time"] or 0.0,
-        cpu.user + cpu.system,
-        info["memory_info"].rss,
-        io.read_bytes if io else None,
-        io.write_bytes if io else None,
-    )
-
-
-def _used(
-    before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: int, now_ns: int
-) -> Mapping[Resource, dict[_Key, float]]:
-    """What each process used from the last look to now. One that was started meanwhile used all it has used."""
+def _used(before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: int, now_ns: int) -> _Uses:
+    """Return what each process used from the last look to now. One that was started meanwhile used all it has used."""
     seconds = (now_ns - last_ns) / SECOND
-    found: Mapping[Resource, dict[_Key, float]] = {CPU: {}, MEMORY: {}, READ: {}, WRITTEN: {}}
-    for pid, one in now.items():
-        key = _Key(pid, one.name)
-        found[MEMORY][key] = one.memory
+    uses: dict[Resource, dict[_Key, float]] = {CPU: {}, MEMORY: {}, READ: {}, WRITTEN: {}}
+    for pid, counts in now.items():
         earlier = before.get(pid)
-        if earlier is None or not _same(earlier, one):
-            earlier = _Counts(one.name, one.created, 0, 0, 0, 0)
-        found[CPU][key] = 100 * (one.cpu_s - earlier.cpu_s) / seconds
-        for resource, count, at_first in ((READ, one.read, earlier.read), (WRITTEN, one.written, earlier.written)):
+        # The number of an ended process is given to others.
+        if earlier is None or abs(counts.created - earlier.created) >= _CLOCK_MOVES_S or counts.cpu_s < earlier.cpu_s:
+            earlier = _Counts(counts.name, counts.created, 0, 0, 0, 0)
+        key = pid, counts.name
+        uses[MEMORY][key] = counts.memory
+        uses[CPU][key] = 100 * (counts.cpu_s - earlier.cpu_s) / seconds
+        for resource, count, at_first in (
+            (READ, counts.read, earlier.read),
+            (WRITTEN, counts.written, earlier.written),
+        ):
             if count is not None and at_first is not None:
-                found[resource][key] = (count - at_first) / seconds
-    return found
+                uses[resource][key] = (count - at_first) / seconds
+    return {resource: _highest(values, _MOST_KEPT) for resource, values in uses.items()}
 
 
-def _same(earlier: _Counts, one: _Counts) -> bool:
-    """Whether two counts under one number are of the same process: an ended one's number is given to others."""
-    return abs(one.created - earlier.created) < _CLOCK_MOVES_S and one.cpu_s >= earlier.cpu_s
-
-
-def _highest(values: Mapping[_Key, float], most: int = _MOST_KEPT) -> dict[_Key, float]:
-    ranked = sorted(values.items(), key=lambda one: (-one[1], one[0]))
+def _highest(values: Mapping[_Key, float], most: int) -> dict[_Key, float]:
+    ranked = sorted(values.items(), key=lambda item: (-item[1], item[0]))
     return {key: value for key, value in ranked[:most] if value > 0}
 
 
 def _top(intervals: Sequence[_Interval]) -> Iterable[TopProcesses]:
-    whole = sum(one.end - one.start for one in intervals)
+    whole = sum(interval.end - interval.start for interval in intervals)
     for resource in (CPU, MEMORY, READ, WRITTEN):
         means: defaultdict[_Key, float] = defaultdict(float)
-        for one in intervals:
-            for key, value in one.uses[resource].items():
-                means[key] += value * (one.end - one.start) / whole
-        uses = tuple(ProcessUse(key.name, key.pid, value) for key, value in _highest(means, _MOST_SHOWN).items())
-        if uses:
+        for interval in intervals:
+            for key, value in interval.uses[resource].items():
+                means[key] += value * (interval.end - interval.start) / whole
+        if uses := tuple(ProcessUse(name, pid, value) for (pid, name), value in _highest(means, _MOST_SHOWN).items()):
             yield TopProcesses(*resource, uses)
 
 

@@ -342,17 +342,7 @@ def _numbers(facts: BaseModel) -> dict[str, float]:
 
 
 def _unusual(detail: Any) -> str | None:
-    if detail["type"] == "extra_forbidden":
-        known = ["run", "hosts", "name", "simulated", "labels", "phases", "except", "judge", "whole_run", "from", "to"]
-        known += ["processors", "clock_mhz"]
-        known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
-        known += ["compare", "signals", "load", "tolerance", "least", "worse", "needed", "critical", "why"]
-        known += ["objective", "operations", "response_mean", "response_p50", "response_p95", "response_p99", "errors"]
-        known += ["phase", "severity"]
-        known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]
-        return f": unknown setting{suggest(str(detail['loc'][-1]), known)}"
-    if detail["type"] == "missing" and detail["loc"][-1] == "reason" and "except" in detail["loc"]:
-        return " is missing: say what was planned"
-    if detail["type"] == "missing" and detail["loc"][-1] == "reason":
-        return " is missing: say why the documented threshold does not hold here"
-    return None
+    if detail["type"] != "missing" or detail["loc"][-1] != "reason":
+        return None
+    planned = "except" in detail["loc"]
+    return f" is missing: say {'what was planned' if planned else 'why the documented threshold does not hold here'}"

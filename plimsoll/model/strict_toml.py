@@ -5,13 +5,13 @@ A small file cannot take much time or memory.
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from plimsoll.model.errors import Unusable, first_of
+from plimsoll.model.errors import Unusable, first_of, suggest
 
 _Model = TypeVar("_Model", bound=BaseModel)
 MOST_LEVELS = 50
@@ -48,7 +48,7 @@ def decoded(data: bytes, path: Path) -> str:
         raise Unusable(f"{path}:{line}: not valid TOML: it is not text in UTF-8; save it as that") from None
 
 
-def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], str | None]) -> _Model:
+def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], str | None] = lambda _: None) -> _Model:
     """The model of the text of `path`. Unusable, naming the setting and never its value, if it is invalid.
 
     `unusual` words a mistake that pydantic found where its own words do not help: what follows the name of the setting.
@@ -63,13 +63,19 @@ def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], 
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise Unusable(*first_of(_explained(path, one, unusual) for one in error.errors())) from None
+        raise Unusable(*first_of(_explained(path, model, detail, unusual) for detail in error.errors())) from None
 
 
-def _explained(path: Path, detail: Any, unusual: Callable[[Any], str | None]) -> str:
+def _explained(path: Path, model: type[BaseModel], detail: Any, unusual: Callable[[Any], str | None]) -> str:
     place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in detail["loc"])
     if words := unusual(detail):
         return f"{path}: {place}{words}"
+    if detail["type"] == "missing":
+        return f"{path}: {place} is missing"
+    if detail["type"] == "extra_forbidden":
+        return (
+            f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), fields_at(model, detail['loc'][:-1]))}"
+        )
     message = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else detail["msg"]
     return f"{path}: {place}: {message[:1].lower()}{message[1:]}"
 
@@ -95,3 +101,29 @@ def _check(text: str) -> None:
             raise Excess(f"nested too deeply: more than {MOST_LEVELS} levels", text, token.start())
         if dots >= MOST_PARTS:
             raise Excess(f"a name of more than {MOST_PARTS} parts; write it shorter", text, token.start())
+
+
+def fields_at(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
+    """Return the valid field names at a place: those of the model there."""
+    current: Any = model
+    for part in place:
+        if isinstance(part, int):
+            continue
+        field = next((f for n, f in _aliased(current).items() if n == part), None)
+        current = _model_in(field.annotation) if field else current
+        if current is None:
+            return []
+    return list(_aliased(current))
+
+
+def _aliased(model: type[BaseModel]) -> dict[str, Any]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in getattr(annotation, "__args__", ()):
+        if found := _model_in(argument):
+            return found
+    return None

@@ -14,6 +14,7 @@ from yaml.constructor import SafeConstructor
 
 from plimsoll.model.errors import Unusable, first_of, suggest
 from plimsoll.model.remark import short
+from plimsoll.model.strict_toml import fields_at
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
@@ -143,7 +144,7 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> str:
     name = str(place[-1]) if place else ""
     match detail["type"]:
         case "extra_forbidden":
-            return document.mistake(place, f'unknown field "{name}"' + suggest(name, _fields(model, place[:-1])))
+            return document.mistake(place, f'unknown field "{name}"' + suggest(name, fields_at(model, place[:-1])))
         case "missing":
             return document.mistake(place, f'"{name}" is missing')
         case "literal_error":
@@ -168,32 +169,6 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> str:
 
 def _lowered(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def _fields(model: type[BaseModel], place: Place) -> list[str]:
-    """The valid field names at a place: those of the model there."""
-    current: Any = model
-    for part in place:
-        if isinstance(part, int):
-            continue
-        field = next((f for n, f in _aliased(current).items() if n == part), None)
-        current = _model_in(field.annotation) if field else current
-        if current is None:
-            return []
-    return list(_aliased(current))
-
-
-def _aliased(model: type[BaseModel]) -> dict[str, Any]:
-    return {field.alias or name: field for name, field in model.model_fields.items()}
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for argument in getattr(annotation, "__args__", ()):
-        if found := _model_in(argument):
-            return found
-    return None
 
 
 def kind_of(value: Any) -> str:

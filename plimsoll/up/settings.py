@@ -12,7 +12,7 @@ import sys
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
@@ -20,7 +20,7 @@ from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_v
 from plimsoll.alerting.host_inventory import SILENT_AFTER
 from plimsoll.collect.checks.settings import CheckSettings
 from plimsoll.model import user_files
-from plimsoll.model.errors import Unusable, suggest
+from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.private_folder import check_private
 from plimsoll.model.strict_toml import decoded, parsed
@@ -30,10 +30,7 @@ from plimsoll.notify.settings import (
     Duration,
     Name,
     NotifySettings,
-    QuietSettings,
-    QuietWindow,
     Strict,
-    TargetSettings,
 )
 from plimsoll.receive.exporters.scrape import Target
 from plimsoll.receive.line_protocol.series_names import Bounds
@@ -284,7 +281,7 @@ def load(folder: Path) -> UpSettings:
 
 def parse(data: bytes, path: Path) -> UpSettings:
     """Parse the content of `path`. Unusable, naming the setting and never an address, if it is invalid."""
-    return parsed(decoded(data, path), path, UpSettings, _explain)
+    return parsed(decoded(data, path), path, UpSettings)
 
 
 def _check_owner(path: Path) -> None:
@@ -308,12 +305,3 @@ def _check_unreadable(path: Path) -> None:
     closed = stat.S_IROTH | (stat.S_IRGRP if status.st_uid == os.geteuid() else 0)
     if status.st_mode & closed:
         raise Unusable(f"{path}: others may read it, and it has passwords or tokens: chmod 600 {path}")
-
-
-def _explain(detail: Any) -> str | None:
-    if detail["type"] == "extra_forbidden":
-        models = (UpSettings, TargetSettings, QuietSettings, QuietWindow, RosterSettings, HeartbeatSettings)
-        models = (*models, StoreSettings, LimitsSettings, ScrapeSettings, CheckSettings, ProxySettings)
-        names = [field.alias or name for model in models for name, field in model.model_fields.items()]
-        return f": unknown setting{suggest(str(detail['loc'][-1]), names)}"
-    return " is missing" if detail["type"] == "missing" else None

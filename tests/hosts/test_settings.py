@@ -38,14 +38,6 @@ def test_facts_of_an_instance_go_before_those_of_its_host(tmp_path):
         facts(Subject("OTHER"), "link_bits")
 
 
-def test_given_facts_take_precedence_over_the_log(tmp_path):
-    facts = Facts(read(tmp_path, GOOD).facts(), {("sqlsrv01", None): {"processors": 8.0, "memory_mb": 512.0}})
-    assert facts.explain(Subject("SQLSRV01"), "processors") == "4 processors (plimsoll.toml; the log shows 8)"
-    assert facts.explain(Subject("SQLSRV01"), "memory_mb") == "512 MB of memory (from the log)"
-    agreeing = Facts(read(tmp_path, GOOD).facts(), {("sqlsrv01", None): {"processors": 4.0}})
-    assert agreeing.explain(Subject("SQLSRV01"), "processors") == "4 processors (plimsoll.toml)"
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -14,7 +14,7 @@ from plimsoll.model.counter_names.name_files import folded, objects
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters import otlp
-from plimsoll.receive.exporters.names import host_of, without_port
+from plimsoll.receive.exporters.names import host_of
 from plimsoll.receive.exporters.scrape import Target, read, samples
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator
 from plimsoll.receive.line_protocol.parse import Parser
@@ -435,18 +435,7 @@ def test_a_formula_that_is_none(wrong):
         Formula(wrong, {"a": ()})
 
 
-def test_samples_without_an_end_are_not_taken(translator):
-    taken = AcceptedMetrics(translator, NOW)
-    taken.add("k", lambda: ("node_load1", {}, "h"), [(NOW, float("nan")), (NOW + 1, float("inf")), (2**70, 1.0)])
-    taken.finish()
-    assert not taken.lines
-
-
 def test_series_are_named_as_line_protocol_reads_them(translator):
     odd = 'node_disk_reads_completed_total{device="a b,c=d\\\\"} 1\n'
     found = scraped(translator, odd.encode())
     assert [one for one, _ in found] == [Series("web1", "diskio", (("name", "a b,c=d"),), "reads")]
-
-
-def test_ports():
-    assert [without_port(one) for one in ("a:1", "a", "[::1]:9", "::1", "a:b")] == ["a", "a", "::1", "::1", "a:b"]

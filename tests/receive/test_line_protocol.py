@@ -231,11 +231,6 @@ def test_text_and_booleans_are_counted_and_left_out():
     assert (ours.text, len(ours.points)) == (2, 1)
 
 
-def test_line_ends_of_windows_are_line_ends():
-    ours = parse(b"cpu,host=a v=1 5\r\n\r\ncpu,host=a v=2 6\r\n")
-    assert (ours.malformed.count, ours.points.times.tolist()) == (0, [5, 6])
-
-
 def test_the_same_name_is_the_same_object_however_it_is_written():
     parser = Parser()
     bodies = (b"cpu,b=1,host=WEB1 v=1 1", b"cpu,host=web1,b=1 v=2 2", b"cpu,host=WEB1,b=1 v=2 2\n" * 3)
@@ -325,12 +320,6 @@ def test_a_body_of_too_many_values_or_lines(limit, monkeypatch):
         parse(b"a b=1\n" * 1001)
 
 
-def test_a_body_of_too_many_lines_without_values(monkeypatch):
-    monkeypatch.setattr("plimsoll.receive.line_protocol.parse.MOST_LINES", 1000)
-    with pytest.raises(TooMany):
-        parse(b'a b="x"\n' * 1001)
-
-
 @each(
     [
         b'cpu text="' + b"\n" * (1 << 19),
@@ -376,11 +365,6 @@ def test_names_count_with_all_their_tags():
         assert tracemalloc.get_traced_memory()[0] < 5 << 20
     finally:
         tracemalloc.stop()
-
-
-def test_many_faults_are_counted_and_the_first_shown():
-    ours = parse(b"cpu a=x\n" * 50_000 + b"cpu a=1\n").malformed
-    assert (ours.count, len(ours.first), ours.first[-1][0]) == (50_000, 20, 20)
 
 
 NAMES = st.sampled_from(

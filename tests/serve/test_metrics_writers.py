@@ -2,15 +2,16 @@
 
 import gzip
 import json
-import struct
 import subprocess
 import sys
 import time
 
 import psutil
 import pytest
+from google.protobuf import json_format
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from plimsoll.collect.collector import Collector
 from plimsoll.receive.line_protocol.series_names import Bounds
@@ -173,30 +174,7 @@ def stored_short(here):
 
 def as_protobuf(message):
     """The message of JSON in protobuf."""
-
-    def pair(number, one):
-        return part(number, part(1, one["key"]) + part(2, part(1, one["value"]["stringValue"])))
-
-    def point(one):
-        value = (
-            part(4, one["asDouble"]) if "asDouble" in one else varint(6 << 3 | 1) + struct.pack("<q", int(one["asInt"]))
-        )
-        stamp = varint(3 << 3 | 1) + struct.pack("<Q", int(one["timeUnixNano"]))
-        return part(1, stamp + value + b"".join(pair(7, label) for label in one["attributes"]))
-
-    def metric(one):
-        kind, number = ("sum", 7) if "sum" in one else ("gauge", 5)
-        held = b"".join(map(point, one[kind]["dataPoints"])) + (part(2, 2) if kind == "sum" else b"")
-        return part(2, part(1, one["name"]) + part(number, held))
-
-    return b"".join(
-        part(
-            1,
-            part(1, b"".join(pair(1, label) for label in one["resource"]["attributes"]))
-            + b"".join(part(2, b"".join(map(metric, scope["metrics"]))) for scope in one["scopeMetrics"]),
-        )
-        for one in message["resourceMetrics"]
-    )
+    return json_format.ParseDict(message, ExportMetricsServiceRequest(), ignore_unknown_fields=True).SerializeToString()
 
 
 @pytest.mark.parametrize("packed", [False, True])

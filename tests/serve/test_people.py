@@ -145,14 +145,6 @@ def test_the_shared_password_is_valid_until_it_is_ended(elsewhere):
     assert note(elsewhere, basic("joe", shared)) == 401
 
 
-def test_the_shared_password_is_not_ended_while_nobody_else_could_log_in(tmp_path):
-    tmp_path.chmod(0o700)
-    new_password(tmp_path)
-    users.add(tmp_path, "joe", Role.ADMIN, None)
-    with pytest.raises(Unusable, match="nobody could log in"):
-        end_password(tmp_path)
-
-
 def test_a_token_for_operators_does_what_they_do(elsewhere):
     token = new_token(elsewhere.folder, "ci", Use.OPERATE)
     made = elsewhere.request(

@@ -117,25 +117,6 @@ def test_loads(checked, names):
     assert "E!" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "option"),
-    [
-        ("linux.conf", "flush_interval"),
-        ("linux.conf", "organization"),
-        ("linux.conf", "percpu"),
-        ("linux.conf", "collect"),
-        ("openldap.conf", "reverse_metric_names"),
-        ("openldap.conf", "signal"),
-        ("sqlserver.conf", "include_query"),
-    ],
-)
-def test_a_misspelt_option_is_refused(checked, name, option):
-    wrong = [text.replace(f"  {option} = ", f"  {option}s = ") for text in texts("linux.conf", name)]
-    done = checked(*wrong[name == "linux.conf" :])
-    assert done.returncode != 0
-    assert f"{option}s" in done.stderr
-
-
 def test_gives_the_series_signals_are_taken_from(collect):
     points, said = collect(TELEGRAF / "linux.conf", seconds=6)
     series = series_of(points)

@@ -8,8 +8,6 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.origins import series_of
@@ -128,18 +126,3 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
 
 def stamp(instant):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(instant // SECOND))
-
-
-def test_what_was_not_collected_is_said_to_be_missing(bucket, plimsoll, monkeypatch):
-    for name in ("url", "org", "bucket", "token"):
-        monkeypatch.setenv(f"INFLUX_{name.upper()}", getattr(bucket, name))
-    outcome = plimsoll("review", "live:nobody")
-    assert outcome.status == 2
-    assert "nothing of nobody" in outcome.err
-
-
-@pytest.mark.parametrize("named", [["live:a", "b.csv"], ["run:a", "run:b"], ["run:a", "live:b"]])
-def test_sources_that_do_not_go_together_are_refused(plimsoll, named):
-    outcome = plimsoll("review", *named)
-    assert outcome.status == 2
-    assert "together" in outcome.err or "alone" in outcome.err

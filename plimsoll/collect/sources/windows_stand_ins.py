@@ -7,7 +7,7 @@ settings.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 import psutil
@@ -28,9 +28,9 @@ def groups(host: str, is_known: Callable[[CounterPath], bool] = lambda _: False)
     counted: dict[str, Callable[[], Counters]] = {
         "processor time": ProcessorTime(),
         "context switches and interrupts": Rates(_switches),
-        "uptime": _uptime,
+        "uptime": lambda: {"\\System\\System Up Time": time.time() - psutil.boot_time()},
         "memory": _memory,
-        "paging file": _paging_file,
+        "paging file": lambda: {"\\Paging File(_Total)\\% Usage": psutil.swap_memory().percent},
         "disk requests": Rates(_disks),
         "free space": FreeSpace(),
         "network throughput": Rates(_throughput),
@@ -43,10 +43,9 @@ def _group(host: str, counters: Callable[[], Counters], is_known: Callable[[Coun
     def read() -> Iterator[Reading]:
         for text, value in counters().items():
             path = CounterPath.parse(text)
-            if is_known(path):
-                continue
-            series = shipped().series(path, host)
-            yield Reading(series.measurement, {series.field: value}, series.tags)
+            if not is_known(path):
+                series = shipped().series(path, host)
+                yield Reading(series.measurement, {series.field: value}, series.tags)
 
     return read
 
@@ -60,12 +59,12 @@ class Rates:
         self._read_at = 0.0
 
     def __call__(self) -> Counters:
-        """The rates by counter path."""
-        now, last, at = self._counts(), self._last, time.monotonic()
-        elapsed = at - self._read_at
-        self._last, self._read_at = now, at
+        """Return the rates by counter path."""
+        counts, last, now = self._counts(), self._last, time.monotonic()
+        elapsed = now - self._read_at
+        self._last, self._read_at = counts, now
         return {
-            path: (value - last[path]) / elapsed for path, value in now.items() if value >= last.get(path, value + 1)
+            path: (count - last[path]) / elapsed for path, count in counts.items() if count >= last.get(path, count + 1)
         }
 
 
@@ -76,15 +75,15 @@ class ProcessorTime:
         self._last: Mapping[str, Counters] = {}
 
     def __call__(self) -> Counters:
-        """Each processor and all together, by counter path."""
+        """Return the shares of each processor and all together, by counter path."""
         _check_processors()
-        each = {str(at): one._asdict() for at, one in enumerate(psutil.cpu_times(percpu=True))}
-        now = each | {"_Total": _sums(each.values())}
-        last, self._last = self._last, now
+        times = {str(number): one._asdict() for number, one in enumerate(psutil.cpu_times(percpu=True))}
+        times["_Total"] = {state: sum(one[state] for one in times.values()) for state in next(iter(times.values()))}
+        last, self._last = self._last, times
         shares: dict[str, float] = {}
-        for name, times in now.items():
-            spent = {state: value - last[name][state] for state, value in times.items()} if name in last else {}
-            whole = sum(spent.get(state, 0) for state in ("user", "system", "idle"))
+        for name in times.keys() & last.keys():
+            spent = {state: seconds - last[name][state] for state, seconds in times[name].items()}
+            whole = spent["user"] + spent["system"] + spent["idle"]
             if whole > 0:
                 path = f"\\Processor({name})\\"
                 shares[path + "% Processor Time"] = 100 - 100 * spent["idle"] / whole
@@ -92,14 +91,6 @@ class ProcessorTime:
                 shares[path + "% Interrupt Time"] = 100 * spent["interrupt"] / whole
                 shares[path + "% DPC Time"] = 100 * spent["dpc"] / whole
         return shares
-
-
-def _sums(parts: Iterable[Counters]) -> Counters:
-    total: dict[str, float] = {}
-    for part in parts:
-        for name, value in part.items():
-            total[name] = total.get(name, 0) + value
-    return total
 
 
 def _check_processors() -> None:
@@ -117,58 +108,54 @@ def _switches() -> Counters:
     }
 
 
-def _uptime() -> Counters:
-    return {"\\System\\System Up Time": time.time() - psutil.boot_time()}
-
-
 def _memory() -> Counters:
-    found = psutil.virtual_memory()
+    memory = psutil.virtual_memory()
     return {
-        "\\Memory\\Available Bytes": found.available,
-        "\\NUMA Node Memory(_Total)\\Total MBytes": found.total / _MB,
+        "\\Memory\\Available Bytes": memory.available,
+        "\\NUMA Node Memory(_Total)\\Total MBytes": memory.total / _MB,
     }
 
 
-def _paging_file() -> Counters:
-    return {"\\Paging File(_Total)\\% Usage": psutil.swap_memory().percent}
-
-
 def _disks() -> Counters:
-    found: dict[str, float] = {}
-    whole = 0
+    counts: dict[str, float] = {}
     for name, one in (psutil.disk_io_counters(perdisk=True, nowrap=False) or {}).items():
         path = f"\\PhysicalDisk({name.removeprefix(_DRIVE)})\\"
-        found[path + "Disk Reads/sec"] = one.read_count
-        found[path + "Disk Writes/sec"] = one.write_count
-        found[path + "Disk Transfers/sec"] = one.read_count + one.write_count
-        whole += one.read_bytes + one.write_bytes
-    return {**found, "\\PhysicalDisk(_Total)\\Disk Bytes/sec": whole} if found else {}
+        counts[path + "Disk Reads/sec"] = one.read_count
+        counts[path + "Disk Writes/sec"] = one.write_count
+        counts[path + "Disk Transfers/sec"] = one.read_count + one.write_count
+        total = "\\PhysicalDisk(_Total)\\Disk Bytes/sec"
+        counts[total] = counts.get(total, 0) + one.read_bytes + one.write_bytes
+    return counts
 
 
 def _throughput() -> Counters:
-    found: dict[str, float] = {}
-    for name, one in psutil.net_io_counters(pernic=True, nowrap=False).items():
-        path = _adapter(name)
-        found[path + "Bytes Sent/sec"] = one.bytes_sent
-        found[path + "Bytes Received/sec"] = one.bytes_recv
-        found[path + "Bytes Total/sec"] = one.bytes_sent + one.bytes_recv
-        found[path + "Packets Sent/sec"] = one.packets_sent
-        found[path + "Packets Received/sec"] = one.packets_recv
-    return found
+    return {
+        _adapter(name) + counter: count
+        for name, one in psutil.net_io_counters(pernic=True, nowrap=False).items()
+        for counter, count in (
+            ("Bytes Sent/sec", one.bytes_sent),
+            ("Bytes Received/sec", one.bytes_recv),
+            ("Bytes Total/sec", one.bytes_sent + one.bytes_recv),
+            ("Packets Sent/sec", one.packets_sent),
+            ("Packets Received/sec", one.packets_recv),
+        )
+    }
 
 
 def _network_errors() -> Counters:
-    found: dict[str, float] = {}
     stats = psutil.net_if_stats()
-    for name, one in psutil.net_io_counters(pernic=True, nowrap=False).items():
-        path = _adapter(name)
-        found[path + "Packets Outbound Errors"] = one.errout
-        found[path + "Packets Received Errors"] = one.errin
-        found[path + "Packets Outbound Discarded"] = one.dropout
-        found[path + "Packets Received Discarded"] = one.dropin
-        if name in stats and stats[name].speed:
-            found[path + "Current Bandwidth"] = 1e6 * stats[name].speed
-    return found
+    return {
+        _adapter(name) + counter: value
+        for name, one in psutil.net_io_counters(pernic=True, nowrap=False).items()
+        for counter, value in (
+            ("Packets Outbound Errors", one.errout),
+            ("Packets Received Errors", one.errin),
+            ("Packets Outbound Discarded", one.dropout),
+            ("Packets Received Discarded", one.dropin),
+            ("Current Bandwidth", 1e6 * stats[name].speed if name in stats else 0),
+        )
+        if value or counter != "Current Bandwidth"
+    }
 
 
 def _adapter(name: str) -> str:
@@ -183,12 +170,14 @@ class FreeSpace:
         self._usages = Lookup(psutil.disk_usage)
 
     def __call__(self) -> Counters:
-        """By counter path."""
+        """Return the shares and sizes by counter path."""
         volumes = [one.mountpoint for one in psutil.disk_partitions() if "cdrom" not in one.opts.split(",")]
-        found: dict[str, float] = {}
-        for volume, usage in self._usages.results(volumes).items():
-            if usage.total:
-                path = f"\\LogicalDisk({volume.rstrip(chr(92))})\\"
-                found[path + "% Free Space"] = 100 * usage.free / usage.total
-                found[path + "Free Megabytes"] = usage.free / _MB
-        return found
+        return {
+            f"\\LogicalDisk({volume.rstrip(chr(92))})\\{counter}": value
+            for volume, usage in self._usages.results(volumes).items()
+            if usage.total
+            for counter, value in (
+                ("% Free Space", 100 * usage.free / usage.total),
+                ("Free Megabytes", usage.free / _MB),
+            )
+        }
