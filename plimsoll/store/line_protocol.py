@@ -1,7 +1,7 @@
 """Encodes logs as InfluxDB line protocol, with the names that Telegraf gives, column by column."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -47,15 +47,25 @@ def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator
                 yield text
 
 
-def encode_points(points: Points) -> Iterator[bytes]:
-    """Samples as chunks of line protocol, one sample a line; of two at the same time, the last."""
+def series_and_field(series: Series) -> str:
+    """Return what a line of a series begins with, up to the equals sign."""
+    return f"{_head(series)} {_tag(series.field)}"
+
+
+def encode_points(
+    points: Points, head: Callable[[Series], str] = series_and_field, unit_ns: int = 1
+) -> Iterator[bytes]:
+    """Encode samples as chunks of line protocol, one sample a line; of two at the same time, the last.
+
+    `head` gives what a line of a series begins with; times are in units of `unit_ns`.
+    """
     if not len(points):
         return
     points = points.last_of_each
-    used = np.unique(points.which).tolist()
-    fields = {at: series_and_field(points.series[at]) for at in used}
-    rows = zip(points.which.tolist(), points.values.tolist(), points.times.tolist(), strict=True)
-    yield "".join(f"{fields[at]}={value!r} {time}\n" for at, value, time in rows).encode()
+    heads = {at: head(points.series[at]) for at in np.unique(points.which).tolist()}
+    times = points.times if unit_ns == 1 else points.times // unit_ns
+    rows = zip(points.which.tolist(), points.values.tolist(), times.tolist(), strict=True)
+    yield "".join(f"{heads[at]}={value!r} {time}\n" for at, value, time in rows).encode()
 
 
 def request_bodies(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -83,11 +93,6 @@ def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], 
 @lru_cache(maxsize=1024)  # points come in runs of one series
 def _series_key(measurement: str, tags: tuple[tuple[str, str], ...]) -> str:
     return _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags)
-
-
-def series_and_field(series: Series) -> str:
-    """What a line of a series begins with, up to the equals sign."""
-    return f"{_head(series)} {_tag(series.field)}"
 
 
 def value(one: str | float | bool, kind: str) -> str:

@@ -38,11 +38,6 @@ def test_the_path_stays_as_it_was_recorded():
     assert series(r"\processor(0)\% user time").path == r"\Processor(0)\% User Time"
 
 
-def test_both_kinds_of_apostrophe():
-    straight, curly = series("\\Fichier d'échange(x)\\Pourcentage"), series("\\Fichier d\u2019échange(x)\\Pourcentage")
-    assert straight.measurement == curly.measurement == "win_swap"
-
-
 @pytest.mark.parametrize(
     "written",
     [

@@ -64,13 +64,6 @@ def test_fields_are_named_as_telegraf_names_them(counter, field):
     assert telegraf_name(counter) == field
 
 
-def test_case_of_the_recorder_does_not_matter():
-    upper = shipped().series(CounterPath.parse(r"\\H\PROCESSOR(_TOTAL)\% PROCESSOR TIME"), "H")
-    lower = shipped().series(CounterPath.parse(r"\\h\processor(_total)\% processor time"), "h")
-    assert upper.key == lower.key
-    assert (lower.measurement, lower.field, lower.tag("instance")) == ("win_cpu", "Percent_Processor_Time", "_Total")
-
-
 def test_a_named_sql_server_is_the_same_object():
     assert generic_object("MSSQL$PAYROLL:Buffer Manager") == ("SQLServer:Buffer Manager", "PAYROLL")
     series = shipped().series(CounterPath.parse(r"\\h\mssql$Payroll:buffer manager\page life expectancy"), "h")

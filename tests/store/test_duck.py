@@ -269,24 +269,6 @@ def test_a_day_that_is_cut_off_while_it_is_written_is_neither_lost_nor_doubled(
         left.close()
 
 
-def test_recorded_values_are_kept_whatever_becomes_of_live_ones(opened):
-    store = opened(raw_days=1, days=3)
-    store.live.write_points(live(CPU, MONDAY, [1.0, 2.0, 3.0]))
-    run = loaded(store, CPU, MONDAY, [50.0, 60.0])
-    store.live.write_points(live(CPU, MONDAY, [7.0]))
-    both = {MONDAY: 50, MONDAY + 10 * SECOND: 60, MONDAY + 20 * SECOND: 3}
-    assert read(store, CPU) == both
-    assert store.samples.counts([CPU], *EVER) == [3]
-    (found,) = store.samples.buckets([CPU], *EVER, MINUTE)
-    assert (found.minimum.tolist(), found.maximum.tolist()) == ([3], [60])
-    tidy(store, MONDAY + 2 * DAY)
-    assert read(store, CPU) == {MONDAY: 50, MONDAY + 10 * SECOND: 60}
-    tidy(store, MONDAY + 100 * DAY)
-    assert read(store, CPU) == {MONDAY: 50, MONDAY + 10 * SECOND: 60}
-    store.runs.forget(run)
-    assert read(store, CPU) == {}
-
-
 def test_the_oldest_days_are_dropped_while_the_file_is_too_large(opened):
     store = opened(size_limit=6 << 20)
     noise = np.random.default_rng(1)
@@ -409,26 +391,6 @@ def test_sql_reaches_no_other_file(opened, path, tmp_path):
     assert sorted(one.name for one in tmp_path.iterdir()) == [
         *("outside.csv", "plimsoll.duckdb", "plimsoll.duckdb.runs", "plimsoll.duckdb.wal"),
     ]
-
-
-def test_a_write_waits_for_few_pieces_of_upkeep(opened, monkeypatch):
-    monkeypatch.setattr(compaction, "_ROWS_A_FILE", 1000)
-    store, order = opened(), []
-    series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(50)]
-    which = np.repeat(np.arange(50, dtype=np.int32), 500)
-    times = np.tile(MONDAY + np.arange(500) * 10 * SECOND, 50)
-    store.live.write_points(Points(series, which, times, np.ones(len(times))))
-
-    def write():
-        store.live.write_points(live(CPU, MONDAY + 2 * DAY + len(order), [1.0]))
-        order.append("w")
-
-    with repeatedly(write):
-        while store.live.tidy(MONDAY + 2 * DAY):
-            order.append(" ")
-    pieces = "".join(order).split("w")
-    assert sum(map(len, pieces)) > 25
-    assert max(map(len, pieces)) <= 4
 
 
 def test_a_batch_with_known_and_with_new_series_is_written_however_many_there_were(opened):

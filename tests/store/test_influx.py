@@ -1,6 +1,5 @@
 """What is InfluxDB's own: types, retention, tokens, a server that is busy or away."""
 
-import gzip
 import http.server
 import json
 import re
@@ -58,15 +57,6 @@ def test_retention_is_told(bucket):
     assert Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)).oldest() is None
 
 
-def test_points_beyond_retention_are_refused_and_counted(bucket):
-    kept = bucket.fresh(retention_s=7 * 86400)
-    server = Server(Address(kept.url, kept.org, kept.bucket, kept.token))
-    now = time.time_ns()
-    refused, why = server.post(f"m,host=a x=1 1000\nm,host=a x=1 {now}\n".encode())
-    assert refused == 1
-    assert "retention" in why
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -80,13 +70,6 @@ def test_a_wrong_address_is_told_in_a_line(bucket, change, says):
     with pytest.raises(Unusable, match=says) as refused:
         Server(Address(**known), retry_s=1).post(b"m,host=a x=1 1000\n")
     assert "\n" not in str(refused.value)
-
-
-def test_a_token_that_only_reads_cannot_write(bucket):
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.grafana_token))
-    with pytest.raises(Unusable, match="INFLUX_TOKEN"):
-        server.post(b"m,host=a x=1 1000\n")
-    assert InfluxSamples(server).series(*EVER).series == []
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8086", "http://", "ftp://127.0.0.1", "http://[::1"])
@@ -188,51 +171,12 @@ def test_no_tls_where_there_is_nothing_else_is_told_at_once(busy):
         server.post(b"m x=1 1\n")
 
 
-def test_a_busy_server_is_left_alone_as_long_as_it_asks(busy):
-    handler, server = busy
-    handler.answers[:] = [(429, {"Retry-After": "2"})]
-    begun = time.monotonic()
-    server.post(b"m x=1 1\n")
-    assert time.monotonic() - begun >= 2
-
-
 def test_what_is_too_large_is_sent_in_halves(busy):
     handler, server = busy
     handler.answers[:] = [(413, {})]
     lines = b"m x=1 1\nm x=1 2\nm x=1 3\n"
     assert server.post(lines) == (0, "")
     assert b"".join(body for _, body in handler.seen[1:]) == lines
-
-
-def test_a_refusal_is_told_with_the_servers_words(busy):
-    handler, server = busy
-    handler.answers[:] = [(400, {})]
-    with pytest.raises(Unusable, match="says 400"):
-        server.post(b"nonsense\n")
-
-
-def test_what_goes_over_a_network_is_compressed(busy, monkeypatch):
-    handler, server = busy
-    monkeypatch.setattr(Address, "is_loopback", False)
-    lines = b"m x=1 1\n" * 1000
-    Server(server.address).post(lines)
-    ((encoding, body),) = handler.seen
-    assert encoding == "gzip"
-    assert gzip.decompress(body) == lines
-
-
-@pytest.mark.parametrize(
-    ("url", "here"),
-    [
-        ("http://127.0.0.1:1", True),
-        ("http://localhost", True),
-        ("http://[::1]:2", True),
-        ("https://influx.example.org", False),
-        ("http://10.0.0.1", False),
-    ],
-)
-def test_loopback_is_told_from_a_network(url, here):
-    assert Address(url, "o", "b", "t").is_loopback is here
 
 
 def test_who_interrupts_does_not_wait_for_a_server_that_is_away(busy):

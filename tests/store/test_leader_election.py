@@ -106,12 +106,6 @@ def test_where_it_cannot_be_known_for_a_minute_each_alerts():
     assert steps(server, 40, alone)[-1] == 1
 
 
-def test_two_that_start_at_once_agree():
-    server = Simulated()
-    one, other = server.of("a"), server.of("b")
-    assert set(steps(server, 300, one, other)[3:]) == {1}
-
-
 def test_turns_are_kept_in_a_real_server(own_victoriametrics):
     server = Server(Address.parse(f"victoriametrics://{own_victoriametrics.address}"))
     first, second = LeaderElection(server, 'root@"a", b (process 7)'), LeaderElection(server, "other")

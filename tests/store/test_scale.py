@@ -1,7 +1,6 @@
 """The compose files of docs/scale.md: what they start is there, and a real pair goes on when one of it is killed."""
 
 import os
-import re
 import subprocess
 import time
 from contextlib import ExitStack, contextmanager
@@ -16,7 +15,6 @@ from plimsoll.store.victoriametrics.names import Measurements
 from plimsoll.store.victoriametrics.samples import VictoriaSamples
 from plimsoll.store.victoriametrics.server import Server
 from tests.conftest import VictoriaMetrics, built, free_port
-from tests.servers.programs import VICTORIA_METRICS
 from tests.store.test_contract import EVER, cpu, points
 
 FOLDER = Path(__file__).parents[2] / "docs" / "scale"
@@ -36,17 +34,6 @@ def test_a_compose_file_is_valid_and_needs_its_tokens(name, installed):
     run = [subprocess.run(command, capture_output=True, text=True, check=False, env={**known, **more}) for more in (TOKENS, {})]  # fmt: skip
     assert run[0].returncode == 0, run[0].stderr
     assert (run[1].returncode == 0) == (name == "single")
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_images_are_of_the_version_that_is_tested_here_and_know_their_flags(name):
-    for service in services(name).values():
-        image, _, tag = service["image"].removeprefix("victoriametrics/").partition(":")
-        assert tag.removesuffix("-cluster") == f"v{VICTORIA_METRICS.version}"
-        if not tag.endswith("-cluster"):
-            said = subprocess.run([built(image), "-help"], capture_output=True, text=True, check=False)
-            flags = set(re.findall(r"^  -([\w.]+)", said.stdout + said.stderr, re.MULTILINE))
-            assert {one.partition("=")[0].removeprefix("-") for one in service["command"]} <= flags
 
 
 @contextmanager

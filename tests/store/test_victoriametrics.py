@@ -252,18 +252,6 @@ def test_an_answer_that_is_not_whole_is_none(answer, call, error, why):
         live.close()
 
 
-def test_numbers_that_are_none_are_left_out():
-    line = (
-        b'{"metric":{"__name__":"cpu_usage_idle","host":"a"},"values":[1,null,"Infinity",4],"timestamps":[1,2,3,4]}\n'
-    )
-    with answering(line, STREAM) as address:
-        live = samples_of(address)
-        (found,) = live.read([Series("A", "cpu", (), "usage_idle")], 0, SECOND)
-        live.close()
-    assert found.values.tolist() == [1, 4]
-    assert found.times.tolist() == [1_000_000, 4_000_000]
-
-
 @contextmanager
 def vmauth(folder, victoriametrics, token):
     """A vmauth that has the paths of a cluster's tenant 0, before a single VictoriaMetrics."""

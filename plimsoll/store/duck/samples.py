@@ -19,12 +19,11 @@ from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, host_key
 from plimsoll.store.duck import read as duck_read
-from plimsoll.store.duck.compaction import Keeping
+from plimsoll.store.duck.compaction import Keeping, Retention
 from plimsoll.store.duck.hot_file import HotFile
 from plimsoll.store.duck.hot_tables import DAY, Batch
 from plimsoll.store.duck.live_writer import LiveWriter
 from plimsoll.store.duck.open import ASIDE, Damaged, set_aside, write_ahead_log
-from plimsoll.store.duck.retention import Retention
 from plimsoll.store.duck.series_index import SeriesIndex
 from plimsoll.store.m4 import Drawn
 from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteResult

@@ -6,12 +6,10 @@ the part before the first `_`.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-import numpy as np
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from plimsoll.model.names import measurements
-from plimsoll.model.points import Points
 from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.store.line_protocol import as_stored
 
@@ -66,38 +64,15 @@ class Measurements:
         return (measurement, field) if measurement and field else (name, "")
 
 
-class Lines:
-    """Encodes samples; what is before the value of a line is kept for each series."""
-
-    def __init__(self) -> None:
-        self._heads: dict[Series, str] = {}
-
-    def encode(self, points: Points) -> Iterator[bytes]:
-        """Samples as a chunk of lines, one sample a line; of two at the same time, the last. Times are in ms."""
-        if not len(points):
-            return
-        points = points.last_of_each
-        used = np.unique(points.which).tolist()
-        heads = {at: self._head(points.series[at]) for at in used}
-        rows = zip(points.which.tolist(), points.values.tolist(), (points.times // 1_000_000).tolist(), strict=True)
-        yield "".join(f"{heads[at]}={value!r} {time}\n" for at, value, time in rows).encode()
-
-    def _head(self, series: Series) -> str:
-        head = self._heads.get(series)
-        if head is None:
-            if len(self._heads) >= _MOST_KNOWN:
-                self._heads.clear()
-            head = self._heads[series] = _head(series)
-        return head
-
-
 def line(measurement: str, tags: Mapping[str, str], field: str, value: float) -> bytes:
     """One sample, to which the server gives its time."""
     written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags.items())
     return f"{_escaped(measurement)}{written} {_escaped(field)}={value!r}\n".encode()
 
 
-def _head(series: Series) -> str:
+@lru_cache(maxsize=_MOST_KNOWN)
+def line_head(series: Series) -> str:
+    """Return what a line of a series begins with, up to the equals sign."""
     one = as_stored(series)
     tags = sorted((name, text) for name, text in (("host", one.host), *one.tags) if text)
     written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags)

@@ -13,15 +13,15 @@ from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, host_key, hosts_of
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.store.line_protocol import as_stored, request_bodies
+from plimsoll.store.line_protocol import as_stored, encode_points, request_bodies
 from plimsoll.store.m4 import Drawn
 from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteResult
 from plimsoll.store.store import Store
-from plimsoll.store.victoriametrics import exported, rolled
+from plimsoll.store.victoriametrics import exported
 from plimsoll.store.victoriametrics.acknowledged import Acknowledged, Witnesses
 from plimsoll.store.victoriametrics.address import Address
 from plimsoll.store.victoriametrics.leader_election import LeaderElection
-from plimsoll.store.victoriametrics.names import Lines, Measurements, metric_name, of_hosts, of_series
+from plimsoll.store.victoriametrics.names import Measurements, line_head, metric_name, of_hosts, of_series
 from plimsoll.store.victoriametrics.server import Server
 
 MS = 1_000_000
@@ -56,7 +56,6 @@ class VictoriaSamples(InMemoryReader):
         self.server = server
         self._measurements = measurements
         self._acknowledged = Acknowledged(server)
-        self._lines = Lines()
         self._known: dict[bytes | tuple[tuple[str, str], ...], tuple[Series, object]] = {}
         self._asked_for: dict[Series, _Asked] = {}
         self._witnesses = Witnesses(clock)
@@ -72,7 +71,7 @@ class VictoriaSamples(InMemoryReader):
 
     def write_points(self, points: Points) -> WriteResult:
         """Write samples; the server has acknowledged them when it returns, and shows them within about 2 s."""
-        for body in request_bodies(self._lines.encode(points)):
+        for body in request_bodies(encode_points(points, line_head, MS)):
             self._acknowledged.write(body)
         if len(points):
             at = int(np.abs(points.times - time.time_ns()).argmin())  # the least likely to be dropped for its time
@@ -137,7 +136,7 @@ class VictoriaSamples(InMemoryReader):
             return super().buckets(series, start, end, width)
         before, after = (self.buckets(series, *part, width) for part in ((start, first - 1), (last, end)))
         functions = ("min_over_time", "max_over_time", "avg_over_time")
-        found = self._rolled(series, functions, rolled.Grid(first, width, (last - first) // width))
+        found = self._rolled(series, functions, exported.Grid(first, width, (last - first) // width))
         middle = [_whole_buckets(one, functions) for one in found]
         return [_chained(parts) for parts in zip(before, middle, after, strict=True)]
 
@@ -145,15 +144,15 @@ class VictoriaSamples(InMemoryReader):
         """Samples that draw the line of each series in a range; chosen by the server if there are many."""
         if not self._are_many(series, start, end):
             return super().drawn(series, start, end, buckets)
-        grid = rolled.of_drawing(start, end, buckets)
-        found = self._rolled(series, rolled.CORNERS, grid)
-        return [rolled.drawn(one, start, end) for one in found]
+        grid = exported.of_drawing(start, end, buckets)
+        found = self._rolled(series, exported.CORNERS, grid)
+        return [exported.drawn(one, start, end) for one in found]
 
     def _are_many(self, series: Sequence[Series], start: int, end: int) -> bool:
         return len(series) * (end - start) // _USUAL > _READ_ALL
 
     def _rolled(
-        self, series: Sequence[Series], functions: Sequence[str], grid: rolled.Grid
+        self, series: Sequence[Series], functions: Sequence[str], grid: exported.Grid
     ) -> list[Mapping[str, tuple[Times, Values]]]:
         """The times and values of each function for each series."""
         asked = [self._asked(one) for one in series]
@@ -164,7 +163,7 @@ class VictoriaSamples(InMemoryReader):
                 for metric, values in self.server.query_range(promql, *grid.asked):
                     _, key = self._labelled(metric)
                     if key in found:
-                        found[key].setdefault(function, rolled.times_and_values(values, grid))
+                        found[key].setdefault(function, exported.times_and_values(values, grid))
         return [found[one.key] for one in asked]
 
     def _exported(self, asked: Sequence[str], start: int, end: int) -> Iterator[exported.Exported]:
