@@ -1,16 +1,7 @@
-"""Damages binary logs as disks, transfers and hostile people do. The same seed gives the same damage.
+"""Damages binary logs as disks, transfers and hostile people do. The same seed gives the same damage."""
 
-    python bench/mutate_blg.py LOG [--seeds 10000]
-
-Reads the log with the damage of each seed, and prints how many end in a Log, with and without remarks, and in a
-refusal. Anything else is a defect, and ends in a traceback that names the seed.
-"""
-
-import argparse
-import collections
 import random
 import struct
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -80,28 +71,3 @@ def outcome(path: Path) -> str:
     for remark in log.remarks:
         assert str(remark).isprintable(), remark
     return "a log with remarks" if log.remarks else "a log"
-
-
-def main() -> None:
-    """Damage, read and count."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("log", type=Path)
-    parser.add_argument("--seeds", type=int, default=10_000)
-    parser.add_argument("--first", type=int, default=0)
-    asked = parser.parse_args()
-    log = asked.log.read_bytes()
-    found: collections.Counter[str] = collections.Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "log.blg"
-        for seed in range(asked.first, asked.first + asked.seeds):
-            path.write_bytes(mutated(seed, log))
-            try:
-                found[outcome(path)] += 1
-            except BaseException:
-                print(f"seed {seed}")
-                raise
-    print(dict(found))
-
-
-if __name__ == "__main__":
-    main()

@@ -17,18 +17,9 @@ from plimsoll.alerting.alerts_file import AlertsFile, NotKept
 from plimsoll.alerting.firing import firing, incidents
 from plimsoll.alerting.wording import cause, ended_sentence, made_sentence, still_sentence
 from plimsoll.api import data_folder
+from plimsoll.cli import args
 from plimsoll.cli.commands.replay import replay
 from plimsoll.cli.console import print_error, print_line, print_lines
-from plimsoll.cli.options import (
-    FolderOption,
-    FromOption,
-    JsonOption,
-    LastOption,
-    ToOption,
-    command_app,
-    examples,
-    not_empty,
-)
 from plimsoll.cli.outputs import STDOUT, write_json
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import counted
@@ -50,10 +41,10 @@ _LATE = 90 * SECOND
 NumberArgument = Annotated[int, typer.Argument(help="The number of an alert.", metavar="ID", show_default=False)]
 
 
-app = command_app("Show, silence and acknowledge the alerts of plimsoll up.")
+app = args.command_app("Show, silence and acknowledge the alerts of plimsoll up.")
 
 
-@app.command("list", epilog=examples("plimsoll alerts list", "plimsoll alerts list --history --last 1d"))
+@app.command("list", epilog=args.examples("plimsoll alerts list", "plimsoll alerts list --history --last 1d"))
 def list_alerts(
     history: Annotated[
         bool, typer.Option("--history", help="Also alerts that have ended: of the last 7 days, or of --from and --to.")
@@ -61,11 +52,11 @@ def list_alerts(
     hosts: Annotated[
         bool, typer.Option("--hosts", help="The hosts that are expected to send, instead; --json has them in any case.")
     ] = False,
-    start: FromOption = None,
-    end: ToOption = None,
-    last: LastOption = None,
-    json: JsonOption = None,
-    store: FolderOption = None,
+    start: args.FromOption = None,
+    end: args.ToOption = None,
+    last: args.LastOption = None,
+    json: args.JsonOption = None,
+    store: args.FolderOption = None,
 ) -> None:
     """List the alerts that are firing, the silences, and targets that cannot be notified."""
     if hosts and json is None:
@@ -116,8 +107,8 @@ def list_alerts(
             )
 
 
-@app.command("show", epilog=examples("plimsoll alerts show 17"))
-def show(number: NumberArgument, store: FolderOption = None) -> None:
+@app.command("show", epilog=args.examples("plimsoll alerts show 17"))
+def show(number: NumberArgument, store: args.FolderOption = None) -> None:
     """Show everything about an alert: limit, source, what to look at, processes, what happened, who was told."""
     with opened(store) as (file, zone):
         alert = alert_queries.alert(file, number)
@@ -147,7 +138,7 @@ def show(number: NumberArgument, store: FolderOption = None) -> None:
         )
 
 
-@app.command("note", epilog=examples("plimsoll alerts note 'deployed 4.2' --host WEB1", "plimsoll alerts note"))
+@app.command("note", epilog=args.examples("plimsoll alerts note 'deployed 4.2' --host WEB1", "plimsoll alerts note"))
 def note(
     text: Annotated[
         str,
@@ -158,7 +149,7 @@ def note(
     ] = None,
     host: Annotated[str, typer.Option("--host", help="Only on the charts of this host.")] = "",
     remove: Annotated[int, typer.Option("--remove", help="Remove the note of this number.", show_default=False)] = 0,
-    store: FolderOption = None,
+    store: args.FolderOption = None,
 ) -> None:
     """Put a note on the time axis of the charts, list those of the last 7 days, or remove one."""
     now = time.time_ns()
@@ -179,7 +170,8 @@ def note(
 
 
 @app.command(
-    "silence", epilog=examples("plimsoll alerts silence 'windows-cpu-*' --for 2h --host 'web*' --reason 'load test'")
+    "silence",
+    epilog=args.examples("plimsoll alerts silence 'windows-cpu-*' --for 2h --host 'web*' --reason test"),
 )
 def silence(
     rule: Annotated[
@@ -196,16 +188,16 @@ def silence(
     ],
     reason: Annotated[str, typer.Option("--reason", help="Why nobody has to be notified.", show_default=False)],
     host: Annotated[
-        str, typer.Option("--host", help='Only for this host; * is any text: "web*".', callback=not_empty)
+        str, typer.Option("--host", help='Only for this host; * is any text: "web*".', callback=args.not_empty)
     ] = "*",
     instance: Annotated[
-        str, typer.Option("--instance", help="Only for this instance, such as a disk.", callback=not_empty)
+        str, typer.Option("--instance", help="Only for this instance, such as a disk.", callback=args.not_empty)
     ] = "*",
     at: Annotated[
         str | None,
         typer.Option("--at", help="When it begins: 22:00 (the next one), 2026-03-01T22:00; by default now."),
     ] = None,
-    store: FolderOption = None,
+    store: args.FolderOption = None,
 ) -> None:
     """Notify nobody of the alerts that match, for a time. They are judged and kept as always."""
     now = time.time_ns()
@@ -224,10 +216,10 @@ def silence(
         print_line(made_sentence(made, muted, zone))
 
 
-@app.command("unsilence", epilog=examples("plimsoll alerts unsilence 3"))
+@app.command("unsilence", epilog=args.examples("plimsoll alerts unsilence 3"))
 def unsilence(
     number: Annotated[int, typer.Argument(help="The number of a silence.", metavar="ID", show_default=False)],
-    store: FolderOption = None,
+    store: args.FolderOption = None,
 ) -> None:
     """End a silence now."""
     with opened(store) as (file, _):
@@ -235,11 +227,11 @@ def unsilence(
     print_line(f"Silence {number} has ended; what is still firing is notified")
 
 
-@app.command("ack", epilog=examples("plimsoll alerts ack 17 --note 'new disk is ordered'"))
+@app.command("ack", epilog=args.examples("plimsoll alerts ack 17 --note 'new disk is ordered'"))
 def acknowledge(
     number: NumberArgument,
     note: Annotated[str, typer.Option("--note", help="A note for others.", show_default=False)] = "",
-    store: FolderOption = None,
+    store: args.FolderOption = None,
 ) -> None:
     """Acknowledge an alert: it is not repeated until it recovers."""
     with opened(store) as (file, _):
@@ -247,10 +239,10 @@ def acknowledge(
     print_line(f"Alert {number} is acknowledged: it is not repeated until it recovers")
 
 
-@app.command("retire", epilog=examples("plimsoll alerts retire WEB07"))
+@app.command("retire", epilog=args.examples("plimsoll alerts retire WEB07"))
 def retire(
     host: Annotated[str, typer.Argument(help="The name of a host.", metavar="HOST", show_default=False)],
-    store: FolderOption = None,
+    store: args.FolderOption = None,
 ) -> None:
     """Take a host off the roster and close its alerts. If it sends again, it is expected again."""
     with opened(store) as (file, _):
@@ -262,8 +254,8 @@ def retire(
     print_line(f"{found.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
 
 
-@app.command("test", epilog=examples("plimsoll alerts test"))
-def send_test_message(store: FolderOption = None) -> None:
+@app.command("test", epilog=args.examples("plimsoll alerts test"))
+def send_test_message(store: args.FolderOption = None) -> None:
     """Send a test message to every target in up.toml. The exit status is 3 if one could not be reached."""
     folder = _folder(store)
     path = folder / up_settings.FILE_NAME
@@ -281,7 +273,7 @@ def send_test_message(store: FolderOption = None) -> None:
         raise Unreachable("; ".join(failed))
 
 
-app.command("replay", epilog=examples("plimsoll alerts replay", "plimsoll alerts replay --last 2h"))(replay)
+app.command("replay", epilog=args.examples("plimsoll alerts replay", "plimsoll alerts replay --last 2h"))(replay)
 
 
 def _list_hosts(store: Path | None) -> None:

@@ -9,8 +9,8 @@ import typer
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
 from plimsoll.api import data_folder
 from plimsoll.api.open_store import open_embedded
+from plimsoll.cli import args
 from plimsoll.cli.console import print_line
-from plimsoll.cli.options import FolderOption, command_app, examples
 from plimsoll.hosts import overlay
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
@@ -25,13 +25,13 @@ _OTHERS = {
 }
 
 
-app = command_app()
+app = args.command_app()
 
 
-@app.command("backup", epilog=examples("plimsoll backup plimsoll-monday.duckdb"))
+@app.command("backup", epilog=args.examples("plimsoll backup plimsoll-monday.duckdb"))
 def backup(
     to: Annotated[Path, typer.Argument(help="The new file to write.", metavar="FILE", show_default=False)],
-    store: FolderOption = None,
+    store: args.FolderOption = None,
 ) -> None:
     """Copy the embedded store, also while plimsoll up runs."""
     folder = store or data_folder.default_folder()

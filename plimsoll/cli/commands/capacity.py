@@ -11,25 +11,8 @@ import typer
 
 from plimsoll.api.inputs import RUN, Inputs
 from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.cli import args
 from plimsoll.cli.console import print_remarks, width
-from plimsoll.cli.options import (
-    EncodingOption,
-    FormatOption,
-    FromOption,
-    JsonOption,
-    LastOption,
-    NamesOption,
-    OnlyOption,
-    PackOption,
-    StoreOption,
-    ToOption,
-    ZoneOption,
-    command_app,
-    examples,
-    not_empty,
-    path_option,
-    typed_inputs,
-)
 from plimsoll.cli.outputs import Outputs
 from plimsoll.hosts.objective import time_limits
 from plimsoll.insights.capacity.changes import Changes, parse_change
@@ -43,12 +26,12 @@ from plimsoll.insights.capacity.words import asked_sentences, growth_sentence
 from plimsoll.model.errors import Unusable
 from plimsoll.report.render.terminal import render_lines
 
-app = command_app()
+app = args.command_app()
 
 
 @app.command(
     "capacity",
-    epilog=examples(
+    epilog=args.examples(
         "plimsoll capacity logs/ --out capacity.html",
         "plimsoll capacity WEB01.csv DB01.csv results.jtl --objective response_p95=500ms",
         "plimsoll capacity logs/ --profile shoppers.yaml --users 4000 --peak-factor 2",
@@ -70,7 +53,7 @@ def capacity(
         typer.Option(
             "--profile",
             help="What users do: a .yaml file, or a shipped one such as membership-directory.",
-            callback=not_empty,
+            callback=args.not_empty,
         ),
     ] = None,
     users: Annotated[
@@ -88,8 +71,8 @@ def capacity(
             show_default=False,
         ),
     ] = None,
-    pack: PackOption = None,
-    only: OnlyOption = None,
+    pack: args.PackOption = None,
+    only: args.OnlyOption = None,
     growth: Annotated[
         str | None,
         typer.Option("--growth", metavar="RATE", help="When --users of today reach the limit: 3%/month, 200/week."),
@@ -109,27 +92,27 @@ def capacity(
             show_default=False,
         ),
     ] = None,
-    from_: FromOption = None,
-    to: ToOption = None,
-    last: LastOption = None,
-    zone: ZoneOption = None,
+    from_: args.FromOption = None,
+    to: args.ToOption = None,
+    last: args.LastOption = None,
+    zone: args.ZoneOption = None,
     config: Annotated[
         Path | None,
-        path_option("--config", "Host facts, objective, changed limits. Default: plimsoll.toml beside the logs."),
+        args.path_option("--config", "Host facts, objective, changed limits. Default: plimsoll.toml beside the logs."),
     ] = None,
-    out: Annotated[Path | None, path_option("--out", "Write a report with curves as one HTML file.")] = None,
-    json: JsonOption = None,
-    format_: FormatOption = None,
-    encoding: EncodingOption = None,
-    names: NamesOption = None,
-    store: StoreOption = None,
+    out: Annotated[Path | None, args.path_option("--out", "Write a report with curves as one HTML file.")] = None,
+    json: args.JsonOption = None,
+    format_: args.FormatOption = None,
+    encoding: args.EncodingOption = None,
+    names: args.NamesOption = None,
+    store: args.StoreOption = None,
 ) -> None:
     """Say how much load a system can carry, and what runs out first.
 
     From a run whose load rises, or from several runs: each folder and each run:NAME is one. A profile says what users
     do; those of studies have its costs, too, and need no run.
     """
-    inputs = typed_inputs(logs or (), zone, format_, encoding, names, store, (from_, to, last))
+    inputs = args.typed_inputs(logs or (), zone, format_, encoding, names, store, (from_, to, last))
     outputs = Outputs(out, json)
     if not inputs.sources:
         if objective or growth or what_if or without:

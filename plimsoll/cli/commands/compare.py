@@ -10,29 +10,9 @@ import typer
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_comparison import How, compare_inputs
 from plimsoll.api.run_review import Options
+from plimsoll.cli import args
 from plimsoll.cli.console import print_remarks, width
 from plimsoll.cli.long_work import use_memory_freely, working_on
-from plimsoll.cli.options import (
-    DetailsOption,
-    EncodingOption,
-    FormatOption,
-    FromOption,
-    JsonOption,
-    LastOption,
-    MarkdownOption,
-    NamesOption,
-    OnlyOption,
-    PackOption,
-    StoreOption,
-    ToOption,
-    WholeRunOption,
-    ZoneOption,
-    command_app,
-    examples,
-    not_empty,
-    path_option,
-    typed_inputs,
-)
 from plimsoll.cli.outputs import Outputs
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.doubts import doubts
@@ -44,7 +24,7 @@ from plimsoll.report.comparison.text import lines
 from plimsoll.report.comparison.text import markdown as markdown_text
 from plimsoll.report.render.junit import render_junit
 
-app = command_app()
+app = args.command_app()
 
 
 class FailOn(StrEnum):
@@ -55,7 +35,7 @@ class FailOn(StrEnum):
 
 @app.command(
     "compare",
-    epilog=examples(
+    epilog=args.examples(
         "plimsoll compare before/ after/",
         "plimsoll compare run:nightly-41 run:nightly-42 --fail-on regression",
     ),
@@ -76,7 +56,7 @@ def compare(
             "--phase",
             metavar="NAME",
             help="The phase to judge by: steady, ramp-up, or 'whole run'. Default: steady where both runs have it.",
-            callback=not_empty,
+            callback=args.not_empty,
         ),
     ] = None,
     match_hosts: Annotated[
@@ -93,43 +73,43 @@ def compare(
             "runs differ.",
         ),
     ] = 1,
-    pack: PackOption = None,
-    only: OnlyOption = None,
-    from_: FromOption = None,
-    to: ToOption = None,
-    last: LastOption = None,
+    pack: args.PackOption = None,
+    only: args.OnlyOption = None,
+    from_: args.FromOption = None,
+    to: args.ToOption = None,
+    last: args.LastOption = None,
     steady: Annotated[
         str | None,
         typer.Option("--steady", metavar="FROM/TO", help="When the load of each run was steady: 10:22/12:00."),
     ] = None,
-    whole_run: WholeRunOption = False,
-    zone: ZoneOption = None,
+    whole_run: args.WholeRunOption = False,
+    zone: args.ZoneOption = None,
     config: Annotated[
         Path | None,
-        path_option(
+        args.path_option(
             "--config",
             "Phases, host facts, changed thresholds and how to compare, for all runs. Default: plimsoll.toml beside "
             "the logs of each run; how to compare is read from that of the baseline.",
         ),
     ] = None,
-    out: Annotated[Path | None, path_option("--out", "Write the comparison as one HTML file.")] = None,
-    json: JsonOption = None,
+    out: Annotated[Path | None, args.path_option("--out", "Write the comparison as one HTML file.")] = None,
+    json: args.JsonOption = None,
     junit: Annotated[
-        Path | None, path_option("--junit", "Write JUnit XML: a suite per run, a case per signal and host.")
+        Path | None, args.path_option("--junit", "Write JUnit XML: a suite per run, a case per signal and host.")
     ] = None,
-    markdown: MarkdownOption = None,
+    markdown: args.MarkdownOption = None,
     fail_on: Annotated[
         FailOn | None,
         typer.Option("--fail-on", help="Exit with status 1 if a run is worse than the baseline."),
     ] = None,
-    details: DetailsOption = False,
-    format_: FormatOption = None,
-    encoding: EncodingOption = None,
-    names: NamesOption = None,
-    store: StoreOption = None,
+    details: args.DetailsOption = False,
+    format_: args.FormatOption = None,
+    encoding: args.EncodingOption = None,
+    names: args.NamesOption = None,
+    store: args.StoreOption = None,
 ) -> None:
     """Compare runs with a baseline: what became worse or better, by how much, and what did not change."""
-    inputs = typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last))
+    inputs = args.typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last))
     options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     comparisons = write_comparison(
         inputs, options, How(phase, match_hosts, baseline), Outputs(out, json, junit, markdown), details=details

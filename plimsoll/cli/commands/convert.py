@@ -7,27 +7,14 @@ from typing import Annotated
 import typer
 
 from plimsoll.api.inputs import read
+from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_remarks
 from plimsoll.cli.long_work import working_on
-from plimsoll.cli.options import (
-    EncodingOption,
-    FormatOption,
-    FromOption,
-    LastOption,
-    NamesOption,
-    StoreOption,
-    ToOption,
-    ZoneOption,
-    command_app,
-    examples,
-    path_option,
-    typed_inputs,
-)
 from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting
 from plimsoll.ingest.convert.convert import WRITERS, Part
 from plimsoll.model.errors import Unusable
 
-app = command_app()
+app = args.command_app()
 
 
 class Target(StrEnum):
@@ -40,7 +27,7 @@ class Target(StrEnum):
 
 @app.command(
     "convert",
-    epilog=examples(
+    epilog=args.examples(
         "plimsoll convert perfmon.blg --as parquet --out perfmon.parquet",
         "plimsoll convert perfmon.blg --as csv --out short.csv --counter 'Processor(*)\\*' --last 15m",
     ),
@@ -56,7 +43,7 @@ def convert(
             help="csv (as Performance Monitor writes it), parquet (a column each) or lp (InfluxDB line protocol).",
         ),
     ],
-    out: Annotated[Path, path_option("--out", "The file to write.", show_default=False)],
+    out: Annotated[Path, args.path_option("--out", "The file to write.", show_default=False)],
     counter: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,18 +52,18 @@ def convert(
             show_default=False,
         ),
     ] = None,
-    from_: FromOption = None,
-    to: ToOption = None,
-    last: LastOption = None,
+    from_: args.FromOption = None,
+    to: args.ToOption = None,
+    last: args.LastOption = None,
     every: Annotated[int, typer.Option("--every", min=1, help="Keep every n-th row.")] = 1,
-    zone: ZoneOption = None,
-    format_: FormatOption = None,
-    encoding: EncodingOption = None,
-    names: NamesOption = None,
-    store: StoreOption = None,
+    zone: args.ZoneOption = None,
+    format_: args.FormatOption = None,
+    encoding: args.EncodingOption = None,
+    names: args.NamesOption = None,
+    store: args.StoreOption = None,
 ) -> None:
     """Write a log in another format, whole or in part."""
-    inputs = typed_inputs([log], zone, format_, encoding, names, store, (from_, to, last))
+    inputs = args.typed_inputs([log], zone, format_, encoding, names, store, (from_, to, last))
     with working_on("Reading", inputs.sources):
         logs, remarks, *_ = read(inputs)
     if len(logs) > 1:

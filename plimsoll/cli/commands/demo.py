@@ -8,21 +8,21 @@ import typer
 
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.cli import args
 from plimsoll.cli.commands import up
 from plimsoll.cli.console import print_line, print_lines
-from plimsoll.cli.options import command_app, examples, path_option
 from plimsoll.cli.outputs import write_text
 from plimsoll.demo.runs import write_runs
 from plimsoll.insights.insights import Insights
 from plimsoll.report import terminal
 from plimsoll.report.html.render import render
 
-app = command_app()
+app = args.command_app()
 
 
-@app.command("demo", epilog=examples("plimsoll demo", "plimsoll demo --no-serve --out simulated"))
+@app.command("demo", epilog=args.examples("plimsoll demo", "plimsoll demo --no-serve --out simulated"))
 def demo(
-    out: Annotated[Path, path_option("--out", "The folder to write to.")] = Path("demo-run"),
+    out: Annotated[Path, args.path_option("--out", "The folder to write to.")] = Path("demo-run"),
     no_serve: Annotated[bool, typer.Option("--no-serve", help="End after the reports.")] = False,
 ) -> None:
     """Write logs of a simulated system, with enough memory and with too little, and review them.

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli import args
 from plimsoll.cli.console import print_error, print_line
-from plimsoll.cli.options import OnlyOption, PackOption, command_app, examples, path_option
 from plimsoll.cli.outputs import write_text
 from plimsoll.export.counters.counters import signals_of
 from plimsoll.export.grafana.alerts import files as alerts
@@ -47,12 +47,12 @@ class DataSource(StrEnum):
     PROMETHEUS = "prometheus"
 
 
-app = command_app("Write alert rules and dashboards for Grafana.")
+app = args.command_app("Write alert rules and dashboards for Grafana.")
 
 
 @app.command(
     "export",
-    epilog=examples(
+    epilog=args.examples(
         "plimsoll grafana export --out grafana",
         "plimsoll grafana export --config plimsoll.toml --email ops@shop.example",
     ),
@@ -60,11 +60,11 @@ app = command_app("Write alert rules and dashboards for Grafana.")
 def export(
     out: Annotated[
         Path,
-        path_option("--out", "The folder to write rules/grafana and dashboards/grafana to."),
+        args.path_option("--out", "The folder to write rules/grafana and dashboards/grafana to."),
     ] = Path(),
     config: Annotated[
         Path | None,
-        path_option("--config", "A plimsoll.toml with host facts and changed thresholds."),
+        args.path_option("--config", "A plimsoll.toml with host facts and changed thresholds."),
     ] = None,
     email: Annotated[
         list[str] | None,
@@ -75,8 +75,8 @@ def export(
         str,
         typer.Option("--interval", help="The sampling interval; windows shorter than twice this are widened to it."),
     ] = "10s",
-    packs: PackOption = None,
-    only: OnlyOption = None,
+    packs: args.PackOption = None,
+    only: args.OnlyOption = None,
     source: Annotated[
         list[Source] | None,
         typer.Option(

@@ -10,19 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from plimsoll.api.inputs import read
 from plimsoll.api.open_store import open_store
+from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_notice, print_remarks
 from plimsoll.cli.long_work import working_on
-from plimsoll.cli.options import (
-    EncodingOption,
-    FormatOption,
-    NamesOption,
-    StoreOption,
-    ZoneOption,
-    command_app,
-    examples,
-    path_option,
-    typed_inputs,
-)
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.ingest.runs.load import Loaded, load
@@ -31,10 +21,10 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.run import StoredRun
 
-app = command_app()
+app = args.command_app()
 
 
-@app.command("ingest", epilog=examples("plimsoll ingest logs/ --run nightly-42 --label build=1042"))
+@app.command("ingest", epilog=args.examples("plimsoll ingest logs/ --run nightly-42 --label build=1042"))
 def ingest(
     logs: Annotated[
         list[str],
@@ -45,20 +35,21 @@ def ingest(
         list[str] | None,
         typer.Option("--label", metavar="K=V", help="A label of the run; repeat for more.", show_default=False),
     ] = None,
-    store: StoreOption = None,
+    store: args.StoreOption = None,
     merge: Annotated[
         bool, typer.Option("--merge", help="Load even if the store has data of the same hosts and times.")
     ] = False,
     config: Annotated[
-        Path | None, path_option("--config", "Labels, phases and host facts. Default: plimsoll.toml beside the logs.")
+        Path | None,
+        args.path_option("--config", "Labels, phases, host facts. Default: plimsoll.toml beside the logs."),
     ] = None,
-    zone: ZoneOption = None,
-    format_: FormatOption = None,
-    encoding: EncodingOption = None,
-    names: NamesOption = None,
+    zone: args.ZoneOption = None,
+    format_: args.FormatOption = None,
+    encoding: args.EncodingOption = None,
+    names: args.NamesOption = None,
 ) -> None:
     """Load the logs of a run into a store. Repeat a call that was interrupted: it continues."""
-    inputs = typed_inputs(logs, zone, format_, encoding, names, store)
+    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store)
     if inputs.run is not None or inputs.hosts is not None:
         raise Unusable(f"{inputs.sources[0]}: is in a store already; name logs")
     labels = dict(run_label(text, "--label") for text in label or ())

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from plimsoll.api.inputs import read
+from plimsoll.cli import args
 from plimsoll.cli.console import print_line
-from plimsoll.cli.options import typed_inputs
 from plimsoll.cli.outputs import write_text
 from plimsoll.model.counter_names.unrecognised import UnknownCounter, unknown_counters
 from plimsoll.model.errors import Unusable, printable
@@ -85,7 +85,7 @@ def new_pack(
 
 
 def _choose(logs: Sequence[str], patterns: Sequence[str]) -> list[UnknownCounter]:
-    unknown = unknown_counters(series for log in read(typed_inputs(logs)).logs for series in log.series)
+    unknown = unknown_counters(series for log in read(args.typed_inputs(logs)).logs for series in log.series)
     if not unknown:
         raise Unusable(f"{logs[0]}: every Windows counter in it has a signal already")
     if found := chosen(unknown, patterns):

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli import args
 from plimsoll.cli.console import print_error, print_line
-from plimsoll.cli.options import OnlyOption, PackOption, command_app, examples, path_option
 from plimsoll.cli.outputs import write_text
 from plimsoll.export.prometheus.check import mistakes
 from plimsoll.export.prometheus.export import GENERATED, TESTS
@@ -29,21 +29,21 @@ _RULES = "*.rules.yaml"
 _TELEGRAF = "telegraf"
 
 
-app = command_app("Write and check alerting rules for Prometheus, Mimir and VictoriaMetrics.")
+app = args.command_app("Write and check alerting rules for Prometheus, Mimir and VictoriaMetrics.")
 
 
 @app.command(
     "export",
-    epilog=examples(
+    epilog=args.examples(
         "plimsoll prometheus export",
         "plimsoll prometheus export --only linux --interval 15s --out plimsoll-rules",
     ),
 )
 def export(
-    out: Annotated[Path, path_option("--out", "The folder to write to.")] = Path("prometheus"),
+    out: Annotated[Path, args.path_option("--out", "The folder to write to.")] = Path("prometheus"),
     config: Annotated[
         Path | None,
-        path_option("--config", "A plimsoll.toml with host facts and changed thresholds."),
+        args.path_option("--config", "A plimsoll.toml with host facts and changed thresholds."),
     ] = None,
     interval: Annotated[
         str,
@@ -57,8 +57,8 @@ def export(
             "recording rules that give them Telegraf's names. May be repeated.",
         ),
     ] = None,
-    packs: PackOption = None,
-    only: OnlyOption = None,
+    packs: args.PackOption = None,
+    only: args.OnlyOption = None,
     docs: Annotated[
         str, typer.Option("--docs", help="The URL that links to a rule's page begin with. Default: no links.")
     ] = "",
@@ -80,13 +80,13 @@ def export(
     print_line(f"{counted(exported.cases, 'case')} for promtool test rules to {out / TESTS}")
 
 
-@app.command("check", epilog=examples("plimsoll prometheus check", "plimsoll prometheus check plimsoll-rules"))
+@app.command("check", epilog=args.examples("plimsoll prometheus check", "plimsoll prometheus check plimsoll-rules"))
 def check(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(help="Rule files, or folders of them. Default: prometheus here.", metavar="PATH"),
     ] = None,
-    packs: PackOption = None,
+    packs: args.PackOption = None,
 ) -> None:
     """Check rule files. Every mistake is printed with its place; the exit status is then 2."""
     files: dict[str, str] = {}

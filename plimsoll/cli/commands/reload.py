@@ -6,8 +6,8 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from plimsoll.api import data_folder
+from plimsoll.cli import args
 from plimsoll.cli.console import print_line
-from plimsoll.cli.options import FolderOption, command_app, examples
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.http_connections import check_connections, last_cause
 from plimsoll.serve.credentials import owner_token
@@ -17,11 +17,11 @@ from plimsoll.up.reloading import PATH
 _ANSWER_S = 60.0
 
 
-app = command_app()
+app = args.command_app()
 
 
-@app.command("reload", epilog=examples("plimsoll reload"))
-def reload(store: FolderOption = None) -> None:
+@app.command("reload", epilog=args.examples("plimsoll reload"))
+def reload(store: args.FolderOption = None) -> None:
     """Have a running plimsoll up read up.toml and plimsoll.toml anew.
 
     If they are wrong, the settings of before stay, and the exit status is 2.

@@ -11,8 +11,8 @@ from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.api import data_folder
 from plimsoll.api.open_store import measurements_of, open_store
+from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_notice
-from plimsoll.cli.options import FromOption, LastOption, OnlyOption, PackOption, ToOption, UpStoreOption, path_option
 from plimsoll.hosts import settings as host_settings
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
@@ -25,15 +25,15 @@ _DAY = 86_400 * SECOND
 
 
 def replay(
-    start: FromOption = None,
-    end: ToOption = None,
-    last: LastOption = None,
-    store: UpStoreOption = None,
+    start: args.FromOption = None,
+    end: args.ToOption = None,
+    last: args.LastOption = None,
+    store: args.UpStoreOption = None,
     settings: Annotated[
-        Path | None, path_option("--settings", "The plimsoll.toml that plimsoll up was given.", show_default=False)
+        Path | None, args.path_option("--settings", "The plimsoll.toml that plimsoll up was given.", show_default=False)
     ] = None,
-    pack: PackOption = None,
-    only: OnlyOption = None,
+    pack: args.PackOption = None,
+    only: args.OnlyOption = None,
 ) -> None:
     """Judge the stored samples again, of the last day or of --from and --to, and list the alerts that this gives."""
     catalogue = load(pack or (), only or ())

@@ -7,27 +7,9 @@ from typing import Annotated
 import typer
 
 from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.cli import args
 from plimsoll.cli.console import print_remarks, width
 from plimsoll.cli.long_work import use_memory_freely, working_on
-from plimsoll.cli.options import (
-    EncodingOption,
-    FormatOption,
-    FromOption,
-    JsonOption,
-    LastOption,
-    LogArgument,
-    NamesOption,
-    OnlyOption,
-    PackOption,
-    StoreOption,
-    ToOption,
-    WholeRunOption,
-    ZoneOption,
-    command_app,
-    examples,
-    path_option,
-    typed_inputs,
-)
 from plimsoll.cli.outputs import Outputs
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
@@ -37,7 +19,7 @@ from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
 from plimsoll.review.verdict import Verdict
 
-app = command_app()
+app = args.command_app()
 
 
 class FailOn(StrEnum):
@@ -49,7 +31,7 @@ class FailOn(StrEnum):
 
 @app.command(
     "review",
-    epilog=examples(
+    epilog=args.examples(
         "plimsoll review perfmon.blg",
         "plimsoll review logs/ --out report.html",
         "plimsoll review logs/ --steady 10:22/12:00 --fail-on warning",
@@ -57,25 +39,25 @@ class FailOn(StrEnum):
     ),
 )
 def review(
-    logs: LogArgument,
-    pack: PackOption = None,
-    only: OnlyOption = None,
-    from_: FromOption = None,
-    to: ToOption = None,
-    last: LastOption = None,
+    logs: args.LogArgument,
+    pack: args.PackOption = None,
+    only: args.OnlyOption = None,
+    from_: args.FromOption = None,
+    to: args.ToOption = None,
+    last: args.LastOption = None,
     steady: Annotated[
         str | None, typer.Option("--steady", metavar="FROM/TO", help="When the load was steady: 10:22/12:00.")
     ] = None,
-    whole_run: WholeRunOption = False,
-    zone: ZoneOption = None,
+    whole_run: args.WholeRunOption = False,
+    zone: args.ZoneOption = None,
     config: Annotated[
         Path | None,
-        path_option(
+        args.path_option(
             "--config",
             "Phases, host facts and changed thresholds. Default: plimsoll.toml beside the logs.",
         ),
     ] = None,
-    out: Annotated[Path | None, path_option("--out", "Write the report as one HTML file.")] = None,
+    out: Annotated[Path | None, args.path_option("--out", "Write the report as one HTML file.")] = None,
     appendix: Annotated[
         bool,
         typer.Option("--appendix", help="Also on paper and in PDF: what held, statistics, texts of rules."),
@@ -83,21 +65,21 @@ def review(
     details: Annotated[
         bool, typer.Option("--details", help="Print all of it: what limits, spikes, trends, every limit, the packs.")
     ] = False,
-    json: JsonOption = None,
+    json: args.JsonOption = None,
     junit: Annotated[
-        Path | None, path_option("--junit", "Write JUnit XML: a suite per pack, a case per rule and host.")
+        Path | None, args.path_option("--junit", "Write JUnit XML: a suite per pack, a case per rule and host.")
     ] = None,
     fail_on: Annotated[
         FailOn | None,
         typer.Option("--fail-on", help="Exit with status 1 if a threshold of this severity or above was crossed."),
     ] = None,
-    format_: FormatOption = None,
-    encoding: EncodingOption = None,
-    names: NamesOption = None,
-    store: StoreOption = None,
+    format_: args.FormatOption = None,
+    encoding: args.EncodingOption = None,
+    names: args.NamesOption = None,
+    store: args.StoreOption = None,
 ) -> None:
     """Check the counters of a run against their documented thresholds."""
-    inputs = typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
+    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
     options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     outputs = Outputs(out, json, junit)
     use_memory_freely()

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli import args
 from plimsoll.cli.console import print_error, print_line, print_plain
-from plimsoll.cli.options import OnlyOption, PackOption, not_empty, path_option
 from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting, write_text
 from plimsoll.export.counters import logman, telegraf
 from plimsoll.export.counters.counters import Counters, counters, signals_of
@@ -33,8 +33,8 @@ class Form(StrEnum):
 
 
 def list_counters(
-    pack: PackOption = None,
-    only: OnlyOption = None,
+    pack: args.PackOption = None,
+    only: args.OnlyOption = None,
     form: Annotated[
         Form,
         typer.Option(
@@ -56,10 +56,10 @@ def list_counters(
         typer.Option(
             "--interval",
             help="The sampling interval. Default: 15s for logman, the agent's own for telegraf.",
-            callback=not_empty,
+            callback=args.not_empty,
         ),
     ] = None,
-    out: Annotated[Path | None, path_option("--out", "The file to write. Default: stdout.", show_default=False)] = None,
+    out: Annotated[Path | None, args.path_option("--out", "The file; default: stdout.", show_default=False)] = None,
 ) -> None:
     """List the Windows counters to record, in a form for typeperf, logman or Telegraf.
 

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli import args
 from plimsoll.cli.commands.new_pack import new_pack
 from plimsoll.cli.commands.rule_counters import list_counters
 from plimsoll.cli.console import print_line, print_lines
-from plimsoll.cli.options import JsonOption, OnlyOption, PackOption, command_app, examples
 from plimsoll.cli.outputs import STDOUT, write_json
 from plimsoll.model.errors import Unusable, printable, suggest
 from plimsoll.model.remark import counted
@@ -27,11 +27,11 @@ PacksArgument = Annotated[
 ]
 
 
-app = command_app("List, check, explain and write rules; a pack is a file of rules.")
+app = args.command_app("List, check, explain and write rules; a pack is a file of rules.")
 
 
-@app.command("list", epilog=examples("plimsoll rules list", "plimsoll rules list --only windows"))
-def list_rules(pack: PackOption = None, only: OnlyOption = None, json: JsonOption = None) -> None:
+@app.command("list", epilog=args.examples("plimsoll rules list", "plimsoll rules list --only windows"))
+def list_rules(pack: args.PackOption = None, only: args.OnlyOption = None, json: args.JsonOption = None) -> None:
     """List rules: severity, signal, threshold (…: further conditions), duration, number of sources."""
     catalogue = load(pack or (), only or ())
     packs, signals = catalogue.packs, catalogue.signals
@@ -60,18 +60,18 @@ def list_rules(pack: PackOption = None, only: OnlyOption = None, json: JsonOptio
         print_lines([(f"{listed.pack}: {listed.title}",), *((f"  {_line(row, widths)}",) for row in rows[listed.pack])])
 
 
-@app.command("check", epilog=examples("plimsoll rules check mine.yaml"))
-def check(packs: PacksArgument = None, pack: PackOption = None, only: OnlyOption = None) -> None:
+@app.command("check", epilog=args.examples("plimsoll rules check mine.yaml"))
+def check(packs: PacksArgument = None, pack: args.PackOption = None, only: args.OnlyOption = None) -> None:
     """Check packs. Every mistake is printed with file, line and column; the exit status is then 2."""
     checked = load((*(packs or ()), *(pack or ())), only or ()).named  # loading them checks them
     print_line(f"ok: {counted(sum(len(pack.rules) for pack in checked), 'rule')} in {counted(len(checked), 'pack')}")
 
 
-@app.command("explain", epilog=examples("plimsoll rules explain cpu-busy"))
+@app.command("explain", epilog=args.examples("plimsoll rules explain cpu-busy"))
 def explain(
     rule: Annotated[str, typer.Argument(help="A rule's id: cpu-busy.", metavar="RULE", show_default=False)],
-    pack: PackOption = None,
-    only: OnlyOption = None,
+    pack: args.PackOption = None,
+    only: args.OnlyOption = None,
 ) -> None:
     """Explain a rule: the counter, the threshold, why it is there, its sources, what to look at next."""
     catalogue = load(pack or (), only or ())
@@ -81,8 +81,8 @@ def explain(
     print_lines((line,) for line in rule_page.as_text(rule_page.explain(*by_id[rule], catalogue.signals)))
 
 
-@app.command("test", epilog=examples("plimsoll rules test mine.yaml", "plimsoll rules test"))
-def run_cases(packs: PacksArgument = None, pack: PackOption = None, only: OnlyOption = None) -> None:
+@app.command("test", epilog=args.examples("plimsoll rules test mine.yaml", "plimsoll rules test"))
+def run_cases(packs: PacksArgument = None, pack: args.PackOption = None, only: args.OnlyOption = None) -> None:
     """Run the test cases in packs. The exit status is 1 if one fails."""
     catalogue = load((*(packs or ()), *(pack or ())), only or ())
     cases = failed = 0
@@ -98,10 +98,10 @@ def run_cases(packs: PacksArgument = None, pack: PackOption = None, only: OnlyOp
     raise typer.Exit(1 if failed else 0)
 
 
-app.command("new", epilog=examples("plimsoll rules new mine.yaml"))(new_pack)
+app.command("new", epilog=args.examples("plimsoll rules new mine.yaml"))(new_pack)
 app.command(
     "counters",
-    epilog=examples(
+    epilog=args.examples(
         "plimsoll rules counters --out counters.txt",
         "plimsoll rules counters --only sql-server-today --instance PAYROLL --as logman --out sql.xml",
     ),

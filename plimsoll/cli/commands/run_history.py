@@ -11,17 +11,9 @@ from plimsoll.api.inputs import RUN
 from plimsoll.api.open_store import open_store
 from plimsoll.api.run_comparison import How
 from plimsoll.api.run_review import Options, reviewed
+from plimsoll.cli import args
 from plimsoll.cli.commands.compare import FailOn, exit_status, write_comparison
 from plimsoll.cli.console import print_notice
-from plimsoll.cli.options import (
-    DetailsOption,
-    JsonOption,
-    MarkdownOption,
-    StoreOption,
-    ZoneOption,
-    path_option,
-    typed_inputs,
-)
 from plimsoll.cli.outputs import Outputs
 from plimsoll.comparison.treatments import checked
 from plimsoll.comparison.trend import FEWEST, RunMeans, Trend
@@ -51,16 +43,16 @@ def judge(
     most: Annotated[
         int, typer.Option("--most", metavar="N", min=1, help="How many of them, the latest first, are compared with.")
     ] = 10,
-    zone: ZoneOption = None,
-    out: Annotated[Path | None, path_option("--out", "Write the comparison as one HTML file.")] = None,
-    json: JsonOption = None,
-    junit: Annotated[Path | None, path_option("--junit", "Write JUnit XML.")] = None,
-    markdown: MarkdownOption = None,
+    zone: args.ZoneOption = None,
+    out: Annotated[Path | None, args.path_option("--out", "Write the comparison as one HTML file.")] = None,
+    json: args.JsonOption = None,
+    junit: Annotated[Path | None, args.path_option("--junit", "Write JUnit XML.")] = None,
+    markdown: args.MarkdownOption = None,
     fail_on: Annotated[
         FailOn | None, typer.Option("--fail-on", help="Exit with status 1 if the run is worse than those before it.")
     ] = None,
-    details: DetailsOption = False,
-    store: StoreOption = None,
+    details: args.DetailsOption = False,
+    store: args.StoreOption = None,
 ) -> None:
     """Compare a run with the runs before it that are alike: whether it is worse than runs of the baseline are."""
     with open_store(store, notify=print_notice) as opened:
@@ -76,7 +68,7 @@ def judge(
     if len(before) < FEW:
         print_notice(f"only {counted(len(before), 'earlier run')}; {FEW} to 10 show by how much runs differ")
     sources = tuple(f"{RUN}{one.name}" for one in (*before, new))
-    inputs = typed_inputs(sources, zone, store=store)
+    inputs = args.typed_inputs(sources, zone, store=store)
     comparisons = write_comparison(
         inputs, Options(), How(baselines=len(before)), Outputs(out, json, junit, markdown), details=details
     )
@@ -88,11 +80,11 @@ def trend(
         list[str] | None,
         typer.Option("--like", metavar="LABEL=VALUE", help="Only runs with this label; may be repeated."),
     ] = None,
-    zone: ZoneOption = None,
-    json: JsonOption = None,
-    junit: Annotated[Path | None, path_option("--junit", "Write JUnit XML.")] = None,
-    markdown: MarkdownOption = None,
-    store: StoreOption = None,
+    zone: args.ZoneOption = None,
+    json: args.JsonOption = None,
+    junit: Annotated[Path | None, args.path_option("--junit", "Write JUnit XML.")] = None,
+    markdown: args.MarkdownOption = None,
+    store: args.StoreOption = None,
 ) -> None:
     """Show where the levels of signals changed over the runs in a store, as of nights or builds: since which run."""
     outputs = Outputs(json=json, junit=junit, markdown=markdown)
@@ -108,7 +100,7 @@ def trend(
     treatments = None
     for at, one in enumerate(chosen, 1):
         print_notice(f"reading run {at} of {len(chosen)}: {one.name}")
-        review, path, given = reviewed(typed_inputs([f"{RUN}{one.name}"], zone, store=store), Options())
+        review, path, given = reviewed(args.typed_inputs([f"{RUN}{one.name}"], zone, store=store), Options())
         treatments = checked(given.compare, path, review.question.signals)  # that of the latest run stays
         means.append(RunMeans.of(one.name, review))
     assert treatments is not None

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from plimsoll.api.open_store import open_store
+from plimsoll.cli import args
 from plimsoll.cli.commands.run_history import RunArgument, judge, trend
 from plimsoll.cli.console import print_line, print_notice, print_table
-from plimsoll.cli.options import JsonOption, StoreOption, command_app, examples
 from plimsoll.cli.outputs import STDOUT, write_json
 from plimsoll.ingest.runs.load import find, unload
 from plimsoll.ingest.runs.read_run import nothing_known
@@ -22,11 +22,11 @@ from plimsoll.store.protocol import Claim, RunSummary, State
 _MOST_HOSTS = 2  # that a line names; runs show names all of them
 
 
-app = command_app("List, show, judge and delete the runs in a store, and where they changed.")
+app = args.command_app("List, show, judge and delete the runs in a store, and where they changed.")
 
 
-@app.command("list", epilog=examples("plimsoll runs list", "plimsoll runs list --json -"))
-def list_runs(store: StoreOption = None, json: JsonOption = None) -> None:
+@app.command("list", epilog=args.examples("plimsoll runs list", "plimsoll runs list --json -"))
+def list_runs(store: args.StoreOption = None, json: args.JsonOption = None) -> None:
     """List the runs in a store, the latest first."""
     with open_store(store, notify=print_notice) as opened:
         runs, claims, where = opened.runs.summaries(), opened.runs.claims.current(LIFE_S), opened.name
@@ -51,8 +51,8 @@ def list_runs(store: StoreOption = None, json: JsonOption = None) -> None:
     print_table(("run", "from (UTC)", "lasted", "hosts", "labels", "values"), rows)
 
 
-@app.command("show", epilog=examples("plimsoll runs show nightly-42"))
-def show(run: RunArgument, store: StoreOption = None, json: JsonOption = None) -> None:
+@app.command("show", epilog=args.examples("plimsoll runs show nightly-42"))
+def show(run: RunArgument, store: args.StoreOption = None, json: args.JsonOption = None) -> None:
     """Show what is known about a run: span, hosts, labels, phases, files."""
     with open_store(store, notify=print_notice) as opened:
         stored, summary = opened.runs.get(run), find(opened.runs, run)
@@ -102,10 +102,10 @@ def show(run: RunArgument, store: StoreOption = None, json: JsonOption = None) -
         print_line((f"  {remark}", "dim"), indent=4)
 
 
-@app.command("delete", epilog=examples("plimsoll runs delete nightly-42"))
+@app.command("delete", epilog=args.examples("plimsoll runs delete nightly-42"))
 def delete(
     run: RunArgument,
-    store: StoreOption = None,
+    store: args.StoreOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Also if another command loads or deletes the run: that one then stops.")
     ] = False,
@@ -117,10 +117,10 @@ def delete(
     print_line(f'Run "{run}" is no longer in {where}, nor are its values')
 
 
-app.command("judge", epilog=examples("plimsoll runs judge nightly-42 --fail-on regression"))(judge)
+app.command("judge", epilog=args.examples("plimsoll runs judge nightly-42 --fail-on regression"))(judge)
 app.command(
     "trend",
-    epilog=examples("plimsoll runs trend --like test=nightly", "plimsoll runs trend --like test=nightly --markdown -"),
+    epilog=args.examples("plimsoll runs trend", "plimsoll runs trend --like test=nightly --markdown -"),
 )(trend)
 
 

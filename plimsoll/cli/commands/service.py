@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
+from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_notice, print_plain
-from plimsoll.cli.options import command_app, examples, path_option
 from plimsoll.cli.outputs import STDOUT, write_text
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.serve.listen import Listen
@@ -31,18 +31,18 @@ UpArguments = Annotated[
     list[str] | None,
     typer.Argument(metavar="[OPTION]", help="Options of plimsoll up, after --.", show_default=False),
 ]
-OutOption = Annotated[Path, path_option("--out", "The file to write, or - for stdout.")]
+OutOption = Annotated[Path, args.path_option("--out", "The file to write, or - for stdout.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 
 
-app = command_app(
+app = args.command_app(
     "Have the service manager of this system run plimsoll up, or write the file of a unit or of an agent."
 )
 
 
 @app.command(
     "install",
-    epilog=examples("plimsoll service install -- --listen 0.0.0.0:8087", "plimsoll service install --dry-run"),
+    epilog=args.examples("plimsoll service install -- --listen 0.0.0.0:8087", "plimsoll service install --dry-run"),
 )
 def install(arguments: UpArguments = None, dry_run: DryRunOption = False) -> None:
     """Make plimsoll up a service that starts with the system, and start it."""
@@ -64,7 +64,7 @@ def install(arguments: UpArguments = None, dry_run: DryRunOption = False) -> Non
         print_notice(f"others reach it when the firewall lets them in at port {listen.port} (docs/up.md)")
 
 
-@app.command("systemd", epilog=examples("plimsoll service systemd"))
+@app.command("systemd", epilog=args.examples("plimsoll service systemd"))
 def systemd(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
     """Write a unit of systemd, to be installed by other means."""
     command = _up_command(arguments or [])
@@ -73,7 +73,7 @@ def systemd(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
         print_notice(f"{why}, and write the file with that one")
 
 
-@app.command("launchd", epilog=examples("plimsoll service launchd"))
+@app.command("launchd", epilog=args.examples("plimsoll service launchd"))
 def launchd(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
     """Write an agent of launchd (macOS), to be installed by other means."""
     _write(installation.launchd_agent(_up_command(arguments or []), Path.home()), out)
@@ -82,7 +82,7 @@ def launchd(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
 @app.command("run", hidden=True)
 def run(
     context: typer.Context,
-    log: Annotated[Path, path_option("--log", "The log.", show_default=False)],
+    log: Annotated[Path, args.path_option("--log", "The log.", show_default=False)],
     arguments: UpArguments = None,
 ) -> None:
     """Be the service of Windows: its service manager calls this.

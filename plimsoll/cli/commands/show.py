@@ -9,23 +9,9 @@ from itertools import groupby
 from typing import Any
 
 from plimsoll.api.inputs import read
+from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_remarks
 from plimsoll.cli.long_work import working_on
-from plimsoll.cli.options import (
-    EncodingOption,
-    FormatOption,
-    FromOption,
-    JsonOption,
-    LastOption,
-    LogArgument,
-    NamesOption,
-    StoreOption,
-    ToOption,
-    ZoneOption,
-    command_app,
-    examples,
-    typed_inputs,
-)
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
 from plimsoll.model.counter_names.unrecognised import unknown_counters, unrecognised
 from plimsoll.model.errors import Unusable
@@ -40,27 +26,27 @@ _MOST_SHOWN = 12
 _MOST_SPANS = 5
 
 
-app = command_app()
+app = args.command_app()
 
 
-@app.command("show", epilog=examples("plimsoll show perfmon.blg", "plimsoll show logs/ --json contents.json"))
+@app.command("show", epilog=args.examples("plimsoll show perfmon.blg", "plimsoll show logs/ --json contents.json"))
 def show(
-    logs: LogArgument,
-    zone: ZoneOption = None,
-    format_: FormatOption = None,
-    encoding: EncodingOption = None,
-    names: NamesOption = None,
-    from_: FromOption = None,
-    to: ToOption = None,
-    last: LastOption = None,
-    store: StoreOption = None,
-    json: JsonOption = None,
+    logs: args.LogArgument,
+    zone: args.ZoneOption = None,
+    format_: args.FormatOption = None,
+    encoding: args.EncodingOption = None,
+    names: args.NamesOption = None,
+    from_: args.FromOption = None,
+    to: args.ToOption = None,
+    last: args.LastOption = None,
+    store: args.StoreOption = None,
+    json: args.JsonOption = None,
 ) -> None:
     """Show what is in a log: host, time zone, interval, span, counters, remarks.
 
     --from, --to and --last are only for live:HOST.
     """
-    inputs = typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
+    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
     if inputs.hosts is None and inputs.when:
         raise Unusable(f"--from, --to and --last are for live:HOST; {inputs.sources[0]} is shown as a whole")
     with working_on("Reading", inputs.sources):

@@ -20,8 +20,8 @@ from plimsoll.alerting.rule_targets import Site
 from plimsoll.api import data_folder
 from plimsoll.api.open_store import influx_store, measurements_of, victoria_store
 from plimsoll.api.store_address import store_address
+from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_notice
-from plimsoll.cli.options import OnlyOption, PackOption, UpStoreOption, command_app, examples, not_empty, path_option
 from plimsoll.collect.collector import Collector
 from plimsoll.demo import live_host
 from plimsoll.demo.runs import write_runs
@@ -83,7 +83,7 @@ _USES = {
     Use.CHANGE: "what programs read and change with",
 }
 
-app = command_app()
+app = args.command_app()
 
 
 class TokenFor(StrEnum):
@@ -95,7 +95,7 @@ class TokenFor(StrEnum):
     CHANGE = "change"
 
 
-@app.command("up", epilog=examples("plimsoll up", "plimsoll up --demo", "plimsoll up --listen 0.0.0.0:7070"))
+@app.command("up", epilog=args.examples("plimsoll up", "plimsoll up --demo", "plimsoll up --listen 0.0.0.0:7070"))
 def up(
     listen: Annotated[
         str | None,
@@ -104,20 +104,20 @@ def up(
             metavar="ADDRESS:PORT",
             help="The address to listen on; by default 127.0.0.1:8087, which only this computer can reach.",
             show_default=False,
-            callback=not_empty,
+            callback=args.not_empty,
         ),
     ] = None,
-    store: UpStoreOption = None,
+    store: args.UpStoreOption = None,
     settings: Annotated[
         Path | None,
-        path_option("--settings", "A plimsoll.toml: facts of hosts, and changed thresholds.", show_default=False),
+        args.path_option("--settings", "A plimsoll.toml: facts of hosts, and changed thresholds.", show_default=False),
     ] = None,
-    pack: PackOption = None,
-    only: OnlyOption = None,
+    pack: args.PackOption = None,
+    only: args.OnlyOption = None,
     cert: Annotated[
-        Path | None, path_option("--cert", "The certificate chain for TLS, in PEM.", show_default=False)
+        Path | None, args.path_option("--cert", "The certificate chain for TLS, in PEM.", show_default=False)
     ] = None,
-    key: Annotated[Path | None, path_option("--key", "The key of the certificate, in PEM.", show_default=False)] = None,
+    key: Annotated[Path | None, args.path_option("--key", "The certificate's key, in PEM.", show_default=False)] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
@@ -132,12 +132,12 @@ def up(
             help="The address under which people reach it, for links in messages: https://plimsoll.example.org; by "
             "default the one it listens on.",
             show_default=False,
-            callback=not_empty,
+            callback=args.not_empty,
         ),
     ] = None,
     log: Annotated[
         Path | None,
-        path_option(
+        args.path_option(
             "--log", "Write the log to this file, kept below 5 MB, instead of the terminal.", show_default=False
         ),
     ] = None,

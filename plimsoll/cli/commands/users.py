@@ -13,17 +13,9 @@ import typer
 from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
 from plimsoll.api import data_folder
+from plimsoll.cli import args
 from plimsoll.cli.commands.alerts import at_terminal, opened
 from plimsoll.cli.console import print_line, print_notice
-from plimsoll.cli.options import (
-    FolderOption,
-    FromOption,
-    JsonOption,
-    LastOption,
-    ToOption,
-    command_app,
-    examples,
-)
 from plimsoll.cli.outputs import write_json
 from plimsoll.model.errors import Unusable
 from plimsoll.model.time_arguments import TimeRange
@@ -35,7 +27,7 @@ _WEEK = 7 * 86_400 * SECOND
 _MOST_SHOWN = 1000
 
 
-app = command_app("The users of plimsoll up, what they may do, and what they did.")
+app = args.command_app("The users of plimsoll up, what they may do, and what they did.")
 
 
 class RoleName(StrEnum):
@@ -52,7 +44,7 @@ MadeOption = Annotated[bool, typer.Option("--generate", help="Make a password an
 
 @app.command(
     "add",
-    epilog=examples(
+    epilog=args.examples(
         "plimsoll users add anna --role operator", "plimsoll users add zoe@example.org --role viewer --no-password"
     ),
 )
@@ -69,7 +61,7 @@ def add(
     no_password: Annotated[
         bool, typer.Option("--no-password", help="Only a proxy that people log in at may say that it is this user.")
     ] = False,
-    store: FolderOption = None,
+    store: args.FolderOption = None,
 ) -> None:
     """Add a user; a running plimsoll up knows it at once.
 
@@ -88,8 +80,8 @@ def add(
         print_notice("the password that everybody shares still lets people in, as admins: plimsoll users end-password")
 
 
-@app.command("list", epilog=examples("plimsoll users list"))
-def list_users(store: FolderOption = None) -> None:
+@app.command("list", epilog=args.examples("plimsoll users list"))
+def list_users(store: args.FolderOption = None) -> None:
     """List the users and their roles."""
     folder = store or data_folder.default_folder()
     for one in users.listed(folder):
@@ -100,8 +92,8 @@ def list_users(store: FolderOption = None) -> None:
         print_line("There are no users: plimsoll users add NAME --role admin")
 
 
-@app.command("remove", epilog=examples("plimsoll users remove anna"))
-def remove(name: NameArgument, store: FolderOption = None) -> None:
+@app.command("remove", epilog=args.examples("plimsoll users remove anna"))
+def remove(name: NameArgument, store: args.FolderOption = None) -> None:
     """Remove a user."""
     folder = _folder(store)
     users.remove(folder, name)
@@ -111,8 +103,8 @@ def remove(name: NameArgument, store: FolderOption = None) -> None:
         print_notice("there are no users any more: on the loopback address everybody may change everything, as before")
 
 
-@app.command("passwd", epilog=examples("plimsoll users passwd anna", "plimsoll users passwd anna --generate"))
-def passwd(name: NameArgument, generate: MadeOption = False, store: FolderOption = None) -> None:
+@app.command("passwd", epilog=args.examples("plimsoll users passwd anna", "plimsoll users passwd anna --generate"))
+def passwd(name: NameArgument, generate: MadeOption = False, store: args.FolderOption = None) -> None:
     """Change the password of a user."""
     folder = _folder(store)
     password = _password(generate=generate)
@@ -122,11 +114,11 @@ def passwd(name: NameArgument, generate: MadeOption = False, store: FolderOption
     _show(password if generate else None)
 
 
-@app.command("role", epilog=examples("plimsoll users role anna admin"))
+@app.command("role", epilog=args.examples("plimsoll users role anna admin"))
 def change_role(
     name: NameArgument,
     role: Annotated[RoleName, typer.Argument(help="What the user may do.", show_default=False)],
-    store: FolderOption = None,
+    store: args.FolderOption = None,
 ) -> None:
     """Change the role of a user."""
     folder = _folder(store)
@@ -135,8 +127,8 @@ def change_role(
     print_line(f"{name} has the role {role}")
 
 
-@app.command("end-password", epilog=examples("plimsoll users end-password"))
-def end_password(store: FolderOption = None) -> None:
+@app.command("end-password", epilog=args.examples("plimsoll users end-password"))
+def end_password(store: args.FolderOption = None) -> None:
     """Let the password that everybody shares not be valid any more, when all have users of their own."""
     folder = _folder(store)
     credentials.end_password(folder)
@@ -144,14 +136,14 @@ def end_password(store: FolderOption = None) -> None:
     print_line("The password that everybody shared is not valid any more")
 
 
-@app.command("log", epilog=examples("plimsoll users log --last 2d", "plimsoll users log --who anna"))
+@app.command("log", epilog=args.examples("plimsoll users log --last 2d", "plimsoll users log --who anna"))
 def log(
-    start: FromOption = None,
-    end: ToOption = None,
-    last: LastOption = None,
+    start: args.FromOption = None,
+    end: args.ToOption = None,
+    last: args.LastOption = None,
     who: Annotated[str, typer.Option("--who", help="Only what this person did.", show_default=False)] = "",
-    json: JsonOption = None,
-    store: FolderOption = None,
+    json: args.JsonOption = None,
+    store: args.FolderOption = None,
 ) -> None:
     """Show who did what, of the last 7 days or of --from and --to."""
     now = time.time_ns()
