@@ -56,9 +56,14 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
-def path_option(name: str, help_: str, *, show_default: bool = True) -> Any:  # like typer.Option
-    """An option that names a file or folder."""
-    return typer.Option(name, help=help_, parser=_path, metavar="<path>", show_default=show_default)
+def path_option(default: Any, name: str, help_: str) -> Any:  # like typer.Option
+    """Return an option that names a file or folder."""
+    return typer.Option(default, name, help=help_, parser=_path, metavar="<path>")
+
+
+def _paths(name: str, help_: str) -> Any:
+    """Return the same for an annotation."""
+    return typer.Option(name, help=help_, parser=_path, metavar="<path>")
 
 
 def text_encoding(value: str | None) -> str | None:
@@ -81,7 +86,6 @@ LogArgument = Annotated[
         help="Logs or folders of logs; - for standard input; run:NAME for a run in a store; live:HOST for what was "
         "collected from a host, live: for all hosts.",
         metavar="LOG...",
-        show_default=False,
     ),
 ]
 StoreOption = Annotated[
@@ -94,7 +98,6 @@ StoreOption = Annotated[
         "VictoriaMetrics (victoriametrics://127.0.0.1:8428), whose token is read from VICTORIAMETRICS_TOKEN. Default: "
         "INFLUX_URL, .env, or the user's data folder.",
         metavar="FOLDER|FILE|ADDRESS",
-        show_default=False,
         callback=not_empty,
     ),
 ]
@@ -146,9 +149,9 @@ EncodingOption = Annotated[
 ]
 NamesOption = Annotated[
     list[Path] | None,
-    path_option("--names", "A .yaml file that translates counter names; repeat for more.", show_default=False),
+    _paths("--names", "A .yaml file that translates counter names; repeat for more."),
 ]
-JsonOption = Annotated[Path | None, path_option("--json", "Write the result as JSON; - for stdout.")]
+JsonOption = Annotated[Path | None, _paths("--json", "Write the result as JSON; - for stdout.")]
 WholeRunOption = Annotated[
     bool,
     typer.Option(
@@ -161,7 +164,6 @@ PackOption = Annotated[
         "--pack",
         help="Add a pack of your own (a .yaml file), or judge a shipped pack at full strength, even where newer limits "
         "replace it. Repeat for more.",
-        show_default=False,
     ),
 ]
 OnlyOption = Annotated[
@@ -169,22 +171,19 @@ OnlyOption = Annotated[
     typer.Option(
         "--only",
         help="Use this pack (name or .yaml file) instead of the shipped ones; repeat for more.",
-        show_default=False,
     ),
 ]
-ReportOption = Annotated[Path | None, path_option("--out", "Write the result as one HTML file.")]
 MarkdownOption = Annotated[
-    Path | None, path_option("--markdown", "Write a summary in Markdown, as for a pull request; - for stdout.")
+    Path | None, _paths("--markdown", "Write a summary in Markdown, as for a pull request; - for stdout.")
 ]
 DetailsOption = Annotated[
     bool, typer.Option("--details", help="Print all of it on a terminal: every signal, and a table of the runs.")
 ]
 FolderOption = Annotated[
     Path | None,
-    path_option(
+    _paths(
         "--store",
         "The data folder of plimsoll up; by default plimsoll in the folder that the system has for it.",
-        show_default=False,
     ),
 ]
 
@@ -196,7 +195,6 @@ UpStoreOption = Annotated[
         "InfluxDB 2 (http://127.0.0.1:8086) or a VictoriaMetrics (victoriametrics://127.0.0.1:8428): judge what agents "
         "write there, and write there; its token is read from INFLUX_TOKEN or VICTORIAMETRICS_TOKEN.",
         metavar="FOLDER|ADDRESS",
-        show_default=False,
         callback=not_empty,
     ),
 ]

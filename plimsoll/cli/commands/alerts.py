@@ -38,7 +38,7 @@ _DAY = 86_400 * SECOND
 _LATE = 90 * SECOND
 
 
-NumberArgument = Annotated[int, typer.Argument(help="The number of an alert.", metavar="ID", show_default=False)]
+NumberArgument = Annotated[int, typer.Argument(help="The number of an alert.", metavar="ID")]
 
 
 app = args.command_app("Show, silence and acknowledge the alerts of plimsoll up.")
@@ -46,12 +46,12 @@ app = args.command_app("Show, silence and acknowledge the alerts of plimsoll up.
 
 @app.command("list", epilog=args.examples("plimsoll alerts list", "plimsoll alerts list --history --last 1d"))
 def list_alerts(
-    history: Annotated[
-        bool, typer.Option("--history", help="Also alerts that have ended: of the last 7 days, or of --from and --to.")
-    ] = False,
-    hosts: Annotated[
-        bool, typer.Option("--hosts", help="The hosts that are expected to send, instead; --json has them in any case.")
-    ] = False,
+    history: bool = typer.Option(
+        False, "--history", help="Also alerts that have ended: of the last 7 days, or of --from and --to."
+    ),
+    hosts: bool = typer.Option(
+        False, "--hosts", help="The hosts that are expected to send, instead; --json has them in any case."
+    ),
     start: args.FromOption = None,
     end: args.ToOption = None,
     last: args.LastOption = None,
@@ -140,15 +140,10 @@ def show(number: NumberArgument, store: args.FolderOption = None) -> None:
 
 @app.command("note", epilog=args.examples("plimsoll alerts note 'deployed 4.2' --host WEB1", "plimsoll alerts note"))
 def note(
-    text: Annotated[
-        str,
-        typer.Argument(help='What happened: "deployed 4.2"; by default list the notes.', show_default=False),
-    ] = "",
-    at: Annotated[
-        str | None, typer.Option("--at", help="When: 10:22 (the latest one), 2026-03-01T10:22; by default now.")
-    ] = None,
-    host: Annotated[str, typer.Option("--host", help="Only on the charts of this host.")] = "",
-    remove: Annotated[int, typer.Option("--remove", help="Remove the note of this number.", show_default=False)] = 0,
+    text: str = typer.Argument("", help='What happened: "deployed 4.2"; by default list the notes.'),
+    at: str | None = typer.Option(None, "--at", help="When: 10:22 (the latest one), 2026-03-01T10:22; by default now."),
+    host: str = typer.Option("", "--host", help="Only on the charts of this host."),
+    remove: int | None = typer.Option(None, "--remove", help="Remove the note of this number."),
     store: args.FolderOption = None,
 ) -> None:
     """Put a note on the time axis of the charts, list those of the last 7 days, or remove one."""
@@ -174,29 +169,20 @@ def note(
     epilog=args.examples("plimsoll alerts silence 'windows-cpu-*' --for 2h --host 'web*' --reason test"),
 )
 def silence(
-    rule: Annotated[
-        str,
-        typer.Argument(
-            help='The id of a rule; * is any text: "windows-cpu-*", or "*" for all rules.',
-            metavar="RULE",
-            show_default=False,
-        ),
-    ],
-    length: Annotated[
-        str,
-        typer.Option("--for", metavar="TIME", help="For how long: 2h, 3d; at most 30 days.", show_default=False),
-    ],
-    reason: Annotated[str, typer.Option("--reason", help="Why nobody has to be notified.", show_default=False)],
-    host: Annotated[
-        str, typer.Option("--host", help='Only for this host; * is any text: "web*".', callback=args.not_empty)
-    ] = "*",
-    instance: Annotated[
-        str, typer.Option("--instance", help="Only for this instance, such as a disk.", callback=args.not_empty)
-    ] = "*",
-    at: Annotated[
-        str | None,
-        typer.Option("--at", help="When it begins: 22:00 (the next one), 2026-03-01T22:00; by default now."),
-    ] = None,
+    rule: str = typer.Argument(
+        ...,
+        help='The id of a rule; * is any text: "windows-cpu-*", or "*" for all rules.',
+        metavar="RULE",
+    ),
+    length: str = typer.Option(..., "--for", metavar="TIME", help="For how long: 2h, 3d; at most 30 days."),
+    reason: str = typer.Option(..., "--reason", help="Why nobody has to be notified."),
+    host: str = typer.Option("*", "--host", help='Only for this host; * is any text: "web*".', callback=args.not_empty),
+    instance: str = typer.Option(
+        "*", "--instance", help="Only for this instance, such as a disk.", callback=args.not_empty
+    ),
+    at: str | None = typer.Option(
+        None, "--at", help="When it begins: 22:00 (the next one), 2026-03-01T22:00; by default now."
+    ),
     store: args.FolderOption = None,
 ) -> None:
     """Notify nobody of the alerts that match, for a time. They are judged and kept as always."""
@@ -218,7 +204,7 @@ def silence(
 
 @app.command("unsilence", epilog=args.examples("plimsoll alerts unsilence 3"))
 def unsilence(
-    number: Annotated[int, typer.Argument(help="The number of a silence.", metavar="ID", show_default=False)],
+    number: int = typer.Argument(..., help="The number of a silence.", metavar="ID"),
     store: args.FolderOption = None,
 ) -> None:
     """End a silence now."""
@@ -230,7 +216,7 @@ def unsilence(
 @app.command("ack", epilog=args.examples("plimsoll alerts ack 17 --note 'new disk is ordered'"))
 def acknowledge(
     number: NumberArgument,
-    note: Annotated[str, typer.Option("--note", help="A note for others.", show_default=False)] = "",
+    note: str = typer.Option("", "--note", help="A note for others."),
     store: args.FolderOption = None,
 ) -> None:
     """Acknowledge an alert: it is not repeated until it recovers."""
@@ -241,7 +227,7 @@ def acknowledge(
 
 @app.command("retire", epilog=args.examples("plimsoll alerts retire WEB07"))
 def retire(
-    host: Annotated[str, typer.Argument(help="The name of a host.", metavar="HOST", show_default=False)],
+    host: str = typer.Argument(..., help="The name of a host.", metavar="HOST"),
     store: args.FolderOption = None,
 ) -> None:
     """Take a host off the roster and close its alerts. If it sends again, it is expected again."""

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -30,7 +29,7 @@ app = args.command_app()
 
 @app.command("backup", epilog=args.examples("plimsoll backup plimsoll-monday.duckdb"))
 def backup(
-    to: Annotated[Path, typer.Argument(help="The new file to write.", metavar="FILE", show_default=False)],
+    to: Path = typer.Argument(..., help="The new file to write.", metavar="FILE"),
     store: args.FolderOption = None,
 ) -> None:
     """Copy the embedded store, also while plimsoll up runs."""

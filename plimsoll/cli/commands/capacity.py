@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -40,67 +39,48 @@ app = args.command_app()
     ),
 )
 def capacity(
-    logs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Logs of a run; folders and run:NAME are runs of their own. None for a profile with costs.",
-            metavar="RUN...",
-            show_default=False,
-        ),
-    ] = None,
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            "--profile",
-            help="What users do: a .yaml file, or a shipped one such as membership-directory.",
-            callback=args.not_empty,
-        ),
-    ] = None,
-    users: Annotated[
-        float | None, typer.Option("--users", min=1, help="What so many users need. Default: those of the profile.")
-    ] = None,
-    peak_factor: Annotated[
-        float, typer.Option("--peak-factor", min=1, help="How many times as many users there are at the peak.")
-    ] = 1,
-    objective: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--objective",
-            metavar="NAME=TIME",
-            help="The longest response time: response_p95=500ms. Repeat for more.",
-            show_default=False,
-        ),
-    ] = None,
+    logs: list[str] | None = typer.Argument(
+        None,
+        help="Logs of a run; folders and run:NAME are runs of their own. None for a profile with costs.",
+        metavar="RUN...",
+    ),
+    profile: str | None = typer.Option(
+        None,
+        "--profile",
+        help="What users do: a .yaml file, or a shipped one such as membership-directory.",
+        callback=args.not_empty,
+    ),
+    users: float | None = typer.Option(
+        None, "--users", min=1, help="What so many users need. Default: those of the profile."
+    ),
+    peak_factor: float = typer.Option(
+        1, "--peak-factor", min=1, help="How many times as many users there are at the peak."
+    ),
+    objective: list[str] | None = typer.Option(
+        None,
+        "--objective",
+        metavar="NAME=TIME",
+        help="The longest response time: response_p95=500ms. Repeat for more.",
+    ),
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
-    growth: Annotated[
-        str | None,
-        typer.Option("--growth", metavar="RATE", help="When --users of today reach the limit: 3%/month, 200/week."),
-    ] = None,
-    what_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--what-if", metavar="HOST.processors=N", help="Other processors; repeatable.", show_default=False
-        ),
-    ] = None,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--without",
-            metavar="HOST",
-            help="Hosts like it do its work; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    growth: str | None = typer.Option(
+        None, "--growth", metavar="RATE", help="When --users of today reach the limit: 3%/month, 200/week."
+    ),
+    what_if: list[str] | None = typer.Option(
+        None, "--what-if", metavar="HOST.processors=N", help="Other processors; repeatable."
+    ),
+    without: list[str] | None = typer.Option(
+        None, "--without", metavar="HOST", help="Hosts like it do its work; repeatable."
+    ),
     from_: args.FromOption = None,
     to: args.ToOption = None,
     last: args.LastOption = None,
     zone: args.ZoneOption = None,
-    config: Annotated[
-        Path | None,
-        args.path_option("--config", "Host facts, objective, changed limits. Default: plimsoll.toml beside the logs."),
-    ] = None,
-    out: Annotated[Path | None, args.path_option("--out", "Write a report with curves as one HTML file.")] = None,
+    config: Path | None = args.path_option(
+        None, "--config", "Host facts, objective, changed limits. Default: plimsoll.toml beside the logs."
+    ),
+    out: Path | None = args.path_option(None, "--out", "Write a report with curves as one HTML file."),
     json: args.JsonOption = None,
     format_: args.FormatOption = None,
     encoding: args.EncodingOption = None,

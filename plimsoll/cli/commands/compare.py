@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -41,67 +40,55 @@ class FailOn(StrEnum):
     ),
 )
 def compare(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            help="Two runs or more: a log, a folder of logs, or run:NAME for a run in a store. The first is the "
-            "baseline, or the first --baseline of them; each of the others is compared with it.",
-            metavar="RUN...",
-            show_default=False,
-        ),
-    ],
-    phase: Annotated[
-        str | None,
-        typer.Option(
-            "--phase",
-            metavar="NAME",
-            help="The phase to judge by: steady, ramp-up, or 'whole run'. Default: steady where both runs have it.",
-            callback=args.not_empty,
-        ),
-    ] = None,
-    match_hosts: Annotated[
-        bool,
-        typer.Option("--match-hosts", help="Compare hosts of other names in order, if both runs have as many of them."),
-    ] = False,
-    baseline: Annotated[
-        int,
-        typer.Option(
-            "--baseline",
-            metavar="N",
-            min=1,
-            help="How many of the runs, from the first, are the baseline: 5 to 10 runs of one build show by how much "
-            "runs differ.",
-        ),
-    ] = 1,
+    runs: list[str] = typer.Argument(
+        ...,
+        help="Two runs or more: a log, a folder of logs, or run:NAME for a run in a store. The first is the "
+        "baseline, or the first --baseline of them; each of the others is compared with it.",
+        metavar="RUN...",
+    ),
+    phase: str | None = typer.Option(
+        None,
+        "--phase",
+        metavar="NAME",
+        help="The phase to judge by: steady, ramp-up, or 'whole run'. Default: steady where both runs have it.",
+        callback=args.not_empty,
+    ),
+    match_hosts: bool = typer.Option(
+        False, "--match-hosts", help="Compare hosts of other names in order, if both runs have as many of them."
+    ),
+    baseline: int = typer.Option(
+        1,
+        "--baseline",
+        metavar="N",
+        min=1,
+        help="How many of the runs, from the first, are the baseline: 5 to 10 runs of one build show by how much "
+        "runs differ.",
+    ),
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
     from_: args.FromOption = None,
     to: args.ToOption = None,
     last: args.LastOption = None,
-    steady: Annotated[
-        str | None,
-        typer.Option("--steady", metavar="FROM/TO", help="When the load of each run was steady: 10:22/12:00."),
-    ] = None,
+    steady: str | None = typer.Option(
+        None, "--steady", metavar="FROM/TO", help="When the load of each run was steady: 10:22/12:00."
+    ),
     whole_run: args.WholeRunOption = False,
     zone: args.ZoneOption = None,
-    config: Annotated[
-        Path | None,
-        args.path_option(
-            "--config",
-            "Phases, host facts, changed thresholds and how to compare, for all runs. Default: plimsoll.toml beside "
-            "the logs of each run; how to compare is read from that of the baseline.",
-        ),
-    ] = None,
-    out: Annotated[Path | None, args.path_option("--out", "Write the comparison as one HTML file.")] = None,
+    config: Path | None = args.path_option(
+        None,
+        "--config",
+        "Phases, host facts, changed thresholds and how to compare, for all runs. Default: plimsoll.toml beside "
+        "the logs of each run; how to compare is read from that of the baseline.",
+    ),
+    out: Path | None = args.path_option(None, "--out", "Write the comparison as one HTML file."),
     json: args.JsonOption = None,
-    junit: Annotated[
-        Path | None, args.path_option("--junit", "Write JUnit XML: a suite per run, a case per signal and host.")
-    ] = None,
+    junit: Path | None = args.path_option(
+        None, "--junit", "Write JUnit XML: a suite per run, a case per signal and host."
+    ),
     markdown: args.MarkdownOption = None,
-    fail_on: Annotated[
-        FailOn | None,
-        typer.Option("--fail-on", help="Exit with status 1 if a run is worse than the baseline."),
-    ] = None,
+    fail_on: FailOn | None = typer.Option(
+        None, "--fail-on", help="Exit with status 1 if a run is worse than the baseline."
+    ),
     details: args.DetailsOption = False,
     format_: args.FormatOption = None,
     encoding: args.EncodingOption = None,

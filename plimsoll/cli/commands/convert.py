@@ -2,7 +2,6 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -33,29 +32,22 @@ class Target(StrEnum):
     ),
 )
 def convert(
-    log: Annotated[
-        str, typer.Argument(help="A log; - for standard input; run:NAME; live:HOST.", metavar="LOG", show_default=False)
-    ],
-    as_: Annotated[
-        Target,
-        typer.Option(
-            "--as",
-            help="csv (as Performance Monitor writes it), parquet (a column each) or lp (InfluxDB line protocol).",
-        ),
-    ],
-    out: Annotated[Path, args.path_option("--out", "The file to write.", show_default=False)],
-    counter: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--counter",
-            help="Keep counters whose path matches; * is any text: 'Processor(*)\\% Processor Time'. Repeat for more.",
-            show_default=False,
-        ),
-    ] = None,
+    log: str = typer.Argument(..., help="A log; - for standard input; run:NAME; live:HOST.", metavar="LOG"),
+    as_: Target = typer.Option(
+        ...,
+        "--as",
+        help="csv (as Performance Monitor writes it), parquet (a column each) or lp (InfluxDB line protocol).",
+    ),
+    out: Path = args.path_option(..., "--out", "The file to write."),
+    counter: list[str] | None = typer.Option(
+        None,
+        "--counter",
+        help="Keep counters whose path matches; * is any text: 'Processor(*)\\% Processor Time'. Repeat for more.",
+    ),
     from_: args.FromOption = None,
     to: args.ToOption = None,
     last: args.LastOption = None,
-    every: Annotated[int, typer.Option("--every", min=1, help="Keep every n-th row.")] = 1,
+    every: int = typer.Option(1, "--every", min=1, help="Keep every n-th row."),
     zone: args.ZoneOption = None,
     format_: args.FormatOption = None,
     encoding: args.EncodingOption = None,

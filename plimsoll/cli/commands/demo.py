@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -22,8 +21,8 @@ app = args.command_app()
 
 @app.command("demo", epilog=args.examples("plimsoll demo", "plimsoll demo --no-serve --out simulated"))
 def demo(
-    out: Annotated[Path, args.path_option("--out", "The folder to write to.")] = Path("demo-run"),
-    no_serve: Annotated[bool, typer.Option("--no-serve", help="End after the reports.")] = False,
+    out: Path = args.path_option(Path("demo-run"), "--out", "The folder to write to."),
+    no_serve: bool = typer.Option(False, "--no-serve", help="End after the reports."),
 ) -> None:
     """Write logs of a simulated system, with enough memory and with too little, and review them.
 

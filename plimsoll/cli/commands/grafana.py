@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -58,47 +57,29 @@ app = args.command_app("Write alert rules and dashboards for Grafana.")
     ),
 )
 def export(
-    out: Annotated[
-        Path,
-        args.path_option("--out", "The folder to write rules/grafana and dashboards/grafana to."),
-    ] = Path(),
-    config: Annotated[
-        Path | None,
-        args.path_option("--config", "A plimsoll.toml with host facts and changed thresholds."),
-    ] = None,
-    email: Annotated[
-        list[str] | None,
-        typer.Option("--email", help="An e-mail address to notify; repeat for more.", show_default=False),
-    ] = None,
-    webhook: Annotated[str | None, typer.Option("--webhook", help="A URL to notify.")] = None,
-    interval: Annotated[
-        str,
-        typer.Option("--interval", help="The sampling interval; windows shorter than twice this are widened to it."),
-    ] = "10s",
+    out: Path = args.path_option(Path(), "--out", "The folder to write rules/grafana and dashboards/grafana to."),
+    config: Path | None = args.path_option(None, "--config", "A plimsoll.toml with host facts and changed thresholds."),
+    email: list[str] | None = typer.Option(None, "--email", help="An e-mail address to notify; repeat for more."),
+    webhook: str | None = typer.Option(None, "--webhook", help="A URL to notify."),
+    interval: str = typer.Option(
+        "10s", "--interval", help="The sampling interval; windows shorter than twice this are widened to it."
+    ),
     packs: args.PackOption = None,
     only: args.OnlyOption = None,
-    source: Annotated[
-        list[Source] | None,
-        typer.Option(
-            "--source",
-            help="Only rules and panels over what this agent records; repeat for more.",
-            show_default=False,
-        ),
-    ] = None,
-    data_source: Annotated[
-        DataSource,
-        typer.Option(
-            "--data-source",
-            help="What dashboards ask: an InfluxDB, or a Prometheus or VictoriaMetrics. For the latter only dashboards "
-            "are written, to dashboards/grafana/prometheus; their alerts are those of plimsoll prometheus export.",
-        ),
-    ] = DataSource.INFLUXDB,
-    docs: Annotated[
-        str | None,
-        typer.Option(
-            "--docs", help="The URL that links to a rule's page begin with. Default: Grafana's public folder."
-        ),
-    ] = None,
+    source: list[Source] | None = typer.Option(
+        None,
+        "--source",
+        help="Only rules and panels over what this agent records; repeat for more.",
+    ),
+    data_source: DataSource = typer.Option(
+        DataSource.INFLUXDB,
+        "--data-source",
+        help="What dashboards ask: an InfluxDB, or a Prometheus or VictoriaMetrics. For the latter only dashboards "
+        "are written, to dashboards/grafana/prometheus; their alerts are those of plimsoll prometheus export.",
+    ),
+    docs: str | None = typer.Option(
+        None, "--docs", help="The URL that links to a rule's page begin with. Default: Grafana's public folder."
+    ),
 ) -> None:
     """Write alert rules and dashboards as files for Grafana. Rules that Grafana cannot express are named on stderr."""
     try:

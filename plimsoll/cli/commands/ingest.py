@@ -2,7 +2,6 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -26,23 +25,14 @@ app = args.command_app()
 
 @app.command("ingest", epilog=args.examples("plimsoll ingest logs/ --run nightly-42 --label build=1042"))
 def ingest(
-    logs: Annotated[
-        list[str],
-        typer.Argument(help="Logs or folders of logs; - for standard input.", metavar="LOG...", show_default=False),
-    ],
-    run: Annotated[str, typer.Option("--run", help="The name of the run.", show_default=False)],
-    label: Annotated[
-        list[str] | None,
-        typer.Option("--label", metavar="K=V", help="A label of the run; repeat for more.", show_default=False),
-    ] = None,
+    logs: list[str] = typer.Argument(..., help="Logs or folders of logs; - for standard input.", metavar="LOG..."),
+    run: str = typer.Option(..., "--run", help="The name of the run."),
+    label: list[str] | None = typer.Option(None, "--label", metavar="K=V", help="A label of the run; repeat for more."),
     store: args.StoreOption = None,
-    merge: Annotated[
-        bool, typer.Option("--merge", help="Load even if the store has data of the same hosts and times.")
-    ] = False,
-    config: Annotated[
-        Path | None,
-        args.path_option("--config", "Labels, phases, host facts. Default: plimsoll.toml beside the logs."),
-    ] = None,
+    merge: bool = typer.Option(False, "--merge", help="Load even if the store has data of the same hosts and times."),
+    config: Path | None = args.path_option(
+        None, "--config", "Labels, phases, host facts. Default: plimsoll.toml beside the logs."
+    ),
     zone: args.ZoneOption = None,
     format_: args.FormatOption = None,
     encoding: args.EncodingOption = None,

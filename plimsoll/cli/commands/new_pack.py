@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -26,24 +25,18 @@ _HEAD = f"# yaml-language-server: $schema={SCHEMA}"
 
 
 def new_pack(
-    path: Annotated[Path, typer.Argument(help="The file to write: mine.yaml.", metavar="FILE", show_default=False)],
-    from_log: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--from",
-            help="A log: write a signal for each of its Windows counters that none reads yet. Repeat for more.",
-            metavar="LOG",
-            show_default=False,
-        ),
-    ] = None,
-    counter: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--counter",
-            help="With --from, only counters that match; * is any text: 'Shop Orders\\*'. Repeat for more.",
-            show_default=False,
-        ),
-    ] = None,
+    path: Path = typer.Argument(..., help="The file to write: mine.yaml.", metavar="FILE"),
+    from_log: list[str] | None = typer.Option(
+        None,
+        "--from",
+        help="A log: write a signal for each of its Windows counters that none reads yet. Repeat for more.",
+        metavar="LOG",
+    ),
+    counter: list[str] | None = typer.Option(
+        None,
+        "--counter",
+        help="With --from, only counters that match; * is any text: 'Shop Orders\\*'. Repeat for more.",
+    ),
 ) -> None:
     """Write a pack to begin with, and beside it the JSON schema for editors.
 

@@ -5,7 +5,6 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -40,28 +39,20 @@ app = args.command_app("Write and check alerting rules for Prometheus, Mimir and
     ),
 )
 def export(
-    out: Annotated[Path, args.path_option("--out", "The folder to write to.")] = Path("prometheus"),
-    config: Annotated[
-        Path | None,
-        args.path_option("--config", "A plimsoll.toml with host facts and changed thresholds."),
-    ] = None,
-    interval: Annotated[
-        str,
-        typer.Option("--interval", help="The time between samples; windows shorter than twice this are widened to it."),
-    ] = "10s",
-    names: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--names",
-            help="What records the metrics, besides Telegraf: node_exporter, windows_exporter or opentelemetry. Adds "
-            "recording rules that give them Telegraf's names. May be repeated.",
-        ),
-    ] = None,
+    out: Path = args.path_option(Path("prometheus"), "--out", "The folder to write to."),
+    config: Path | None = args.path_option(None, "--config", "A plimsoll.toml with host facts and changed thresholds."),
+    interval: str = typer.Option(
+        "10s", "--interval", help="The time between samples; windows shorter than twice this are widened to it."
+    ),
+    names: list[str] | None = typer.Option(
+        None,
+        "--names",
+        help="What records the metrics, besides Telegraf: node_exporter, windows_exporter or opentelemetry. Adds "
+        "recording rules that give them Telegraf's names. May be repeated.",
+    ),
     packs: args.PackOption = None,
     only: args.OnlyOption = None,
-    docs: Annotated[
-        str, typer.Option("--docs", help="The URL that links to a rule's page begin with. Default: no links.")
-    ] = "",
+    docs: str = typer.Option("", "--docs", help="The URL that links to a rule's page begin with. Default: no links."),
 ) -> None:
     """Write packs as alerting rules with unit tests. Rules that PromQL cannot say are named on stderr."""
     catalogue = load_rules(packs or (), only or ())
@@ -82,10 +73,9 @@ def export(
 
 @app.command("check", epilog=args.examples("plimsoll prometheus check", "plimsoll prometheus check plimsoll-rules"))
 def check(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Rule files, or folders of them. Default: prometheus here.", metavar="PATH"),
-    ] = None,
+    paths: list[Path] | None = typer.Argument(
+        None, help="Rule files, or folders of them. Default: prometheus here.", metavar="PATH"
+    ),
     packs: args.PackOption = None,
 ) -> None:
     """Check rule files. Every mistake is printed with its place; the exit status is then 2."""

@@ -2,7 +2,6 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
 
 from plimsoll.alerting.alert_history import last_evaluation
 from plimsoll.alerting.alerts_file import AlertsFile
@@ -29,9 +28,7 @@ def replay(
     end: args.ToOption = None,
     last: args.LastOption = None,
     store: args.UpStoreOption = None,
-    settings: Annotated[
-        Path | None, args.path_option("--settings", "The plimsoll.toml that plimsoll up was given.", show_default=False)
-    ] = None,
+    settings: Path | None = args.path_option(None, "--settings", "The plimsoll.toml that plimsoll up was given."),
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
 ) -> None:

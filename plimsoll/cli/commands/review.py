@@ -2,7 +2,6 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -45,34 +44,28 @@ def review(
     from_: args.FromOption = None,
     to: args.ToOption = None,
     last: args.LastOption = None,
-    steady: Annotated[
-        str | None, typer.Option("--steady", metavar="FROM/TO", help="When the load was steady: 10:22/12:00.")
-    ] = None,
+    steady: str | None = typer.Option(
+        None, "--steady", metavar="FROM/TO", help="When the load was steady: 10:22/12:00."
+    ),
     whole_run: args.WholeRunOption = False,
     zone: args.ZoneOption = None,
-    config: Annotated[
-        Path | None,
-        args.path_option(
-            "--config",
-            "Phases, host facts and changed thresholds. Default: plimsoll.toml beside the logs.",
-        ),
-    ] = None,
-    out: Annotated[Path | None, args.path_option("--out", "Write the report as one HTML file.")] = None,
-    appendix: Annotated[
-        bool,
-        typer.Option("--appendix", help="Also on paper and in PDF: what held, statistics, texts of rules."),
-    ] = False,
-    details: Annotated[
-        bool, typer.Option("--details", help="Print all of it: what limits, spikes, trends, every limit, the packs.")
-    ] = False,
+    config: Path | None = args.path_option(
+        None, "--config", "Phases, host facts and changed thresholds. Default: plimsoll.toml beside the logs."
+    ),
+    out: Path | None = args.path_option(None, "--out", "Write the report as one HTML file."),
+    appendix: bool = typer.Option(
+        False, "--appendix", help="Also on paper and in PDF: what held, statistics, texts of rules."
+    ),
+    details: bool = typer.Option(
+        False, "--details", help="Print all of it: what limits, spikes, trends, every limit, the packs."
+    ),
     json: args.JsonOption = None,
-    junit: Annotated[
-        Path | None, args.path_option("--junit", "Write JUnit XML: a suite per pack, a case per rule and host.")
-    ] = None,
-    fail_on: Annotated[
-        FailOn | None,
-        typer.Option("--fail-on", help="Exit with status 1 if a threshold of this severity or above was crossed."),
-    ] = None,
+    junit: Path | None = args.path_option(
+        None, "--junit", "Write JUnit XML: a suite per pack, a case per rule and host."
+    ),
+    fail_on: FailOn | None = typer.Option(
+        None, "--fail-on", help="Exit with status 1 if a threshold of this severity or above was crossed."
+    ),
     format_: args.FormatOption = None,
     encoding: args.EncodingOption = None,
     names: args.NamesOption = None,

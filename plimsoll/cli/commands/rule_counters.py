@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -35,31 +34,22 @@ class Form(StrEnum):
 def list_counters(
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
-    form: Annotated[
-        Form,
-        typer.Option(
-            "--as",
-            help="list (typeperf -cf, logman create counter -cf), logman (a Data Collector Set, logman import -xml) or "
-            "telegraf (inputs.win_perf_counters).",
-        ),
-    ] = Form.LIST,
-    instance: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--instance",
-            help="Add a named instance of SQL Server: PAYROLL. Repeat for more.",
-            show_default=False,
-        ),
-    ] = None,
-    interval: Annotated[
-        str | None,
-        typer.Option(
-            "--interval",
-            help="The sampling interval. Default: 15s for logman, the agent's own for telegraf.",
-            callback=args.not_empty,
-        ),
-    ] = None,
-    out: Annotated[Path | None, args.path_option("--out", "The file; default: stdout.", show_default=False)] = None,
+    form: Form = typer.Option(
+        Form.LIST,
+        "--as",
+        help="list (typeperf -cf, logman create counter -cf), logman (a Data Collector Set, logman import -xml) or "
+        "telegraf (inputs.win_perf_counters).",
+    ),
+    instance: list[str] | None = typer.Option(
+        None, "--instance", help="Add a named instance of SQL Server: PAYROLL. Repeat for more."
+    ),
+    interval: str | None = typer.Option(
+        None,
+        "--interval",
+        help="The sampling interval. Default: 15s for logman, the agent's own for telegraf.",
+        callback=args.not_empty,
+    ),
+    out: Path | None = args.path_option(None, "--out", "The file; default: stdout."),
 ) -> None:
     """List the Windows counters to record, in a form for typeperf, logman or Telegraf.
 

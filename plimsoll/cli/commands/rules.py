@@ -69,7 +69,7 @@ def check(packs: PacksArgument = None, pack: args.PackOption = None, only: args.
 
 @app.command("explain", epilog=args.examples("plimsoll rules explain cpu-busy"))
 def explain(
-    rule: Annotated[str, typer.Argument(help="A rule's id: cpu-busy.", metavar="RULE", show_default=False)],
+    rule: str = typer.Argument(..., help="A rule's id: cpu-busy.", metavar="RULE"),
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
 ) -> None:

@@ -25,32 +25,30 @@ from plimsoll.model.times import iso
 from plimsoll.report.comparison import trend as trend_report
 from plimsoll.store.protocol import RunSummary
 
-RunArgument = Annotated[str, typer.Argument(help="The name of a run.", metavar="RUN", show_default=False)]
+RunArgument = Annotated[str, typer.Argument(help="The name of a run.", metavar="RUN")]
 FEW = 5  # runs of a baseline; with fewer, how much runs differ is hardly known from them
 
 
 def judge(
     run: RunArgument,
-    like: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--like",
-            metavar="LABEL=VALUE",
-            help="Which earlier runs are the baseline: those with this label; may be repeated. Default: those with the "
-            "labels of the run.",
-        ),
-    ] = None,
-    most: Annotated[
-        int, typer.Option("--most", metavar="N", min=1, help="How many of them, the latest first, are compared with.")
-    ] = 10,
+    like: list[str] | None = typer.Option(
+        None,
+        "--like",
+        metavar="LABEL=VALUE",
+        help="Which earlier runs are the baseline: those with this label; may be repeated. Default: those with the "
+        "labels of the run.",
+    ),
+    most: int = typer.Option(
+        10, "--most", metavar="N", min=1, help="How many of them, the latest first, are compared with."
+    ),
     zone: args.ZoneOption = None,
-    out: Annotated[Path | None, args.path_option("--out", "Write the comparison as one HTML file.")] = None,
+    out: Path | None = args.path_option(None, "--out", "Write the comparison as one HTML file."),
     json: args.JsonOption = None,
-    junit: Annotated[Path | None, args.path_option("--junit", "Write JUnit XML.")] = None,
+    junit: Path | None = args.path_option(None, "--junit", "Write JUnit XML."),
     markdown: args.MarkdownOption = None,
-    fail_on: Annotated[
-        FailOn | None, typer.Option("--fail-on", help="Exit with status 1 if the run is worse than those before it.")
-    ] = None,
+    fail_on: FailOn | None = typer.Option(
+        None, "--fail-on", help="Exit with status 1 if the run is worse than those before it."
+    ),
     details: args.DetailsOption = False,
     store: args.StoreOption = None,
 ) -> None:
@@ -76,13 +74,12 @@ def judge(
 
 
 def trend(
-    like: Annotated[
-        list[str] | None,
-        typer.Option("--like", metavar="LABEL=VALUE", help="Only runs with this label; may be repeated."),
-    ] = None,
+    like: list[str] | None = typer.Option(
+        None, "--like", metavar="LABEL=VALUE", help="Only runs with this label; may be repeated."
+    ),
     zone: args.ZoneOption = None,
     json: args.JsonOption = None,
-    junit: Annotated[Path | None, args.path_option("--junit", "Write JUnit XML.")] = None,
+    junit: Path | None = args.path_option(None, "--junit", "Write JUnit XML."),
     markdown: args.MarkdownOption = None,
     store: args.StoreOption = None,
 ) -> None:

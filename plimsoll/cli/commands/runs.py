@@ -2,7 +2,6 @@
 
 import json as json_module
 from collections.abc import Sequence
-from typing import Annotated
 
 import typer
 
@@ -106,9 +105,9 @@ def show(run: RunArgument, store: args.StoreOption = None, json: args.JsonOption
 def delete(
     run: RunArgument,
     store: args.StoreOption = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Also if another command loads or deletes the run: that one then stops.")
-    ] = False,
+    force: bool = typer.Option(
+        False, "--force", help="Also if another command loads or deletes the run: that one then stops."
+    ),
 ) -> None:
     """Delete a run and its values, except those that another run holds, too."""
     with open_store(store, notify=print_notice) as opened:

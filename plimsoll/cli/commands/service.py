@@ -29,9 +29,8 @@ _HOMES = (Path("/home"), Path("/root"))
 
 UpArguments = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[OPTION]", help="Options of plimsoll up, after --.", show_default=False),
+    typer.Argument(metavar="[OPTION]", help="Options of plimsoll up, after --."),
 ]
-OutOption = Annotated[Path, args.path_option("--out", "The file to write, or - for stdout.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 
 
@@ -65,7 +64,10 @@ def install(arguments: UpArguments = None, dry_run: DryRunOption = False) -> Non
 
 
 @app.command("systemd", epilog=args.examples("plimsoll service systemd"))
-def systemd(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
+def systemd(
+    arguments: UpArguments = None,
+    out: Path = args.path_option(Path("-"), "--out", "The file to write, or - for stdout."),
+) -> None:
     """Write a unit of systemd, to be installed by other means."""
     command = _up_command(arguments or [])
     _write(installation.systemd_unit(command), out)
@@ -74,7 +76,10 @@ def systemd(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
 
 
 @app.command("launchd", epilog=args.examples("plimsoll service launchd"))
-def launchd(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
+def launchd(
+    arguments: UpArguments = None,
+    out: Path = args.path_option(Path("-"), "--out", "The file to write, or - for stdout."),
+) -> None:
     """Write an agent of launchd (macOS), to be installed by other means."""
     _write(installation.launchd_agent(_up_command(arguments or []), Path.home()), out)
 
@@ -82,7 +87,7 @@ def launchd(arguments: UpArguments = None, out: OutOption = Path("-")) -> None:
 @app.command("run", hidden=True)
 def run(
     context: typer.Context,
-    log: Annotated[Path, args.path_option("--log", "The log.", show_default=False)],
+    log: Path = args.path_option(..., "--log", "The log."),
     arguments: UpArguments = None,
 ) -> None:
     """Be the service of Windows: its service manager calls this.

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -97,77 +96,53 @@ class TokenFor(StrEnum):
 
 @app.command("up", epilog=args.examples("plimsoll up", "plimsoll up --demo", "plimsoll up --listen 0.0.0.0:7070"))
 def up(
-    listen: Annotated[
-        str | None,
-        typer.Option(
-            "--listen",
-            metavar="ADDRESS:PORT",
-            help="The address to listen on; by default 127.0.0.1:8087, which only this computer can reach.",
-            show_default=False,
-            callback=args.not_empty,
-        ),
-    ] = None,
+    listen: str | None = typer.Option(
+        None,
+        "--listen",
+        metavar="ADDRESS:PORT",
+        help="The address to listen on; by default 127.0.0.1:8087, which only this computer can reach.",
+        callback=args.not_empty,
+    ),
     store: args.UpStoreOption = None,
-    settings: Annotated[
-        Path | None,
-        args.path_option("--settings", "A plimsoll.toml: facts of hosts, and changed thresholds.", show_default=False),
-    ] = None,
+    settings: Path | None = args.path_option(
+        None, "--settings", "A plimsoll.toml: facts of hosts, and changed thresholds."
+    ),
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
-    cert: Annotated[
-        Path | None, args.path_option("--cert", "The certificate chain for TLS, in PEM.", show_default=False)
-    ] = None,
-    key: Annotated[Path | None, args.path_option("--key", "The certificate's key, in PEM.", show_default=False)] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-host", help="A name by which clients call this server; repeat for more.", show_default=False
-        ),
-    ] = None,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            "--url",
-            metavar="ADDRESS",
-            help="The address under which people reach it, for links in messages: https://plimsoll.example.org; by "
-            "default the one it listens on.",
-            show_default=False,
-            callback=args.not_empty,
-        ),
-    ] = None,
-    log: Annotated[
-        Path | None,
-        args.path_option(
-            "--log", "Write the log to this file, kept below 5 MB, instead of the terminal.", show_default=False
-        ),
-    ] = None,
-    no_collect: Annotated[bool, typer.Option("--no-collect", help="Do not collect this computer's counters.")] = False,
-    demo: Annotated[
-        bool,
-        typer.Option("--demo", help="Simulate a SQL Server that is in trouble now and then, and two recorded runs."),
-    ] = False,
-    new_token: Annotated[bool, typer.Option("--new-token", help="Make a new token, show it, and end.")] = False,
-    token_for: Annotated[
-        TokenFor,
-        typer.Option(
-            "--token-for",
-            help="What the token is for: samples that agents write, or the HTTP API: to read; "
-            "to do what operators do as well; or to change everything.",
-        ),
-    ] = TokenFor.SAMPLES,
-    token_name: Annotated[
-        str,
-        typer.Option(
-            "--token-name", help="With --new-token: a token beside the others, of this name.", show_default=False
-        ),
-    ] = "",
-    end_token: Annotated[
-        str,
-        typer.Option("--end-token", help="Let the token of this name not be valid, and end.", show_default=False),
-    ] = "",
-    new_password: Annotated[
-        bool, typer.Option("--new-password", help="Make a new password for reading, show it, and end.")
-    ] = False,
+    cert: Path | None = args.path_option(None, "--cert", "The certificate chain for TLS, in PEM."),
+    key: Path | None = args.path_option(None, "--key", "The certificate's key, in PEM."),
+    allow_host: list[str] | None = typer.Option(
+        None, "--allow-host", help="A name by which clients call this server; repeat for more."
+    ),
+    url: str | None = typer.Option(
+        None,
+        "--url",
+        metavar="ADDRESS",
+        help="The address under which people reach it, for links in messages: https://plimsoll.example.org; by "
+        "default the one it listens on.",
+        callback=args.not_empty,
+    ),
+    log: Path | None = args.path_option(
+        None, "--log", "Write the log to this file, kept below 5 MB, instead of the terminal."
+    ),
+    no_collect: bool = typer.Option(False, "--no-collect", help="Do not collect this computer's counters."),
+    demo: bool = typer.Option(
+        False, "--demo", help="Simulate a SQL Server that is in trouble now and then, and two recorded runs."
+    ),
+    new_token: bool = typer.Option(False, "--new-token", help="Make a new token, show it, and end."),
+    token_for: TokenFor = typer.Option(
+        TokenFor.SAMPLES,
+        "--token-for",
+        help="What the token is for: samples that agents write, or the HTTP API: to read; "
+        "to do what operators do as well; or to change everything.",
+    ),
+    token_name: str = typer.Option(
+        "", "--token-name", help="With --new-token: a token beside the others, of this name."
+    ),
+    end_token: str = typer.Option("", "--end-token", help="Let the token of this name not be valid, and end."),
+    new_password: bool = typer.Option(
+        False, "--new-password", help="Make a new password for reading, show it, and end."
+    ),
 ) -> None:
     """Collect, take what agents send, judge it by the rules, and tell people."""
     if end_token:

@@ -38,7 +38,7 @@ class RoleName(StrEnum):
     ADMIN = "admin"
 
 
-NameArgument = Annotated[str, typer.Argument(help="The name of the user.", metavar="NAME", show_default=False)]
+NameArgument = Annotated[str, typer.Argument(help="The name of the user.", metavar="NAME")]
 MadeOption = Annotated[bool, typer.Option("--generate", help="Make a password and show it, instead of asking for one.")]
 
 
@@ -50,17 +50,15 @@ MadeOption = Annotated[bool, typer.Option("--generate", help="Make a password an
 )
 def add(
     name: NameArgument,
-    role: Annotated[
-        RoleName,
-        typer.Option(
-            "--role",
-            help="viewer: reads. operator: also silences, acknowledges and makes notes. admin: also runs and settings.",
-        ),
-    ] = RoleName.VIEWER,
+    role: RoleName = typer.Option(
+        RoleName.VIEWER,
+        "--role",
+        help="viewer: reads. operator: also silences, acknowledges and makes notes. admin: also runs and settings.",
+    ),
     generate: MadeOption = False,
-    no_password: Annotated[
-        bool, typer.Option("--no-password", help="Only a proxy that people log in at may say that it is this user.")
-    ] = False,
+    no_password: bool = typer.Option(
+        False, "--no-password", help="Only a proxy that people log in at may say that it is this user."
+    ),
     store: args.FolderOption = None,
 ) -> None:
     """Add a user; a running plimsoll up knows it at once.
@@ -117,7 +115,7 @@ def passwd(name: NameArgument, generate: MadeOption = False, store: args.FolderO
 @app.command("role", epilog=args.examples("plimsoll users role anna admin"))
 def change_role(
     name: NameArgument,
-    role: Annotated[RoleName, typer.Argument(help="What the user may do.", show_default=False)],
+    role: RoleName = typer.Argument(..., help="What the user may do."),
     store: args.FolderOption = None,
 ) -> None:
     """Change the role of a user."""
@@ -141,7 +139,7 @@ def log(
     start: args.FromOption = None,
     end: args.ToOption = None,
     last: args.LastOption = None,
-    who: Annotated[str, typer.Option("--who", help="Only what this person did.", show_default=False)] = "",
+    who: str = typer.Option("", "--who", help="Only what this person did."),
     json: args.JsonOption = None,
     store: args.FolderOption = None,
 ) -> None:
