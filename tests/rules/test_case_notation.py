@@ -2,28 +2,7 @@
 
 import pytest
 
-from plimsoll.model.errors import Unusable
-from plimsoll.rules.load import load
 from plimsoll.rules.schema.case_notation import parse
-
-PACK = """\
-pack: own
-title: Own
-about: Limits of our own.
-rules:
-  - id: cpu
-    signal: cpu.busy
-    healthy: "< 70"
-    severity: warning
-    summary: Busy.
-    sources:
-      - {document: Capacity plan, place: page 3}
-    cases:
-      - name: fires
-        series:
-          cpu.busy: %s
-        fires: true
-"""
 
 
 @pytest.mark.parametrize(
@@ -69,20 +48,3 @@ def test_what_is_refused(text, said):
     with pytest.raises(ValueError, match=r".") as refused:
         parse(text)
     assert said in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("95x6O", ':15:11: rule cpu: "95x6O" is not a series of samples; write it like 95x60'),
-        # YAML takes it for the number 96.
-        ("0x60", ':15:11: rule cpu: a series is text: put it in quotes, as in "0x60"'),
-        ("[1, 2]", ":15:11: rule cpu: a series is text"),
-    ],
-)
-def test_a_pack_that_writes_it_wrong_is_refused_with_the_place(tmp_path, text, said):
-    path = tmp_path / "own.yaml"
-    path.write_text(PACK % text, encoding="utf-8")
-    with pytest.raises(Unusable) as refused:
-        load(only=[str(path)])
-    assert str(path) + said in str(refused.value)

@@ -221,6 +221,13 @@ def test_an_object_that_nobody_knows_is_found_in_a_log(review, tmp_path, pack):
 
 
 MISTAKES = [
+    ("severity: critical", "severity: warn", 'severity: "warn" is not one of info, warning, critical'),
+    ("for: 5m", "for: 5 minutes", '"5 minutes" is not a duration; write it like 30s, 5m or 1h30m'),
+    ("pack: shop", "pack: shop\npack: two", ':2:1: "pack" stands here a second time'),
+    ("sources: [{document: Capacity plan, place: page 4}]", "sources: []", "sources: at least one is needed"),
+    ("summary: It grows.", "note: It grows.", '"summary" is missing'),
+    ("12x60}, fires", "[1, 2]}, fires", 'a series is text: put it in quotes, as in "0x60"'),
+    ("12x60}", "12x6O}", '"12x6O" is not a series of samples; write it like 95x60'),
     ("<= 10 %", "<= 10 ms", ':21:5: rule shop-time-in-gc: healthy "<= 10 ms": the signal is in %, and "ms" is no unit'),
     ("< 2 GB", "< 2000000000", ':33:5: rule shop-heap: healthy "< 2000000000" does not name its unit; write'),
     ("< 2 GB", "< 2 Gb", ':33:5: rule shop-heap: healthy "< 2 Gb": the signal is in bytes, and "Gb" is no unit'),

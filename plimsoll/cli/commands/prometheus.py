@@ -92,7 +92,7 @@ def check(
                     f"{one}: cannot be read: {error}; name rule files, or write them with plimsoll prometheus export"
                 ) from None
     promtool = shutil.which("promtool")
-    wrong = mistakes(files, load_rules(packs or (), ()).signals)
+    wrong = [*mistakes(files, load_rules(packs or (), ()).signals)]
     if promtool:
         wrong += _syntax_errors(promtool, [*files])
     if wrong:

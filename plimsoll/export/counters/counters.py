@@ -39,35 +39,40 @@ class Counters:
         """
         for path in map(str, self.recorded):
             if not path.isascii():
-                raise Unusable(
-                    f"{path}: typeperf and logman read lists of ASCII alone; "
-                    f"use {Parameter.AS} logman or {Parameter.AS} telegraf"
-                )
+                other = f"{Parameter.AS} logman or {Parameter.AS} telegraf"
+                raise Unusable(f"{path}: typeperf and logman read lists of ASCII alone; use {other}")
         return "".join(f"{path}\n" for path in self.recorded)
 
     def by_object(self) -> Mapping[str, Sequence[CounterPath]]:
-        """The paths by object."""
-        found: dict[str, list[CounterPath]] = {}
+        """Return the paths by object."""
+        objects: dict[str, list[CounterPath]] = {}
         for path in self.paths:
-            found.setdefault(path.object, []).append(path)
-        return found
+            objects.setdefault(path.object, []).append(path)
+        return objects
 
 
 def signals_of(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """The signals that the rules use in conditions and `look_at`, with the operands of derived ones."""
+    """Return the signals that the rules use in conditions and `look_at`, with the operands of derived ones."""
+
+    def with_operands(name: str) -> Iterator[str]:
+        yield name
+        derived = signals[name].derived
+        for operand in derived.operands if derived else ():
+            yield from with_operands(operand)
+
     rules = [rule for pack in packs for rule in pack.rules]
-    named = [name for rule in rules for name in (*(one.signal for one in rule.conditions), *rule.look_at)]
-    return tuple(dict.fromkeys(one for name in named for one in _operands(name, signals)))
+    names = [name for rule in rules for name in (*(one.signal for one in rule.conditions), *rule.look_at)]
+    return tuple(dict.fromkeys(signal for name in names for signal in with_operands(name)))
 
 
 def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Sequence[str] = ()) -> Counters:
-    """The counters to record for these signals on a current Windows.
+    """Return the counters to record for these signals on a current Windows.
 
     SQL Server's counters are those of the default instance and of the named `instances`. A signal without a counter
     path adds nothing.
     """
     choice = _Choice()
-    chosen = {_key(path): path for name in names for path in choice.of(signals[name])}
+    chosen = {_key(path): path for name in names for path in choice.paths(signals[name])}
     paths = [copy for path in chosen.values() for copy in (path, *_of_instances(path, instances))]
     order = {name: at for at, name in enumerate(dict.fromkeys(path.object for path in paths))}
     paths.sort(key=lambda path: (order[path.object], path.counter.casefold(), path.instance or ""))
@@ -75,12 +80,12 @@ def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Seq
 
 
 def is_everywhere(object_: str) -> bool:
-    """Whether every Windows has an object."""
+    """Return whether every Windows has an object."""
     return object_ in _table().everywhere
 
 
 def comes_and_goes(object_: str) -> bool:
-    """Whether instances of an object start and end during a recording."""
+    """Return whether instances of an object start and end during a recording."""
     return any(fnmatchcase(object_, name) for name in _table().come_and_go)
 
 
@@ -91,9 +96,10 @@ class Gone(Strict):
     counter: str | None = None
     why: str
 
-    def is_meant(self, path: CounterPath) -> bool:
-        """Whether it includes the counter of a path."""
-        return path.object == self.object and self.counter in (None, path.counter)
+    @property
+    def name(self) -> str:
+        """The object, or its counter."""
+        return f"{self.object}\\{self.counter}" if self.counter else self.object
 
 
 class Table(Strict):
@@ -113,10 +119,9 @@ class _Choice:
         self._objects: dict[str, dict[str, None]] = {}
         self._counters: dict[tuple[str, str], dict[str, None]] = {}
 
-    def of(self, signal: Signal) -> Iterator[CounterPath]:
-        """The paths to record for a signal."""
-        sources = (source for source in signal.sources if not source.fallback)
-        paths = [source.path for source in sources if source.path and not self._is_gone(source.path)]
+    def paths(self, signal: Signal) -> Iterator[CounterPath]:
+        """Yield the paths to record for a signal."""
+        paths = [one.path for one in signal.sources if one.path and not one.fallback and not self._is_gone(one.path)]
         common = [path for path in paths if is_everywhere(path.object)]
         first = min(common, key=lambda path: self._everywhere.index(path.object)) if common else None
         for path in paths:
@@ -128,44 +133,35 @@ class _Choice:
                 self._objects.setdefault(first.object, {})[path.object] = None
 
     def _is_gone(self, path: CounterPath) -> bool:
-        for gone in _table().gone:
-            if gone.is_meant(path):
-                name = f"{gone.object}\\{gone.counter}" if gone.counter else gone.object
-                self._gone[name] = gone.why
-                return True
-        return False
+        gone = next(
+            (one for one in _table().gone if one.object == path.object and one.counter in (None, path.counter)), None
+        )
+        if gone:
+            self._gone[gone.name] = gone.why
+        return gone is not None
 
     def notes(self) -> tuple[str, ...]:
-        """One line for each choice and each counter that was left out."""
+        """Return one line for each choice and each counter that was left out."""
         objects = [
-            f"{taken}, not {', '.join(left)}: {_table().everywhere[taken] or 'both say the same'}."
-            for taken, left in self._objects.items()
+            f"{taken}, not {', '.join(others)}: {_table().everywhere[taken] or 'both say the same'}."
+            for taken, others in self._objects.items()
         ]
         counters = [
-            f"{object_}: {taken}, not {', '.join(left)}: one is enough."
-            for (object_, taken), left in self._counters.items()
+            f"{object_}: {taken}, not {', '.join(others)}: one is enough."
+            for (object_, taken), others in self._counters.items()
         ]
         return (*objects, *counters, *(f"Not {name}: {why}." for name, why in self._gone.items()))
 
 
-def _operands(name: str, signals: Mapping[str, Signal]) -> Iterator[str]:
-    """A signal and all that it is computed from."""
-    yield name
-    derived = signals[name].derived
-    for operand in derived.operands if derived else ():
-        yield from _operands(operand, signals)
-
-
 def _of_instances(path: CounterPath, instances: Sequence[str]) -> Iterator[CounterPath]:
-    """The path for each named instance, if it is a counter of SQL Server; else nothing."""
+    """Yield the path for each named instance, if it is a counter of SQL Server."""
     server, colon, rest = path.object.partition(":")
     if colon and server == SQL_DEFAULT:
-        for name in instances:
-            yield path._replace(object=f"{SQL_NAMED}{name}:{rest}")
+        yield from (path._replace(object=f"{SQL_NAMED}{name}:{rest}") for name in instances)
 
 
 def _key(path: CounterPath) -> tuple[str, str, str]:
-    """Windows compares the parts of a path without regard to case."""
+    """Return what Windows compares of a path: all parts without regard to case."""
     return path.object.casefold(), (path.instance or "").casefold(), path.counter.casefold()
 
 

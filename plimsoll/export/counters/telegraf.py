@@ -30,48 +30,42 @@ _OPTIONS = """\
 
 
 def text(counters: Counters, interval: int | None = None) -> str:
-    """The inputs, to be added to a configuration with an agent and an output. If `interval` (ns) is None, the agent's
-    interval applies.
+    """Return the inputs, to be added to a configuration with an agent and an output.
+
+    If `interval` (ns) is None, the agent's interval applies.
     """
     wrapped = (textwrap.wrap(note, _WIDTH, initial_indent="# - ", subsequent_indent="#   ") for note in counters.notes)
     notes = "".join(f"{line}\n" for lines in wrapped for line in lines)
     choices = f"# Of counters that measure the same, one is collected:\n{notes}" if notes else ""
-    blocks = [_plugin(name, paths, interval) for name, paths in counters.by_object().items()]
-    return "\n".join([_OPTIONS + choices, *blocks])
+    plugins = [_plugin(name, paths, interval) for name, paths in counters.by_object().items()]
+    return "\n".join([_OPTIONS + choices, *plugins])
 
 
 def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> str:
-    lines = ["[[inputs.win_perf_counters]]", f"  alias = {_quoted(name)}"]
-    if interval is not None:
-        lines.append(f'  interval = "{interval / SECOND:g}s"')
-    if comes_and_goes(name):
-        lines.append('  log_level = "error"')
-    lasting = is_everywhere(name) and not comes_and_goes(name)
-    lines += [
+    passing = comes_and_goes(name)
+    refresh = "5m" if is_everywhere(name) and not passing else "1m"
+    # Named instances of SQL Server have the same measurement as the default one.
+    of = f"{SQL_DEFAULT}:{name.rpartition(':')[2]}" if name.startswith(SQL_NAMED) else name
+    instances = dict.fromkeys(path.instance for path in paths)
+    whole = EACH in instances
+    lines = [
+        "[[inputs.win_perf_counters]]",
+        f"  alias = {_quoted(name)}",
+        *([f'  interval = "{interval / SECOND:g}s"'] if interval is not None else []),
+        *(['  log_level = "error"'] if passing else []),
         "  UseWildcardsExpansion = true",
         "  LocalizeWildcardsExpansion = false",
-        f'  CountersRefreshInterval = "{"5m" if lasting else "1m"}"',
+        f'  CountersRefreshInterval = "{refresh}"',
         '  IgnoredErrors = ["PDH_NO_DATA"]',
         "",
         "  [[inputs.win_perf_counters.object]]",
-        f"    Measurement = {_quoted(_measurement(name))}",
+        f"    Measurement = {_quoted(measurement(of))}",
         f"    ObjectName = {_quoted(name)}",
-        *_instances(paths),
-        *_list("Counters", tuple(dict.fromkeys(path.counter for path in paths))),
+        *_list("Instances", [EACH] if whole else [_NO_INSTANCE if one is None else one for one in instances]),
+        *(["    IncludeTotal = true"] if whole and TOTAL in instances else []),
+        *_list("Counters", [*dict.fromkeys(path.counter for path in paths)]),
     ]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _measurement(name: str) -> str:
-    """The measurement of an object; named instances of SQL Server have the same as the default one."""
-    return measurement(f"{SQL_DEFAULT}:{name.rpartition(':')[2]}" if name.startswith(SQL_NAMED) else name)
-
-
-def _instances(paths: Sequence[CounterPath]) -> list[str]:
-    names = tuple(dict.fromkeys(path.instance for path in paths))
-    if EACH not in names:
-        return _list("Instances", [_NO_INSTANCE if name is None else name for name in names])
-    return [*_list("Instances", [EACH]), *(["    IncludeTotal = true"] if TOTAL in names else [])]
 
 
 def _list(field: str, values: Sequence[str]) -> list[str]:
@@ -82,5 +76,5 @@ def _list(field: str, values: Sequence[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """A TOML string. A dollar that does not start a variable is doubled."""
+    """Return a TOML string. A dollar that does not start a variable is doubled."""
     return json.dumps(re.sub(r"\$(?!\{)", "$$", text), ensure_ascii=False)

@@ -1,8 +1,7 @@
-"""Checks rule files: each check yields what is wrong with a rule. `promtool check rules` checks the syntax besides."""
+"""Checks rule files, for what `promtool check rules` does not know. Each mistake has its file and rule."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 import yaml
@@ -12,32 +11,24 @@ from plimsoll.export.selections import selections
 from plimsoll.rules.exporters.schema import metric_names
 from plimsoll.rules.schema.signal import Signal
 
-_KNOWN = ("alert", "expr", "for", "keep_firing_for", "labels", "annotations")
-_KNOWN_OF_RECORDING = ("record", "expr", "labels")
+_KEYS = ("alert", "expr", "for", "keep_firing_for", "labels", "annotations")
+_RECORDING_KEYS = ("record", "expr", "labels")
 _SEVERITIES = ("info", "warning", "critical")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _SELECTED = re.compile(rf"(?:({_STRING})|([a-zA-Z_:][a-zA-Z0-9_:]*)(?=[{{\[]))")
 _NAMED = re.compile(rf"__name__=~?({_STRING})")
 _OWN = re.compile(rf"ALERTS\{{alertname=({_STRING})")
 
-Rule: TypeAlias = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Context:
-    """What a rule is checked against: the names of metrics that signals are read from, and the rules before it."""
-
-    metrics: frozenset[str]
-    earlier: set[tuple[str, str]]
+_Rule: TypeAlias = Mapping[str, Any]
 
 
 def mistakes(files: Mapping[str, str], signals: Mapping[str, Signal]) -> Iterator[str]:
     """Yield every mistake in some files, by name, with its place."""
-    context = Context(recorded(signals), set())
+    read = _read_metrics(signals)
+    alerts: set[tuple[str, str]] = set()
     for name, content in files.items():
         try:
-            document = yaml.load(content, yaml.CSafeLoader)
-            groups = document["groups"]
+            groups = yaml.load(content, yaml.CSafeLoader)["groups"]
             rules = [(group["name"], rule) for group in groups for rule in group["rules"]]
         except (yaml.YAMLError, TypeError, KeyError):
             yield f"{name}: is no file of rules: it has no groups with a name and rules"
@@ -48,104 +39,64 @@ def mistakes(files: Mapping[str, str], signals: Mapping[str, Signal]) -> Iterato
             if not isinstance(rule, dict) or not isinstance(rule.get("expr"), str):
                 yield f"{name}: group {group}: a rule has no expr"
                 continue
-            for check in CHECKS_OF_RECORDING if "record" in rule else CHECKS:
-                for wrong in check(rule, context):
-                    yield f"{name}: {rule.get('alert') or rule.get('record') or 'a rule'}: {wrong}"
+            found = _recording_mistakes(rule, read) if "record" in rule else _alerting_mistakes(rule, read, alerts)
+            for text in found:
+                yield f"{name}: {rule.get('alert') or rule.get('record') or 'a rule'}: {text}"
 
 
-def recorded(signals: Mapping[str, Signal]) -> frozenset[str]:
-    """The names of all metrics that signals are read from."""
-    found: set[str] = set()
-    for name, signal in signals.items():
-        if signal.sources:
-            for one in selections(name, signals):
-                for field in (one.field, *one.source.fields, *([one.weight] if one.weight else ())):
-                    found.update(metric_names(one.measurement, field))
-    return frozenset(found)
+def _read_metrics(signals: Mapping[str, Signal]) -> frozenset[str]:
+    """Return the names of all metrics that signals are read from."""
+    return frozenset(
+        metric
+        for name, signal in signals.items()
+        if signal.sources
+        for selection in selections(name, signals)
+        for field in (selection.field, *selection.source.fields, *filter(None, [selection.weight]))
+        for metric in metric_names(selection.measurement, field)
+    )
 
 
-def metrics_of(expr: str) -> set[str]:
-    """The names of the metrics that an expression selects."""
-    found = {name for _, name in _SELECTED.findall(expr) if name}
+def _selected_metrics(expr: str) -> set[str]:
+    """Return the names of the metrics that an expression selects."""
+    names = {name for _, name in _SELECTED.findall(expr) if name} - {"ALERTS"}
     for quoted in _NAMED.findall(expr):
-        found |= {re.sub(r"\\(.)", r"\1", one) for one in yaml.safe_load(quoted).split("|")}
-    return found
+        names |= {re.sub(r"\\(.)", r"\1", pattern) for pattern in yaml.safe_load(quoted).split("|")}
+    return names
 
 
-def has_unknown_keys(rule: Rule, context: Context) -> Iterator[str]:
-    """A key that no server reads: a misspelt `for` makes an alert fire at once."""
+def _alerting_mistakes(rule: _Rule, read: frozenset[str], alerts: set[tuple[str, str]]) -> Iterator[str]:
+    """Yield the mistakes in an alerting rule; `alerts` are the names and labels of those before it."""
     for key in rule:
-        if key not in _KNOWN:
-            yield f'"{key}" is no key of an alerting rule; there are {", ".join(_KNOWN)}'
-
-
-def reads_nothing(rule: Rule, context: Context) -> Iterator[str]:
-    """An expression over no metric."""
-    if not metrics_of(rule["expr"]) - {"ALERTS"}:
+        if key not in _KEYS:  # a misspelt `for` makes an alert fire at once
+            yield f'"{key}" is no key of an alerting rule; there are {", ".join(_KEYS)}'
+    selected = _selected_metrics(rule["expr"])
+    if not selected:
         yield "its expr selects no metric"
-
-
-def reads_unknown(rule: Rule, context: Context) -> Iterator[str]:
-    """A metric that no signal is read from: it may be misspelt, and a rule over it is silent for ever."""
-    for name in sorted(metrics_of(rule["expr"]) - {"ALERTS"} - context.metrics):
+    for name in sorted(selected - read):  # a rule over it would be silent for ever
         yield f"no signal is read from the metric {name}"
-
-
-def lacks_severity(rule: Rule, context: Context) -> Iterator[str]:
-    """A severity is what notifications are routed by."""
     severity = (rule.get("labels") or {}).get("severity")
     if severity not in _SEVERITIES:
         yield f"its label severity is {severity}, not one of {', '.join(_SEVERITIES)}"
-
-
-def is_there_twice(rule: Rule, context: Context) -> Iterator[str]:
-    """Two rules of one name and with the same labels keep each other's alerts firing."""
     key = (str(rule.get("alert")), repr(sorted((rule.get("labels") or {}).items())))
-    if key in context.earlier:
+    if key in alerts:  # they would keep each other's alerts firing
         yield "there is another rule of this name with the same labels"
-    context.earlier.add(key)
-
-
-def keeps_another(rule: Rule, context: Context) -> Iterator[str]:
-    """The part of the expression that keeps an alert firing without data names the alert itself."""
-    named = [yaml.safe_load(quoted) for quoted in _OWN.findall(rule["expr"])]
+    alerts.add(key)
+    named = dict.fromkeys(yaml.safe_load(quoted) for quoted in _OWN.findall(rule["expr"]))
     if not named:
         yield "its expr does not keep it firing without data (ALERTS)"
-    for name in dict.fromkeys(named):
+    for name in named:
         if name != rule.get("alert"):
             yield f"its expr keeps the alert {name} firing, not its own"
 
 
-def records_with_unknown_keys(rule: Rule, context: Context) -> Iterator[str]:
-    """A key of a recording rule that no server reads."""
+def _recording_mistakes(rule: _Rule, read: frozenset[str]) -> Iterator[str]:
     for key in rule:
-        if key not in _KNOWN_OF_RECORDING:
-            yield f'"{key}" is no key of a recording rule; there are {", ".join(_KNOWN_OF_RECORDING)}'
-
-
-def records_what_nothing_reads(rule: Rule, context: Context) -> Iterator[str]:
-    """A recorded name that no signal is read from: it is misspelt, or of no use."""
-    if rule["record"] not in context.metrics:
+        if key not in _RECORDING_KEYS:
+            yield f'"{key}" is no key of a recording rule; there are {", ".join(_RECORDING_KEYS)}'
+    selected = _selected_metrics(rule["expr"])
+    if not selected:
+        yield "its expr selects no metric"
+    if rule["record"] not in read:
         yield "no signal is read from this name"
-
-
-def records_the_unknown(rule: Rule, context: Context) -> Iterator[str]:
-    """A metric that no exporter is known to give."""
-    for name in sorted(metrics_of(rule["expr"]) - metrics()):
+    for name in sorted(selected - metrics()):
         yield f"no exporter is known to give the metric {name}"
-
-
-CHECKS: tuple[Callable[[Rule, Context], Iterable[str]], ...] = (
-    has_unknown_keys,
-    reads_nothing,
-    reads_unknown,
-    lacks_severity,
-    is_there_twice,
-    keeps_another,
-)
-CHECKS_OF_RECORDING: tuple[Callable[[Rule, Context], Iterable[str]], ...] = (
-    records_with_unknown_keys,
-    reads_nothing,
-    records_what_nothing_reads,
-    records_the_unknown,
-)

@@ -5,6 +5,7 @@
 
 import ast
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -28,6 +29,12 @@ class Moment:
 
 
 _Value: TypeAlias = Callable[[Moment], float]
+_OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: lambda above, below: above / below if below else _NAN,
+}
 
 
 class Formula:
@@ -75,9 +82,10 @@ class Formula:
                     self.growing.add(name)
                 return lambda at: at.now.get(name, _NAN)
             case ast.BinOp(left=left, op=op, right=right):
-                return _operation(
-                    op, self._compiled(left, growing=growing), self._compiled(right, growing=growing), self.text
-                )
+                above, below = self._compiled(left, growing=growing), self._compiled(right, growing=growing)
+                if (operate := _OPERATIONS.get(type(op))) is None:
+                    raise ValueError(f'"{self.text}": only +, -, * and / are known')
+                return lambda at: operate(above(at), below(at))
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self._function(name, arguments)
             case _:
@@ -123,20 +131,6 @@ def _parsed(text: str) -> ast.expr:
         return ast.parse(text, mode="eval").body
     except SyntaxError:
         raise ValueError(f'"{text}" is no formula') from None
-
-
-def _operation(op: ast.operator, left: _Value, right: _Value, text: str) -> _Value:
-    match op:
-        case ast.Add():
-            return lambda at: left(at) + right(at)
-        case ast.Sub():
-            return lambda at: left(at) - right(at)
-        case ast.Mult():
-            return lambda at: left(at) * right(at)
-        case ast.Div():
-            return lambda at: left(at) / below if (below := right(at)) else _NAN
-        case _:
-            raise ValueError(f'"{text}": only +, -, * and / are known')
 
 
 def _per(above: float, below: float) -> float:
