@@ -1,31 +1,31 @@
-"""Builds InfluxQL queries over selections, for InfluxDB 1, 2 and 3.
+"""Builds InfluxQL queries over selections, for InfluxDB 1, 2 and 3, and conditions for hosts and instances.
 
-Every query returns one field, so that Grafana gets one value for each set of labels.
+Every query returns one field, so that Grafana gets one value for each set of labels. A query in two parts is what it
+selects, and the rest of it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 from plimsoll.dashboards.areas import Function
 from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant
 from plimsoll.rules.fields import OPERATORS
-from plimsoll.rules.schema.field_types import Operation, Reduce
+from plimsoll.rules.schema.field_types import Reduce
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.store.influx.quoting import identifier, literal, number, whole
 
 TIME = "$timeFilter"
-BY_INTERVAL = "time($__interval)"
-_DIVIDED = f'{TIME} AND "divisor" > 0'  # a division by 0 gives 0 in InfluxDB
 HOST_VARIABLE = "host"
 INSTANCE_VARIABLE = "instance"
-_PLAIN: Mapping[str, str] = {"min": "max", "max": "min"}
+_BY_INTERVAL = "time($__interval)"
+_SWAPPED: Mapping[str, str] = {"min": "max", "max": "min"}
 
 Worst = Literal["max", "min"]
+Parts = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedWith:
+class JoinedWith(NamedTuple):
     """The subjects that a query is joined with: a selection, and further conditions on its points."""
 
     selection: Selection
@@ -41,8 +41,7 @@ def window(
     result also has a null for each subject of that selection. Grafana joins values on their labels, but combines two
     single values even if their labels differ; the nulls prevent this.
     """
-    value, rest = _windowed(selection, reduce, where)
-    return _joined(f"SELECT {value}", rest, selection, joined_with)
+    return _joined(_window_parts(selection, reduce, where), selection, joined_with)
 
 
 def worst_window(
@@ -52,73 +51,9 @@ def worst_window(
 
     With `absolute` values have no sign.
     """
-    parts = [_windowed(one, reduce, where) for one, where in zip(variant.selections, wheres, strict=True)]
-    if absolute:
-        parts = [(f"abs({value})", rest) for value, rest in parts]
-    return _worst(parts, variant.group, worst)
-
-
-def worst_span(variant: Variant, wheres: Sequence[Sequence[str]]) -> str:
-    """Return the query of `span` over all alternatives, with the shortest where several have the same tags."""
-    parts = [_spanned(one, where) for one, where in zip(variant.selections, wheres, strict=True)]
-    return _worst(parts, variant.group, "min")
-
-
-def _worst(parts: Sequence[tuple[str, str]], group: Sequence[str], worst: Worst) -> str:
-    asked = ", ".join(f'(SELECT {value} AS "value"{rest})' for value, rest in parts)
-    return f'SELECT {worst}("value") FROM {asked} WHERE {TIME}{_group(group)}'
-
-
-def _windowed(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
-    if selection.weight and reduce == "mean":
-        return _of_requests(selection, where)
-    value, rest = _reduced(_per_instance(selection), reduce, where)
-    if selection.summed:
-        value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{_group(selection.group)}'
-    return value, rest
-
-
-def _of_requests(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
-    """Return the time per request, weighted by the requests; 0 without any, as InfluxDB divides by 0."""
-    source = f"{identifier(selection.measurement)} WHERE {_conditions(selection, where)}{_group(selection.group)}"
-    if isinstance(selection.source.field, Fields):
-        time, rate = (f"non_negative_derivative({identifier(name)}, 1s)" for name in selection.source.field.names)
-    else:
-        rate = identifier(selection.weight or "")
-        time = f"{identifier(selection.field)} * {rate}"
-    inner = f'SELECT {time} AS "waited", {rate} AS "requests" FROM {source}'
-    value = _scaled('sum("waited") / sum("requests")', selection.source.transform)
-    return value, f" FROM ({inner}) WHERE {TIME}{_group(selection.group)}"
-
-
-def requests(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWith | None = None) -> str:
-    """Return the query for the mean rate of the requests that weight a selection."""
-    rate, source = identifier(selection.weight or ""), identifier(selection.measurement)
-    conditions = f"{_conditions(selection, where)}{_group(selection.group)}"
-    if not isinstance(selection.source.field, Fields):
-        return _joined(f"SELECT mean({rate})", f" FROM {source} WHERE {conditions}", selection, joined_with)
-    inner = f'SELECT non_negative_derivative({rate}, 1s) AS "rate" FROM {source} WHERE {conditions}'
-    rest = f" FROM ({inner}) WHERE {TIME}{_group(selection.group)}"
-    return _joined('SELECT mean("rate")', rest, selection, joined_with)
-
-
-def _reduced(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
-    """Return what is selected for one value of each subject, and the rest of the query."""
-    value, source = _points(selection, _conditions(selection, where))
-    if reduce == "increase":
-        difference = f"last({value}) - first({value})"
-        scale = selection.source.transform.scale
-        value = difference if scale == 1 else f"({difference}) * {number(scale)}"
-    else:
-        value = _transformed(reduce, value, selection.source.transform)
-    return value, f" FROM {source}{_group(selection.group)}"
-
-
-def _per_instance(selection: Selection) -> Selection:
-    """Return a selection of the single instances of a sum."""
-    if selection.summed is None:
-        return selection
-    return replace(selection, group=(*selection.group, selection.summed), summed=None)
+    pairs = zip(variant.selections, wheres, strict=True)
+    parts = [_window_parts(selection, reduce, where) for selection, where in pairs]
+    return _worst([(f"abs({value})" if absolute else value, rest) for value, rest in parts], variant.group, worst)
 
 
 def span(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWith | None = None) -> str:
@@ -126,77 +61,39 @@ def span(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWit
 
     It is the sum of the times between samples, plus a 0 for each sample, so that a subject with one sample has 0.
     """
-    value, rest = _spanned(selection, where)
-    return _joined(f"SELECT {value}", rest, selection, joined_with)
+    return _joined(_span_parts(selection, where), selection, joined_with)
 
 
-def _spanned(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
-    each = _per_instance(selection)
-    value, source = _points(each, _conditions(each, where))
-    group = _group(each.group)
-    distances = f'SELECT elapsed({value}, 1ns) * 1.0 AS "ns" FROM {source}{group}'
-    zeros = f'SELECT {value} * 0.0 AS "ns" FROM {source}{group}'
-    value, rest = 'sum("ns")', f" FROM ({distances}), ({zeros}) WHERE {TIME}{group}"
-    if selection.summed:
-        value, rest = 'min("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{_group(selection.group)}'
-    return value, rest
+def worst_span(variant: Variant, wheres: Sequence[Sequence[str]]) -> str:
+    """Return the query of `span` over all alternatives, with the shortest where several have the same tags."""
+    pairs = zip(variant.selections, wheres, strict=True)
+    return _worst([_span_parts(selection, where) for selection, where in pairs], variant.group, "min")
 
 
-def panel(selection: Selection, function: Function = "mean", where: Sequence[str] = ()) -> str:
+def requests(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWith | None = None) -> str:
+    """Return the query for the mean rate of the requests that weight a selection."""
+    rate = identifier(selection.weight or "")
+    source = f" FROM {identifier(selection.measurement)} WHERE {_conditions(selection, where)}{_group(selection.group)}"
+    parts = f"mean({rate})", source
+    if isinstance(selection.source.field, Fields):
+        parts = _outer('mean("rate")', f'SELECT {_derivative(rate)} AS "rate"{source}', selection.group)
+    return _joined(parts, selection, joined_with)
+
+
+def panel_parts(selection: Selection, function: Function, where: Sequence[str] = ()) -> Parts:
     """Return the query for a line of each subject, with a value for each `$__interval`.
 
     `where` are further conditions, such as those of `chosen`.
     """
-    value, rest = panel_parts(selection, function, where)
-    return f"SELECT {value}{rest}"
-
-
-def panel_parts(selection: Selection, function: Function, where: Sequence[str] = ()) -> tuple[str, str]:
-    """Return what the query of `panel` selects, and the rest of it."""
-    value, rest = _intervals(_per_instance(selection), function, " AND ".join([*selection.where, TIME, *where]))
+    value, rest = _interval_parts(_per_instance(selection), function, " AND ".join([*selection.where, TIME, *where]))
     if selection.summed:
-        inner = f'(SELECT {value} AS "each"{rest})'
-        value, rest = 'sum("each")', f" FROM {inner} WHERE {TIME}{by_interval(selection.group)}"
+        return 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{by_interval(selection.group)}'
     return value, rest
-
-
-def _intervals(selection: Selection, function: Function, conditions: str) -> tuple[str, str]:
-    """Return what is selected for a value of each subject and interval, and the rest of the query.
-
-    An operation on several counters (`rate`) is computed per interval, on other fields per sample.
-    """
-    transform, several = selection.source.transform, selection.source.field
-    source = f" FROM {identifier(selection.measurement)} WHERE {conditions}"
-    grouped = by_interval(selection.group)
-    if not selection.source.rate:
-        value, taken = _points(selection, conditions)
-        return _transformed(function, value, transform), f" FROM {taken}{grouped}"
-    grown = [
-        f"non_negative_derivative({_swapped(function, transform)}({identifier(name)}), 1s)"
-        for name in selection.source.fields or (selection.field,)
-    ]
-    if not isinstance(several, Fields):
-        return _scaled(grown[0], transform), source + grouped
-    value = _operated(several.operation, grown)
-    if several.operation != "ratio":
-        return _scaled(f"({value})" if transform.scale != 1 else value, transform), source + grouped
-    inner = f'SELECT {value} AS "value", {grown[1]} AS "divisor"{source}{grouped}'
-    return _scaled('"value"', transform), f" FROM ({inner}) WHERE {_DIVIDED}{_group(selection.group)}"
-
-
-def by_interval(tags: Sequence[str]) -> str:
-    """Return the end of a query for a value of each subject and interval. Intervals without samples have none."""
-    return f"{_group((BY_INTERVAL, *tags))} fill(none)"
-
-
-def by_tags(tags: Sequence[str]) -> str:
-    """Return the end of a query that groups by tags alone."""
-    return _group(tags) if tags else ""
 
 
 def state(selection: Selection, value: str, where: Sequence[str] = ()) -> str:
     """Return the query for the expression `value`, where `{}` is the latest value of each subject in the range."""
-    selected, rest = _windowed(selection, "last", where)
+    selected, rest = _window_parts(selection, "last", where)
     return f"SELECT {selected if value == '{}' else value.format(f'({selected})')}{rest}"
 
 
@@ -209,70 +106,194 @@ def samples_per_minute(selections: Sequence[Selection], minutes: int) -> str:
     tags += [OBJECT] if len(selections) > 1 else []
     group = f"{_group(('time(1m)', *tags))} fill(0)"
     counts = [
-        (f"count({identifier(one.field)})", f"{identifier(one.measurement)} WHERE {_conditions(one, ())}{group}")
+        (f"count({identifier(one.field)})", f" FROM {identifier(one.measurement)} WHERE {_conditions(one, ())}{group}")
         for one in selections
     ]
     if len(counts) == 1:
         ((count, rest),) = counts
-        return f"SELECT moving_average({count}, {minutes}) FROM {rest}"
-    asked = ", ".join(f'(SELECT {count} AS "samples" FROM {rest})' for count, rest in counts)
-    return f'SELECT moving_average(sum("samples"), {minutes}) FROM {asked} WHERE {TIME}{group}'
+        return f"SELECT moving_average({count}, {minutes}){rest}"
+    sources = ", ".join(f'(SELECT {count} AS "samples"{rest})' for count, rest in counts)
+    return f'SELECT moving_average(sum("samples"), {minutes}) FROM {sources} WHERE {TIME}{group}'
 
 
-def _joined(select: str, rest: str, selection: Selection, joined_with: JoinedWith | None) -> str:
+def by_interval(tags: Sequence[str]) -> str:
+    """Return the end of a query for a value of each subject and interval. Intervals without samples have none."""
+    return f"{_group((_BY_INTERVAL, *tags))} fill(none)"
+
+
+def by_tags(tags: Sequence[str]) -> str:
+    """Return the end of a query that groups by tags alone."""
+    return _group(tags) if tags else ""
+
+
+def chosen(selection: Selection) -> tuple[str, ...]:
+    """Return the conditions for the subjects chosen with a dashboard's variables `host` and `instance`."""
+    host = f"{identifier(selection.host)} =~ /^${HOST_VARIABLE}$/"
+    instance = f"{identifier(selection.instance)} =~ /^${INSTANCE_VARIABLE}$/" if selection.instance else None
+    return (host, instance) if instance else (host,)
+
+
+def is_subject(selection: Selection, host: str, instance: str | None = None) -> str:
+    """Return the condition for points of this host, or of this instance of it, ignoring case.
+
+    As in `rules.subjects.host_of`, points that an agent polls from another computer belong to that computer.
+    """
+    condition = _is(selection.host, host)
+    if POLLED in selection.group:
+        polled = f"{_is(POLLED, host)} AND {identifier(selection.host)} !~ {whole(_other_form(host))}"
+        condition = f"(({polled}) OR ({condition} AND {identifier(POLLED)} =~ {whole(_own_names(host))}))"
+    return condition if instance is None else f"{condition} AND {_is(selection.instance or 'instance', instance)}"
+
+
+def is_other_subject(selection: Selection, host: str, instance: str | None = None) -> str:
+    """Return the condition for points not of this host, or not of this instance of it."""
+    condition = _is(selection.host, host, "!~")
+    if POLLED in selection.group:
+        not_polled = f"{_is(POLLED, host, '!~')} OR {identifier(selection.host)} =~ {whole(_other_form(host))}"
+        condition = f"(({not_polled}) AND ({condition} OR {identifier(POLLED)} !~ {whole(_own_names(host))}))"
+    return (
+        condition if instance is None else f"({condition} OR {_is(selection.instance or 'instance', instance, '!~')})"
+    )
+
+
+def _window_parts(selection: Selection, reduce: Reduce, where: Sequence[str]) -> Parts:
+    if selection.weight and reduce == "mean":
+        return _per_request(selection, selection.weight, where)
+    single, transform = _per_instance(selection), selection.source.transform
+    field, source = _points(single, _conditions(single, where))
+    if reduce == "increase":
+        difference = f"last({field}) - first({field})"
+        value = difference if transform.scale == 1 else f"({difference}) * {number(transform.scale)}"
+    else:
+        value = _transformed(reduce, field, transform)
+    rest = f" FROM {source}{_group(single.group)}"
+    if selection.summed:
+        return _outer('sum("each")', f'SELECT {value} AS "each"{rest}', selection.group)
+    return value, rest
+
+
+def _per_request(selection: Selection, weight: str, where: Sequence[str]) -> Parts:
+    """Return the time per request, weighted by the requests; 0 without any, as InfluxDB divides by 0."""
+    source = f"{identifier(selection.measurement)} WHERE {_conditions(selection, where)}{_group(selection.group)}"
+    if isinstance(selection.source.field, Fields):
+        time, rate = (_derivative(identifier(name)) for name in selection.source.field.names)
+    else:
+        rate = identifier(weight)
+        time = f"{identifier(selection.field)} * {rate}"
+    value = _scaled('sum("waited") / sum("requests")', selection.source.transform)
+    return _outer(value, f'SELECT {time} AS "waited", {rate} AS "requests" FROM {source}', selection.group)
+
+
+def _span_parts(selection: Selection, where: Sequence[str]) -> Parts:
+    single = _per_instance(selection)
+    field, source = _points(single, _conditions(single, where))
+    group = _group(single.group)
+    distances = f'SELECT elapsed({field}, 1ns) * 1.0 AS "ns" FROM {source}{group}'
+    zeros = f'SELECT {field} * 0.0 AS "ns" FROM {source}{group}'
+    value, rest = 'sum("ns")', f" FROM ({distances}), ({zeros}) WHERE {TIME}{group}"
+    if selection.summed:
+        return _outer('min("each")', f'SELECT {value} AS "each"{rest}', selection.group)
+    return value, rest
+
+
+def _interval_parts(selection: Selection, function: Function, conditions: str) -> Parts:
+    """Return the query for a value of each subject and interval.
+
+    An operation on several counters (`rate`) is computed per interval, on other fields per sample.
+    """
+    transform, fields = selection.source.transform, selection.source.field
+    source = f" FROM {identifier(selection.measurement)} WHERE {conditions}"
+    grouped = by_interval(selection.group)
+    if not selection.source.rate:
+        field, taken = _points(selection, conditions)
+        return _transformed(function, field, transform), f" FROM {taken}{grouped}"
+    rates = [
+        _derivative(f"{_swapped(function, transform)}({identifier(name)})")
+        for name in selection.source.fields or (selection.field,)
+    ]
+    if not isinstance(fields, Fields):
+        return _scaled(rates[0], transform), source + grouped
+    value = f" {OPERATORS[fields.operation]} ".join(rates)
+    if fields.operation != "ratio":
+        return _scaled(f"({value})" if transform.scale != 1 else value, transform), source + grouped
+    inner = f'SELECT {value} AS "value", {rates[1]} AS "divisor"{source}{grouped}'
+    return _scaled('"value"', transform), f" FROM ({inner}) WHERE {_DIVIDED}{_group(selection.group)}"
+
+
+_DIVIDED = f'{TIME} AND "divisor" > 0'  # a division by 0 gives 0 in InfluxDB
+
+
+def _points(selection: Selection, conditions: str) -> Parts:
+    """Return the field to reduce, and its source: the measurement or a subquery, with the conditions.
+
+    Rates are computed over pairs of neighbouring samples within the range, as in plimsoll/rules/fields.py.
+    """
+    fields = selection.source.field
+    source, group = f"{identifier(selection.measurement)} WHERE {conditions}", _group(selection.group)
+    if not isinstance(fields, Fields):
+        field = identifier(selection.field)
+        if not selection.source.rate:
+            return field, source
+        return '"rate"', f'(SELECT {_derivative(field)} AS "rate" FROM {source}{group}) WHERE {TIME}'
+    values = [identifier(name) for name in fields.names]
+    if selection.source.rate:
+        values = [_derivative(value) for value in values]
+    value = f'{f" {OPERATORS[fields.operation]} ".join(values)} AS "value"'
+    if fields.operation != "ratio":
+        return '"value"', f"(SELECT {value} FROM {source}{group}) WHERE {TIME}"
+    return '"value"', f'(SELECT {value}, {values[1]} AS "divisor" FROM {source}{group}) WHERE {_DIVIDED}'
+
+
+def _joined(parts: Parts, selection: Selection, joined_with: JoinedWith | None) -> str:
+    value, rest = parts
     if joined_with is None:
-        return select + rest
+        return f"SELECT {value}{rest}"
     group, other = _group(selection.group), joined_with.selection
     conditions = " AND ".join([*other.where, *joined_with.where, TIME])
     # The logarithm of a negative number is null.
     null = f'SELECT ln(0 - count({identifier(other.field)})) AS "value" FROM {identifier(other.measurement)}'
-    return f'SELECT "value" FROM ({select} AS "value"{rest}), ({null} WHERE {conditions}{group}) WHERE {TIME}{group}'
+    sources = f'(SELECT {value} AS "value"{rest}), ({null} WHERE {conditions}{group})'
+    return f'SELECT "value" FROM {sources} WHERE {TIME}{group}'
+
+
+def _worst(parts: Sequence[Parts], group: Sequence[str], worst: Worst) -> str:
+    sources = ", ".join(f'(SELECT {value} AS "value"{rest})' for value, rest in parts)
+    return f'SELECT {worst}("value") FROM {sources} WHERE {TIME}{_group(group)}'
+
+
+def _outer(value: str, inner: str, group: Sequence[str]) -> Parts:
+    """Return a query over a subquery."""
+    return value, f" FROM ({inner}) WHERE {TIME}{_group(group)}"
+
+
+def _per_instance(selection: Selection) -> Selection:
+    """Return a selection of the single instances of a sum."""
+    if selection.summed is None:
+        return selection
+    return replace(selection, group=(*selection.group, selection.summed), summed=None)
 
 
 def _conditions(selection: Selection, where: Sequence[str]) -> str:
     return " AND ".join([*selection.where, *where, TIME])
 
 
-def _points(selection: Selection, conditions: str) -> tuple[str, str]:
-    """Return the field to reduce, and its source: the measurement or a subquery, with the conditions.
-
-    Rates are computed over pairs of neighbouring samples within the range, as in plimsoll/rules/fields.py.
-    """
-    measurement, several = identifier(selection.measurement), selection.source.field
-    source, group = f"{measurement} WHERE {conditions}", _group(selection.group)
-    if not isinstance(several, Fields):
-        if not selection.source.rate:
-            return identifier(selection.field), source
-        rate = f'SELECT non_negative_derivative({identifier(selection.field)}, 1s) AS "rate" FROM {source}'
-        return '"rate"', f"({rate}{group}) WHERE {TIME}"
-    fields = [identifier(name) for name in several.names]
-    if selection.source.rate:
-        fields = [f"non_negative_derivative({field}, 1s)" for field in fields]
-    value = f'{_operated(several.operation, fields)} AS "value"'
-    if several.operation != "ratio":
-        return '"value"', f"(SELECT {value} FROM {source}{group}) WHERE {TIME}"
-    return '"value"', f'(SELECT {value}, {fields[1]} AS "divisor" FROM {source}{group}) WHERE {_DIVIDED}'
-
-
-def _operated(operation: Operation, values: Sequence[str]) -> str:
-    return f" {OPERATORS[operation]} ".join(values)
+def _derivative(field: str) -> str:
+    return f"non_negative_derivative({field}, 1s)"
 
 
 def _transformed(function: str, field: str, transform: Transform) -> str:
     """Return the reduction of the transformed samples, expressed as a transform of the reduced samples."""
-    match function:
-        case "count":
-            return f"count({field})"
-        case "sum":
-            value = f"sum({field})" if transform.scale == 1 else f"sum({field}) * {number(transform.scale)}"
-            return f"{value} + count({field}) * {number(transform.offset)}" if transform.offset else value
-        case _:
-            return _scaled(f"{_swapped(function, transform)}({field})", transform)
+    if function == "count":
+        return f"count({field})"
+    if function == "sum":
+        value = f"sum({field})" if transform.scale == 1 else f"sum({field}) * {number(transform.scale)}"
+        return f"{value} + count({field}) * {number(transform.offset)}" if transform.offset else value
+    return _scaled(f"{_swapped(function, transform)}({field})", transform)
 
 
 def _swapped(function: str, transform: Transform) -> str:
     """Return the function to apply before a transform with a negative scale, which swaps min and max."""
-    return _PLAIN.get(function, function) if transform.scale < 0 else function
+    return _SWAPPED.get(function, function) if transform.scale < 0 else function
 
 
 def _scaled(value: str, transform: Transform) -> str:
@@ -287,52 +308,15 @@ def _group(tags: Sequence[str]) -> str:
     return " GROUP BY " + ", ".join(tag if tag.startswith("time(") else identifier(tag) for tag in tags)
 
 
-def chosen(selection: Selection) -> tuple[str, ...]:
-    """Return the conditions for the subjects chosen with a dashboard's variables `host` and `instance`."""
-    conditions = [f"{identifier(selection.host)} =~ /^${HOST_VARIABLE}$/"]
-    if selection.instance:
-        conditions.append(f"{identifier(selection.instance)} =~ /^${INSTANCE_VARIABLE}$/")
-    return tuple(conditions)
-
-
-def is_subject(selection: Selection, host: str, instance: str | None = None) -> str:
-    """Return the condition for points of this host, or of this instance of it, ignoring case."""
-    own = _is_computer(selection, host)
-    return own if instance is None else f"{own} AND {_is(selection.instance or 'instance', instance)}"
-
-
-def is_other_subject(selection: Selection, host: str, instance: str | None = None) -> str:
-    """Return the condition for points not of this host, or not of this instance of it."""
-    other = _is_other_computer(selection, host)
-    return other if instance is None else f"({other} OR {_is(selection.instance or 'instance', instance, '!~')})"
-
-
-def _is_computer(selection: Selection, name: str) -> str:
-    """Same as `rules.subjects.host_of`: points that an agent polls from another computer belong to that computer."""
-    own = _is(selection.host, name)
-    if POLLED not in selection.group:
-        return own
-    polled = f"{_is(POLLED, name)} AND {identifier(selection.host)} !~ {whole(_otherwise(name))}"
-    return f"(({polled}) OR ({own} AND {identifier(POLLED)} =~ {whole(_itself(name))}))"
-
-
-def _is_other_computer(selection: Selection, name: str) -> str:
-    other = _is(selection.host, name, "!~")
-    if POLLED not in selection.group:
-        return other
-    not_polled = f"{_is(POLLED, name, '!~')} OR {identifier(selection.host)} =~ {whole(_otherwise(name))}"
-    return f"(({not_polled}) AND ({other} OR {identifier(POLLED)} !~ {whole(_itself(name))}))"
-
-
-def _otherwise(name: str) -> str:
+def _other_form(name: str) -> str:
     """Return a pattern for the other form of a name: without its domain if it has one, else with any domain."""
     short, domain, _ = _as_stored(name).partition(".")
     return literal(short) if domain else rf"{literal(short)}\..*"
 
 
-def _itself(name: str) -> str:
+def _own_names(name: str) -> str:
     """Return a pattern for the names a computer uses for itself: either form, `localhost`, or none."""
-    return f"({literal(_as_stored(name))}|{_otherwise(name)}|localhost)?"
+    return f"({literal(_as_stored(name))}|{_other_form(name)}|localhost)?"
 
 
 def _is(tag: str, value: str, operator: str = "=~") -> str:

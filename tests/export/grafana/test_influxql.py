@@ -25,6 +25,11 @@ def signal(**what):
     return {"s.s": Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", **what})}
 
 
+def panel(selection, function, where):
+    value, rest = panel_parts(selection, function, where)
+    return f"SELECT {value}{rest}"
+
+
 def only_one(**source):
     instances = "each" if "instance" in source else "none"
     return selections("s.s", signal(sources=[source], instances=instances))[0]
@@ -186,6 +191,6 @@ def test_every_query_is_influxql(influxql):
             queries += [
                 window(one, how) for how in ("mean", "min", "max", "last", "sum", "count", "median", "increase")
             ]
-            queries += [span(one), state(one, "{}"), panel(one, where=chosen(one)), samples_per_minute([one], 5)]
+            queries += [span(one), state(one, "{}"), panel(one, "mean", chosen(one)), samples_per_minute([one], 5)]
     plain = [query.replace("$timeFilter", "time > 0").replace("$__interval", "1s") for query in queries]
     assert [fault for fault in influxql(plain) if fault] == []
