@@ -6,7 +6,7 @@ from plimsoll.export.grafana.influxql import (
     chosen,
     is_other_subject,
     is_subject,
-    panel,
+    panel_parts,
     samples_per_minute,
     span,
     state,
