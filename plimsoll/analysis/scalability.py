@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.capacity.queueing import isotonic
+from plimsoll.analysis.demand import isotonic
 from plimsoll.analysis.distributions import f_beyond
 from plimsoll.analysis.filters import median
 from plimsoll.model.log import Values

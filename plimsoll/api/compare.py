@@ -15,8 +15,8 @@ from plimsoll.model.parameters import as_options
 from plimsoll.model.styled import plain
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
+from plimsoll.report.comparison.document import lines
 from plimsoll.report.comparison.json_document import ComparisonDocument, document
-from plimsoll.report.comparison.text import lines
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from functools import cached_property
 from plimsoll.comparison.counters import Counters, counters
 from plimsoll.comparison.hosts import Changed, Hosts, Key, set_differently
 from plimsoll.comparison.judging import Compared, Outcome, judged
-from plimsoll.comparison.levels import Level
+from plimsoll.comparison.levels import CommonPhase, Level, chosen_phase, common_phases
 from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
-from plimsoll.comparison.phases import CommonPhase, chosen_phase, common_phases
 from plimsoll.comparison.renamed import Lone, Pair, Proposal, pairs, proposals
 from plimsoll.comparison.run_to_run import LoadEffect
 from plimsoll.comparison.shapes import Reshaped, failures, reshaped

@@ -14,7 +14,7 @@ from plimsoll.analysis.bootstrap import Difference, estimate
 from plimsoll.analysis.dependence import equal_means
 from plimsoll.analysis.significance import rank_test
 from plimsoll.comparison.hosts import Hosts
-from plimsoll.comparison.phases import CommonPhase
+from plimsoll.comparison.levels import CommonPhase
 from plimsoll.comparison.run_to_run import Band
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase

@@ -8,10 +8,25 @@ import numpy as np
 
 from plimsoll.analysis.bootstrap import Estimate, Quantile, estimate, quantile
 from plimsoll.analysis.dependence import equal_means, independent_means
+from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.review.statistics import Weights
+from plimsoll.review.review import Review
+from plimsoll.review.statistics import WHOLE_RUN, Weights
+
+_STEADY = "steady"
+
+
+@dataclass(frozen=True)
+class CommonPhase:
+    """A phase of both runs; None for the whole run."""
+
+    name: str
+    first: Phase | None = None
+    second: Phase | None = None
+
 
 _PAUSE = 20  # sampling intervals, and
 _LEAST_PAUSE = 600 * 10**9  # ns: what is recorded after so long does not continue what was before
@@ -86,3 +101,29 @@ class Level:
             return ()
         interval = self.samples.interval or 0
         return (np.flatnonzero(steps > max(_LEAST_PAUSE, _PAUSE * interval)) + 1).tolist()
+
+
+def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
+    """The phases both runs have, the steady one first, then the longest; the whole run last."""
+    there = {one.name: one for one in reversed(second.phases)}
+    here = {one.name: one for one in reversed(first.phases)}
+    shared = [CommonPhase(name, one, there[name]) for name, one in here.items() if name in there]
+    shared.sort(key=lambda one: (one.name != _STEADY, -_length(one)))
+    return (*shared, CommonPhase(WHOLE_RUN))
+
+
+def chosen_phase(phases: tuple[CommonPhase, ...], name: str | None) -> CommonPhase:
+    """The phase to judge by: the one named, else the steady one, else the whole run. Unusable if none has the name."""
+    if name is None:
+        return phases[0] if phases[0].name == _STEADY else phases[-1]
+    found = next((one for one in phases if one.name.casefold() == name.casefold()), None)
+    if found is None:
+        raise Unusable(
+            f'{Parameter.PHASE} "{name}": the runs do not both have it; they have {", ".join(p.name for p in phases)}'
+        )
+    return found
+
+
+def _length(one: CommonPhase) -> int:
+    lengths = [phase.end - phase.start for phase in (one.first, one.second) if phase]
+    return min(lengths, default=0)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.comparison.judging import Compared, Outcome, judged
-from plimsoll.comparison.levels import Level
-from plimsoll.comparison.phases import CommonPhase
+from plimsoll.comparison.levels import CommonPhase, Level
 from plimsoll.comparison.run_to_run import UNKNOWN_BUSY, LoadEffect
 from plimsoll.comparison.treatments import Treatment, Treatments
 from plimsoll.model.run import Phase

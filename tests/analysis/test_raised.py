@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plimsoll.analysis.rise_during_events import raised
+from plimsoll.analysis.regular_spikes import raised
 from tests.simulated import ar1
 
 ROWS, PERIOD, WIDTH = 1440, 60, 5

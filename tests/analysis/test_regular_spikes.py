@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from plimsoll.analysis.periods import by_neighbours, by_phase, rhythm
+from plimsoll.analysis.periods import rhythm
 from plimsoll.analysis.regular_spikes import regular_spikes
 from tests.simulated import ar1
 
-SEEDS = range(100)
+SEEDS = range(60)
 ROWS, STEP = 1800, 5.0
 
 
@@ -34,19 +34,15 @@ def beats(rng, period, length, jitter=0.0, missing=0.0):
 WITHOUT_RHYTHM = {
     "noise of autocorrelation 0.7": lambda rng: 50 + 10 * ar1(rng, ROWS),
     "noise of autocorrelation 0.9": lambda rng: 50 + 10 * ar1(rng, ROWS, 0.9),
-    "noise that is often zero": lambda rng: np.maximum(0, 10 * ar1(rng, ROWS, 0.97)),
     "noise with a long tail": lambda rng: np.exp(1.2 * ar1(rng, ROWS)),
     "bursts by chance": lambda rng: spiking(rng, np.sort(rng.uniform(0, ROWS * STEP, 30)), height=300),
-    "few bursts by chance": lambda rng: spiking(rng, np.sort(rng.uniform(0, ROWS * STEP, 5)), height=300),
     "bursts by chance above nothing": lambda rng: spiking(rng, rng.uniform(0, ROWS * STEP, 40), noise=0.0, base=0.0),
-    "events of one sample by chance": lambda rng: rng.poisson(0.02, ROWS) * 1.0,
     "a single spike": lambda rng: spiking(rng, [3000], width=60, height=300),
     "a daily load": lambda rng: 50 + 30 * np.sin(np.arange(2880) / 720 * 2 * np.pi) + 3 * ar1(rng, 2880),
     "a daily load with nights at zero": lambda rng: np.maximum(
         0, 50 * np.sin(np.arange(2880) / 288 * 2 * np.pi) + 3 * ar1(rng, 2880)
     ),
     "a saw-tooth that climbs": lambda rng: np.arange(ROWS) % 60 + rng.normal(0, 1, ROWS),
-    "a saw-tooth that falls": lambda rng: 60 - np.arange(ROWS) % 60 + rng.normal(0, 1, ROWS),
     "on and off": lambda rng: (np.arange(ROWS) % 60 < 30) * 50 + rng.normal(0, 1, ROWS),
 }
 
@@ -54,7 +50,7 @@ WITHOUT_RHYTHM = {
 @pytest.mark.parametrize("kind", WITHOUT_RHYTHM)
 def test_no_rhythm_is_seen_where_there_is_none(kind):
     false = [seed for seed in SEEDS if found(WITHOUT_RHYTHM[kind](np.random.default_rng(seed)))]
-    assert len(false) <= 5, false
+    assert len(false) <= 3, false
 
 
 @dataclass(frozen=True)
@@ -70,8 +66,6 @@ class Case:
 RHYTHMS = {
     "every 5 min": Case(300, 9000, 5, 25),
     "every 5 min, like a clock": Case(300, 9000, 5, 25, jitter=0, missing=0),
-    "every 5 min, sampled every 7 s": Case(300, 9000, 7, 25),
-    "every 5 min, sampled every minute": Case(300, 14_400, 60, 25, jitter=0.05),
     "every 100 s, sampled every 7 s": Case(100, 5000, 7, 10),
     "every hour for 2 days": Case(3600, 172_800, 15, 300),
     "every minute, sampled every second": Case(60, 1800, 1, 5),
@@ -87,7 +81,7 @@ def test_a_period_with_jitter_and_missing_beats_is_found(name):
         at = beats(rng, case.period, case.length, case.jitter, case.missing)
         one = found(spiking(rng, at, rows=int(case.length / case.step), step=case.step, width=case.width), case.step)
         right += one is not None and abs(one.period_s / case.period - 1) < 0.03
-    assert right >= 95
+    assert right >= 57
 
 
 def test_the_spikes_of_a_rhythm_are_measured():
@@ -123,10 +117,3 @@ def test_events_by_chance_reach_the_agreement_of_a_rhythm_once_in_a_thousand_tim
     apart = 0.35 + rng.exponential(0.65, (800, intervals))
     seen = sum(rhythm(np.concatenate(([0.0], np.cumsum(one))), shortest=0.0) is not None for one in apart)
     assert seen <= 5  # two measures, each 0.8 on average
-
-
-def test_both_measures_are_1_for_a_clock():
-    for measure, given in ((by_neighbours, np.full(9, 7.0)), (by_phase, 7.0 * np.arange(10.0))):
-        period, agreement = measure(given)
-        assert period == pytest.approx(7, rel=0.01)
-        assert agreement > 0.98

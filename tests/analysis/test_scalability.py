@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plimsoll.analysis.capacity.queueing import isotonic
+from plimsoll.analysis.demand import isotonic
 from plimsoll.analysis.scalability import Law, Refused, latency_knee, scalability, throughput_knee
 
 LOADS = np.array([1, 2, 4, 8, 16, 32, 64, 128.0])

@@ -75,14 +75,6 @@ def bursts(rows, every=60):
     return made
 
 
-def daily(rows, every_s=60):
-    def made(rng):
-        day = np.sin(2 * np.pi * (np.arange(rows) * every_s / 86400 + rng.random()))
-        return 50 * (1 + 0.15 * day + ar1(rng, rows, deviation=0.05))
-
-    return made
-
-
 def climbing(rows):
     return lambda rng: np.cumsum(rng.uniform(0.5, 1.5, rows))
 
@@ -107,14 +99,8 @@ BARS = {
 CASES = {
     "two runs of slow noise": (independent(noise(1000, phi=0.95)), (5, 5)),
     "two runs of very slow noise": (independent(noise(400, phi=0.99)), (5, 5)),
-    "white noise": (independent(noise(300, phi=0.0)), (5, 5)),
     "runs of other lengths": (independent(noise(2000), noise(350)), (5, 5)),
-    "runs of other intervals": (independent(noise(900), noise(300, phi=0.34)), (5, 15)),
-    "bursts": (independent(bursts(720)), (5, 5)),
-    "bursts in a short run": (independent(bursts(720), bursts(150)), (5, 5)),
     "bursts and their second half": (with_its_second_half(bursts(720)), (5, 5)),
-    "a daily drift and its second half": (with_its_second_half(daily(1440)), (60, 60)),
-    "two days and the second": (with_its_second_half(daily(2880)), (60, 60)),
     "what climbs and its second half": (with_its_second_half(climbing(720)), (5, 5)),
     "a spike": (independent(noise(300), spike(300)), (5, 5)),
     "heavy tails": (independent(heavy(720)), (5, 5)),

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analysis.rank_correlation import rank_correlation
 from plimsoll.analysis.scalability import latency_knee
+from plimsoll.analysis.significance import rank_correlation
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import recorded_facts
 from plimsoll.insights.bottleneck.find import find_bottleneck

@@ -17,10 +17,9 @@ from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.story import Answer, answer
 from plimsoll.model.errors import Unusable
-from plimsoll.report.comparison.document import suites
+from plimsoll.report.comparison.document import lines, suites
+from plimsoll.report.comparison.document import markdown as markdown_text
 from plimsoll.report.comparison.json_document import document
-from plimsoll.report.comparison.text import lines
-from plimsoll.report.comparison.text import markdown as markdown_text
 from plimsoll.report.render.junit import render_junit
 
 app = args.command_app()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.rank_correlation import RankCorrelation, rank_correlation
+from plimsoll.analysis.significance import RankCorrelation, rank_correlation
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured
 from plimsoll.insights.bottleneck.resource_use import Figure, figure_of
@@ -16,7 +16,6 @@ _MOST = 3
 _MOST_LAG = 2  # parts of the run
 _STRONG = 0.6
 _MOST_SERIES = 200
-
 _WITH = (  # the counters that are tried
     "cpu.busy",
     "cpu.queue_length",

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from plimsoll.analysis.filters import median
-from plimsoll.analysis.rank_correlation import ranks
 from plimsoll.analysis.response import Response, highest, response, rises_to_its_end, top, varies
+from plimsoll.analysis.significance import ranks
 from plimsoll.insights.bottleneck.measured import Mask, Measured
 from plimsoll.model.log import Values
 from plimsoll.review.phases.load import Load

@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.equal_parts import EqualParts
-from plimsoll.analysis.filters import median
+from plimsoll.analysis.filters import EqualParts, median
 from plimsoll.insights.leading_signals import response_times
 from plimsoll.model.log import Values
 from plimsoll.model.series import HostKey, host_key

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from plimsoll.analysis.rank_correlation import RankCorrelation
+from plimsoll.analysis.significance import RankCorrelation
 from plimsoll.insights.bottleneck.evidence import Evidence, NearForATime
 from plimsoll.insights.bottleneck.goes_with import GoesWith
 from plimsoll.insights.bottleneck.load_response import LoadResponse

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from plimsoll.analysis.capacity.demand import Demand
+from plimsoll.analysis.demand import Demand
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.model.errors import Unusable
 from plimsoll.model.series import host_key

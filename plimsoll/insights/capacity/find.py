@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.analysis.capacity.demand import FEWEST, Demand, demand, separable, together
+from plimsoll.analysis.demand import FEWEST, Demand, demand, separable, together
 from plimsoll.insights.bottleneck import find as bottleneck_finder
 from plimsoll.insights.capacity.changes import Changes, changed
 from plimsoll.insights.capacity.levels import Level, MeasuredUsers, ProfileUsers, Users, levels, means, users_of

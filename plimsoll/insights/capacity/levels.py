@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.capacity.queueing import isotonic
+from plimsoll.analysis.demand import isotonic
 from plimsoll.analysis.filters import median
 from plimsoll.insights.capacity.observed import Observed
 from plimsoll.model.log import Values

@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.analysis.equal_parts import EqualParts
-from plimsoll.analysis.filters import median
+from plimsoll.analysis.filters import EqualParts, median
 from plimsoll.insights.capacity.resources import Resource, resources
 from plimsoll.insights.leading_signals import response_times
 from plimsoll.model.errors import Unusable

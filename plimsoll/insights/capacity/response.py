@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.analysis.capacity.queueing import isotonic, rising, stretch, stretch_of_users
+from plimsoll.analysis.demand import isotonic, rising, stretch, stretch_of_users
 from plimsoll.analysis.filters import median
 from plimsoll.insights.capacity.levels import Level, means
 from plimsoll.insights.capacity.observed import MEAN, Observed, Response

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from plimsoll.analysis.capacity.demand import FEWEST, demand
+from plimsoll.analysis.demand import FEWEST, demand
 from plimsoll.insights.capacity.levels import Level, means
 from plimsoll.insights.capacity.observed import MEAN, Observed
 from plimsoll.insights.capacity.resources import Resource

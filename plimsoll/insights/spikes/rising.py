@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.rise_during_events import raised
+from plimsoll.analysis.regular_spikes import raised
 from plimsoll.insights.leading_signals import leading, plain, smallest_change
 from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples

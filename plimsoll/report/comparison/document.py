@@ -15,6 +15,7 @@ from plimsoll.model.document import (
     ChartBlock,
     Check,
     Column,
+    Document,
     Facts,
     Paragraph,
     Section,
@@ -22,13 +23,20 @@ from plimsoll.model.document import (
     Table,
     Verdict,
 )
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
+from plimsoll.model.styled import Line
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.report.comparison.charts import Overlaid
+from plimsoll.report.render.markdown import render_markdown
+from plimsoll.report.render.terminal import render_lines
 from plimsoll.report.wording import scope
 from plimsoll.review.sentences import breach_sentence
 
+_MOST_IN_FULL = 2
+_MANY = f"Two runs at a time are shown in full; {Parameter.OUT} writes a report with all of them."
+_REST = f"{Parameter.DETAILS} prints the rest; {Parameter.OUT} writes a report with all of it."
 TITLES = {
     Outcome.REGRESSION: "Worse",
     Outcome.IMPROVEMENT: "Better",
@@ -356,3 +364,33 @@ def _line(compared: Compared) -> str:
         f"{place(compared)}: {TITLES[compared.outcome].lower()}: {first} to {second}{change}, difference {interval} "
         f"(95 %), {effective} independent samples"
     )
+
+
+def lines(
+    comparisons: Sequence[Comparison], zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = True
+) -> Iterator[Line]:
+    """Return the comparisons line by line, of many their answers; without `all_of_it` they fit a screen.
+
+    Times are in `zone`, by default those of the logs. Tables fit the `width`; without one, the lines are for no
+    terminal.
+    """
+    if len(comparisons) > (_MOST_IN_FULL if all_of_it else 1):
+        yield from render_lines(summary(comparisons), width)
+    else:
+        for at, comparison in enumerate(comparisons):
+            if at:
+                yield ()
+            yield from render_lines(blocks(comparison, zone, brief=not all_of_it), width)
+    if not all_of_it:
+        yield ()
+        yield ((_REST, "dim"),)
+        return
+    if len(comparisons) > _MOST_IN_FULL:
+        yield ((f"  {_MANY}", "dim"),)
+    yield from render_lines([runs_section(comparisons)], width)
+
+
+def markdown(comparisons: Sequence[Comparison]) -> str:
+    """Return the summary of each comparison with one baseline, as for a pull request."""
+    name = name_of(comparisons)
+    return render_markdown(Document("comparison", name, name, tuple(markdown_blocks(comparisons))))

@@ -1,1 +1,0 @@
-"""How much load resources can carry: demands by regression, and queueing."""
