@@ -6,10 +6,11 @@ found good can be moved there, and commands can be given the file as settings.
 
 import json
 import os
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
+from plimsoll.hosts.overrides import Overrides, mistakes
 from plimsoll.hosts.settings import FILE_NAME as GENERAL
 from plimsoll.hosts.settings import Settings, parse, text_of
 from plimsoll.model.atomic import atomic_write
@@ -105,24 +106,9 @@ def _read(folder: Path) -> Settings:
 
 
 def _tables(folder: Path) -> dict[str, dict[str, Mapping[str, object]]]:
-    """What the file has, as it is written: the settings of each rule, by host."""
-    return {
-        host: {rule: _plain(one) for rule, one in facts.rules.items()} for host, facts in _read(folder).hosts.items()
-    }
-
-
-def _plain(one: RuleSettings) -> Mapping[str, object]:
-    """The settings as the file has them."""
-    found: dict[str, object] = {}
-    if one.healthy:
-        found["healthy"] = str(one.healthy)
-    for name, length in (("over", one.over), ("for", one.for_)):
-        if length is not None:
-            found[name] = f"{length // 1_000_000_000}s"
-    for name, value in (("off", one.off), ("per", one.per), ("often", one.often)):
-        if value is not None:
-            found[name] = value
-    return {**found, "reason": one.reason}
+    """Return the settings of each rule as they are written, by host. Unusable if the file is damaged."""
+    _read(folder)
+    return {host: facts.get("rules", {}) for host, facts in tomllib.loads(text(folder)).get("hosts", {}).items()}
 
 
 def _written(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:

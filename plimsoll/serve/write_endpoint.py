@@ -38,24 +38,23 @@ class WriteEndpoint:
         ]
 
     async def write(self, request: Request) -> Response:
-        """InfluxDB 2's write."""
-        asked = request.query_params
-        precision = asked.get("precision") or "ns"
+        """Take a write of InfluxDB 2."""
+        parameters = request.query_params
+        precision = parameters.get("precision") or "ns"
         if precision not in PRECISIONS:
             return refusal(HTTPStatus.BAD_REQUEST, "invalid precision; valid precision units are ns, us, ms, and s")
-        if not asked.get("bucket"):
+        if not parameters.get("bucket"):
             return refusal(HTTPStatus.NOT_FOUND, "bucket not found")
-        if not (asked.get("org") or asked.get("orgID")):
+        if not (parameters.get("org") or parameters.get("orgID")):
             return refusal(HTTPStatus.BAD_REQUEST, "Please provide either orgID or org")
         return await self._write(request, PRECISIONS[precision])
 
     async def write_v1(self, request: Request) -> Response:
-        """InfluxDB 1's write."""
-        asked = request.query_params
-        precision = asked.get("precision") or "ns"
+        """Take a write of InfluxDB 1."""
+        precision = request.query_params.get("precision") or "ns"
         if precision not in V1_PRECISIONS:
             return refusal(HTTPStatus.BAD_REQUEST, f'invalid precision "{precision}" (use ns, us, ms, s, m or h)')
-        if not asked.get("db"):
+        if not request.query_params.get("db"):
             return refusal(HTTPStatus.BAD_REQUEST, "missing db")
         return await self._write(request, V1_PRECISIONS[precision])
 

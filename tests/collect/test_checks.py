@@ -30,7 +30,7 @@ AT = 1_800_000_000 * SECOND
 
 def result(**asked):
     """The measurement, the fields and the tags of the first reading that a check gives."""
-    reading = next(iter(looking.check_of(CheckSettings(**asked)).look()))
+    reading = next(iter(looking.Looking(CheckSettings(**asked)).look()))
     return reading.measurement, reading.fields, dict(reading.tags)
 
 
@@ -249,7 +249,7 @@ def test_rules_judge_what_checks_give(page, nobody, certified):
         CheckSettings(http=f"https://127.0.0.1:{port}/", ca=chain),
         CheckSettings(process="no-such-program"),
     ]
-    readings = [reading for one in checks for reading in looking.check_of(one).look()]
+    readings = [reading for one in checks for reading in looking.Looking(one).look()]
     series = Collector("WEB1", {"all": lambda: readings}).collect(AT).series
     finder = Finder(load_signals(), series, lambda one: True)
     judged = {

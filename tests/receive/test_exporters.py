@@ -14,9 +14,8 @@ from plimsoll.model.counter_names.name_files import folded, objects
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters import otlp
-from plimsoll.receive.exporters.names import host_of
 from plimsoll.receive.exporters.scrape import Target, read, samples
-from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, host_of
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.exporters.formulas import Formula
 from plimsoll.rules.exporters.schema import exporters

@@ -3,9 +3,8 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import NamedTuple, TypeAlias
 
 import psutil
 
@@ -26,34 +25,19 @@ _WINDOWS = {
 # Those of Telegraf.
 _LOAD = {"loaded": 0, "stub": 1, "not-found": 2, "bad-setting": 3, "error": 4, "merged": 5, "masked": 6}
 _ACTIVE = {"active": 0, "reloading": 1, "inactive": 2, "failed": 3, "activating": 4, "deactivating": 5}
-Look: TypeAlias = Callable[[], Iterable[Reading]]
-
-
-class Check(NamedTuple):
-    """How a check is made, and what it gives where no answer came by the time of the next look."""
-
-    look: Look
-    late: Look
 
 
 def groups(checks: Sequence[CheckSettings]) -> Mapping[str, Group]:
-    """What makes each check, by the name that people see when it fails."""
-    return {f"check {one.title}": Looking(check_of(one)) for one in checks}
-
-
-def check_of(one: CheckSettings) -> Check:
-    """How a check is made."""
-    if one.kind in ("service", "process"):
-        return Check(lambda: look(one), lambda: ())
-    site = reached.Site(one)
-    return Check(site.look, site.late)
+    """Return what makes each check, by the name that people see when it fails."""
+    return {f"check {check.title}": Looking(check) for check in checks}
 
 
 class Looking:
     """A check as a group of readings: gives what the last look gave, and begins the next one."""
 
-    def __init__(self, check: Check) -> None:
+    def __init__(self, check: CheckSettings) -> None:
         self._check = check
+        self._site = None if check.kind in ("service", "process") else reached.Site(check)
         self._running: Future[list[Reading]] | None = None
         self._error: BaseException | None = None
 
@@ -63,22 +47,20 @@ class Looking:
         if previous is not None and not previous.done():
             if self._error is not None:
                 raise self._error
-            return self._check.late()
-        self._running = run_in_background(lambda: [*self._check.look()])
+            return self._site.late() if self._site else ()
+        self._running = run_in_background(lambda: [*self.look()])
         if previous is None:
             return ()
         self._error = previous.exception()
         return previous.result()
 
-
-def look(one: CheckSettings) -> Iterator[Reading]:
-    """Look once."""
-    if one.kind == "process":
-        yield _process(one)
-    elif sys.platform == "win32":
-        yield _windows_service(one)
-    else:
-        yield _unit(one)
+    def look(self) -> Iterable[Reading]:
+        """Look once."""
+        if self._site:
+            return self._site.look()
+        if self._check.kind == "process":
+            return [_process(self._check)]
+        return [_windows_service(self._check) if sys.platform == "win32" else _unit(self._check)]
 
 
 def _process(one: CheckSettings) -> Reading:

@@ -16,8 +16,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.metrics.v1.metrics_pb2 import AGGREGATION_TEMPORALITY_DELTA
 
-from plimsoll.receive.exporters.names import host_of, without_port
-from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, host_of, without_port
 
 # The attributes of a resource that name its host, the best first.
 _HOST = ("host.name", "server.address", "net.host.name", "service.instance.id")

@@ -12,8 +12,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
-from plimsoll.receive.exporters.names import host_of
-from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, host_of
 
 V2 = "io.prometheus.write.v2.Request"
 V1 = "prometheus.WriteRequest"

@@ -16,8 +16,7 @@ from urllib3.exceptions import HTTPError
 from plimsoll.model.http_connections import last_cause
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.receive.exporters.names import without_port
-from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator, without_port
 from plimsoll.receive.line_protocol.parse import Parser, TooMany
 from plimsoll.receive.writing import Busy, NotWritten, Writing
 from plimsoll.rules.grid import EVERY
