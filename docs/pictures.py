@@ -21,7 +21,7 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, sync_playwright
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.review import Options, review_inputs
 from plimsoll.demo.runs import write_runs
 from plimsoll.insights.insights import Insights
 from plimsoll.report.html.render import render

@@ -1,22 +1,71 @@
-"""`plimsoll.compare`: how runs differ from a baseline."""
+"""`plimsoll.compare` and `plimsoll compare`: how runs differ from a baseline."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from plimsoll.api import inputs
-from plimsoll.api.run_comparison import How, compare_inputs
-from plimsoll.api.run_review import Options
-from plimsoll.comparison.compare import Comparison
+from plimsoll.api.inputs import Inputs, named_inputs
+from plimsoll.api.review import Options, reviewed
+from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.story import Answer, answer, story
-from plimsoll.model.parameters import as_options
+from plimsoll.comparison.treatments import checked
+from plimsoll.insights.insights import Insights
+from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter, as_options
+from plimsoll.model.remark import counted
 from plimsoll.model.styled import plain
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
 from plimsoll.report.comparison.document import lines
 from plimsoll.report.comparison.json_document import ComparisonDocument, document
+from plimsoll.review.review import Review
+
+
+@dataclass(frozen=True)
+class How:
+    """How to compare, as typed.
+
+    Attributes:
+        phase: The phase to judge by.
+        match_hosts: Whether hosts of other names are matched in order.
+        baselines: How many of the runs, from the first, are the baseline.
+    """
+
+    phase: str | None = None
+    match_hosts: bool = False
+    baselines: int = 1
+
+
+def compare_inputs(inputs: Inputs, options: Options, how: How) -> list[Comparison]:
+    """Compare each run with the baseline. `inputs` names a run with each of its sources. Unusable if one is alone."""
+    if len(inputs.sources) < 2:
+        raise Unusable("compare needs two runs or more: logs, folders or run:NAME; the first is the baseline")
+    if not 1 <= how.baselines < len(inputs.sources):
+        raise Unusable(
+            f"{Parameter.BASELINE} {how.baselines}: of {counted(len(inputs.sources), 'run')}, the first "
+            f"1 to {len(inputs.sources) - 1} can be the baseline; the others are compared with it"
+        )
+    read = [reviewed(replace(inputs, sources=(source,)), options) for source in inputs.sources]
+    sides = _sides(inputs.sources, [review for review, _, _ in read])
+    *earlier, baseline = sides[: how.baselines]
+    _, path, given = read[0]
+    treatments = checked(given.compare, path, baseline.review.question.signals)
+    return [
+        Comparison(baseline, other, treatments, how.match_hosts, how.phase, tuple(earlier))
+        for other in sides[how.baselines :]
+    ]
+
+
+def _sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[Side]:
+    """The runs by their names, or as they were named where names are missing or alike."""
+    names = [review.run.name or "" for review in reviews]
+    if not all(names) or len(set(names)) < len(names):
+        names = [Path(source).name or source for source in sources]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
+    return [Side(name, source, Insights(review)) for name, source, review in zip(names, sources, reviews, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -87,6 +136,6 @@ def compare(
         Unusable: The input or the call cannot be used. The text says where and what to do.
         Unreachable: The store does not answer.
     """
-    given = inputs.of((baseline, *runs), TimeRange(from_, to, last), zone, format, encoding, names, store)
+    inputs = named_inputs((baseline, *runs), TimeRange(from_, to, last), zone, format, encoding, names, store)
     options = Options(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
-    return ComparisonResult(tuple(compare_inputs(given, options, How(phase, match_hosts))), given.requested_zone)
+    return ComparisonResult(tuple(compare_inputs(inputs, options, How(phase, match_hosts))), inputs.requested_zone)

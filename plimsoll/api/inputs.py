@@ -72,7 +72,7 @@ class Inputs:
         return tuple(host for source in self.sources if (host := source.removeprefix(LIVE)))
 
 
-def of(
+def named_inputs(
     sources: Sequence[str | PathLike[str]],
     when: TimeRange,
     zone: str | None,

@@ -62,7 +62,7 @@ def read(
         Unreachable: The store does not answer.
     """
     when = TimeRange(from_, to, last)
-    given = inputs.of(logs, when, zone, format, encoding, names, store)
+    given = inputs.named_inputs(logs, when, zone, format, encoding, names, store)
     found = inputs.read(given)
     kept: list[Log] = []
     for log in found.logs:

@@ -1,13 +1,15 @@
-"""`plimsoll.review`: the logs of a run held against their thresholds."""
+"""`plimsoll.review` and `plimsoll review`: the logs of a run held against their thresholds."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from plimsoll.api import inputs
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.inputs import Inputs, named_inputs, read
+from plimsoll.hosts import settings
+from plimsoll.ingest.reading import Found
 from plimsoll.insights.insights import Insights
 from plimsoll.model.parameters import as_options
 from plimsoll.model.remark import Remark
@@ -15,10 +17,65 @@ from plimsoll.model.styled import plain
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
 from plimsoll.report import terminal
-from plimsoll.report.json import ReviewDocument
 from plimsoll.review.findings import Finding
 from plimsoll.review.review import Review
+from plimsoll.review.review_logs import review_logs
 from plimsoll.review.verdict import Verdict
+from plimsoll.rules.load import load
+
+if TYPE_CHECKING:
+    from plimsoll.report.json import ReviewDocument
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to judge, as typed: `packs` are added to the shipped ones, `only` replace them."""
+
+    packs: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    steady: str | None = None
+    config: Path | None = None
+    whole_run: bool = False
+
+
+def review_inputs(inputs: Inputs, options: Options) -> Review:
+    """Read the inputs, their plimsoll.toml and the packs, and judge them."""
+    return reviewed(inputs, options)[0]
+
+
+def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, settings.Settings]:
+    """The same, and the settings with where they are from."""
+    found = read(replace(inputs, measurements=lambda: _measurements(options)))
+    catalogue = load(options.packs, options.only)
+    path, given = _settings(inputs, options.config, found)
+    when = inputs.when if inputs.hosts is None else None  # of live hosts only that part was read
+    result = review_logs(
+        found,
+        catalogue,
+        given,
+        path,
+        zone=inputs.requested_zone,
+        steady=options.steady,
+        whole_run=options.whole_run,
+        in_operation=inputs.hosts is not None,
+        when=when,
+    )
+    return result, path, given
+
+
+def _measurements(options: Options) -> Collection[str]:
+    from plimsoll.api.open_store import measurements_of  # noqa: PLC0415 - only live hosts of a VictoriaMetrics need it
+
+    return measurements_of(load(options.packs, options.only).signals.values())
+
+
+def _settings(inputs: Inputs, config: Path | None, found: Found) -> tuple[Path | None, settings.Settings]:
+    """The settings and where they are from: --config, else those stored with the run, else a file beside the logs."""
+    if config is None and found.run is not None:
+        source = Path(inputs.sources[0])
+        return source, settings.parse(found.run.settings or "", source)
+    path = config if inputs.hosts is not None else settings.find([log.file or log.path for log in found.logs], config)
+    return path, settings.load(path) if path else settings.Settings()
 
 
 @dataclass(frozen=True)
@@ -54,8 +111,10 @@ class ReviewResult:
         return self.review.remarks
 
     @cached_property
-    def document(self) -> ReviewDocument:
+    def document(self) -> "ReviewDocument":
         """What `plimsoll review --json` writes, as objects: docs/review-json.md."""
+        from plimsoll.report.json import ReviewDocument  # noqa: PLC0415  its schema is slow to make
+
         return ReviewDocument.model_validate(self.insights)
 
     def to_json(self) -> str:
@@ -100,6 +159,6 @@ def review(
         Unusable: The input or the call cannot be used. The text says where and what to do.
         Unreachable: The store does not answer.
     """
-    given = inputs.of(logs, TimeRange(from_, to, last), zone, format, encoding, names, store)
+    inputs = named_inputs(logs, TimeRange(from_, to, last), zone, format, encoding, names, store)
     options = Options(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
-    return ReviewResult(Insights(review_inputs(given, options)), given.requested_zone)
+    return ReviewResult(Insights(review_inputs(inputs, options)), inputs.requested_zone)

@@ -1,12 +1,11 @@
 """Finds the address of the store and the token for it.
 
-Both come from one place: the environment, or the .env file of the current folder. A token is never sent to
-an address of another place, except that a token of the environment goes to an address that the same person typed. So a
-.env file in a folder of someone else's logs cannot direct a token to its own address.
+Both come from one place: the environment, or the .env file of the current folder. A token is never sent to an address
+of another place, except that a token of the environment goes to an address that the same person typed. So a .env file
+in a folder of someone else's logs cannot direct a token to its own address.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,31 +14,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.store.influx.address import Address, bad_address
 
 ENV_FILE = Path(".env")  # docker compose reads it, too
-_URL = "INFLUX_URL"
-_TOKEN = "INFLUX_TOKEN"
-
-
-@dataclass(frozen=True)
-class Place:
-    """The environment, or a file of settings."""
-
-    settings: Mapping[str, str]
-    file: Path | None = None
-
-    @property
-    def url(self) -> str:
-        """The address it names; empty if it names none."""
-        return self.settings.get(_URL, "")
-
-    @property
-    def token(self) -> str:
-        """Its token; empty if it has none."""
-        return self.settings.get(_TOKEN, "")
-
-    def has_token_for(self, url: str) -> bool:
-        """Whether it has a token and names this address, or the same without TLS."""
-        # https for a server without TLS: use its token, so that the error is about TLS and not about a missing token.
-        return bool(self.token) and _without_query(self.url) in (url, url.replace("https:", "http:", 1))
+_URL, _TOKEN = "INFLUX_URL", "INFLUX_TOKEN"
 
 
 def store_address(typed: str | None, environment: Mapping[str, str]) -> Address | None:
@@ -47,65 +22,56 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> Address 
 
     None if none of them names a server. Unusable if there is no token for it.
     """
-    environ = Place(environment)
-    whole = typed or environ.url
-    if whole:
-        url = _without_query(whole)
-        place = environ if _is_for(environ, url) else _file_for(url, environ)
+    file = ENV_FILE.absolute()
+    in_file = _pairs(ENV_FILE) if ENV_FILE.is_file() else {}
+    whole = typed or environment.get(_URL) or in_file.get(_URL, "")
+    if not whole:
+        return None
+    url, own = _without_query(whole), environment.get(_TOKEN, "")
+    if own and (_names(environment, url) or (typed and not environment.get(_URL))):
+        place, token_file = environment, None
+    elif in_file.get(_TOKEN) and _names(in_file, url):
+        place, token_file = in_file, file
     else:
-        place = _first_file(environ)
-        if place is None:
-            return None
-        whole, url = place.url, _without_query(place.url)
-    token = place.token
+        raise _no_token(url, environment, None if typed or environment.get(_URL) else file)
+    token = place[_TOKEN]
     if not token.isascii() or not token.isprintable():
-        where = f" in {place.file}" if place.file else ""
+        where = f" in {token_file}" if token_file else ""
         raise Unusable(f"{url}: what {_TOKEN}{where} holds is no token: it has a character no token has")
-    asked = {name: values[-1] for name, values in parse_qs(urlsplit(whole).query).items()}
-    known = {**place.settings, **environment}
-    org, bucket = (asked.get(name) or known.get(f"INFLUX_{name.upper()}") or "plimsoll" for name in ("org", "bucket"))
-    return Address(url, org, bucket, token, token_file=place.file)
+    query = {name: values[-1] for name, values in parse_qs(urlsplit(whole).query).items()}
+    settings = {**place, **environment}
+    org, bucket = (
+        query.get(name) or settings.get(f"INFLUX_{name.upper()}") or "plimsoll" for name in ("org", "bucket")
+    )
+    return Address(url, org, bucket, token, token_file=token_file)
 
 
-def _is_for(environ: Place, url: str) -> bool:
-    """Whether the environment's token is for this address: it names the same address, or none."""
-    return bool(environ.token) and (not environ.url or environ.has_token_for(url))
+def _names(settings: Mapping[str, str], url: str) -> bool:
+    """Whether settings name this address, or the same without TLS.
+
+    https for a server without TLS uses its token, so that the error is about TLS and not about a missing token.
+    """
+    return bool(settings.get(_URL)) and _without_query(settings[_URL]) in (url, url.replace("https:", "http:", 1))
 
 
-def _file_for(url: str, environ: Place) -> Place:
-    """The file that names this address and has a token."""
-    place = _env_file()
-    if place.has_token_for(url):
-        return place
-    if environ.token:
-        raise Unusable(
-            f"{url}: no token; {_TOKEN} in the environment is for {_without_query(environ.url)}, the {_URL} there; set "
-            "both for this address"
+def _no_token(url: str, environment: Mapping[str, str], file: Path | None) -> Unusable:
+    """The error for an address without a token; `file` is the file that names it, if no person did."""
+    if file and environment.get(_TOKEN):
+        return Unusable(
+            f"{_TOKEN} in the environment is not sent to {url}, which only {file} names; if it "
+            f"belongs there, add {Parameter.STORE} {url}, or write {_TOKEN}=... into that file"
         )
-    raise Unusable(
+    if file:
+        return Unusable(f"{file}: names {url} and no token; write {_TOKEN}=... into it (docs/docker.md tells how)")
+    if environment.get(_TOKEN):
+        return Unusable(
+            f"{url}: no token; {_TOKEN} in the environment is for {_without_query(environment[_URL])}, the {_URL} "
+            "there; set both for this address"
+        )
+    return Unusable(
         f"{url}: no token; give one that may read and write in {_TOKEN} (docs/docker.md tells where the stack in "
         "Docker has it)"
     )
-
-
-def _first_file(environ: Place) -> Place | None:
-    """The first file that names an address, which must have a token, too; None if none does."""
-    place = _env_file()
-    if not place.url:
-        return None
-    if place.token:
-        return place
-    url = _without_query(place.url)
-    if environ.token:
-        raise Unusable(
-            f"{_TOKEN} in the environment is not sent to {url}, which only {place.file} names; if it "
-            f"belongs there, add {Parameter.STORE} {url}, or write {_TOKEN}=... into that file"
-        )
-    raise Unusable(f"{place.file}: names {url} and no token; write {_TOKEN}=... into it (docs/docker.md tells how)")
-
-
-def _env_file() -> Place:
-    return Place(_pairs(ENV_FILE) if ENV_FILE.is_file() else {}, ENV_FILE.absolute())
 
 
 def _without_query(whole: str) -> str:

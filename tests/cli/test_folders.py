@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.review import Options, review_inputs
 
 CASES = Path(__file__).parents[1] / "ingest" / "cases"
 HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\{host}\Processor(_Total)\% Processor Time"'

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.review import Options, review_inputs
 
 HEADER = r'"(PDH-CSV 4.0) (W. Europe Standard Time)(-60)","\\{host}\Processor(_Total)\% Processor Time"'
 STEADY = 'name = "steady"\nfrom = 2008-01-15T10:02:00+01:00\nto = 2008-01-15T10:08:00+01:00\n'

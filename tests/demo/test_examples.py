@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.review import Options, review_inputs
 from plimsoll.demo.examples import EXPECTED, HEALTHY, SITES, TROUBLE, write_examples
 from plimsoll.demo.site import counters, load_site, simulate
 from plimsoll.insights.insights import Insights

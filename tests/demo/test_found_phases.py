@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 from plimsoll.api.inputs import Inputs, read
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.review import Options, review_inputs
 from plimsoll.demo.runs import write_runs
 from plimsoll.hosts.settings import Settings
 from plimsoll.report.wording import phases_text

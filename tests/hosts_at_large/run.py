@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.review import Options, review_inputs
 from plimsoll.insights.bottleneck.insight import INSIGHT as BOTTLENECK
 from plimsoll.insights.bottleneck.json import LimitPart
 from plimsoll.insights.insights import Insights

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.review import Options, review_inputs
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import recorded_facts
 from plimsoll.insights.insights import Insights

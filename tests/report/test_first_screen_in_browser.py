@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.review import Options, review_inputs
 from plimsoll.demo.runs import write_runs
 from plimsoll.insights.insights import Insights
 from plimsoll.report.html.render import render

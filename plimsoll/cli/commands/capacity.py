@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from plimsoll.api.inputs import RUN, Inputs
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.review import Options, review_inputs
 from plimsoll.cli import args
 from plimsoll.cli.console import print_remarks, width
 from plimsoll.cli.outputs import Outputs

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
+from plimsoll.api.compare import How, compare_inputs
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.run_comparison import How, compare_inputs
-from plimsoll.api.run_review import Options
+from plimsoll.api.review import Options
 from plimsoll.cli import args
 from plimsoll.cli.console import print_remarks, width
 from plimsoll.cli.long_work import use_memory_freely, working_on

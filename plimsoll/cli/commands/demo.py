@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.api.review import Options, review_inputs
 from plimsoll.cli import args
 from plimsoll.cli.commands import up
 from plimsoll.cli.console import print_line, print_lines

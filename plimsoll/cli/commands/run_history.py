@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.api.compare import How
 from plimsoll.api.inputs import RUN
 from plimsoll.api.open_store import open_store
-from plimsoll.api.run_comparison import How
-from plimsoll.api.run_review import Options, reviewed
+from plimsoll.api.review import Options, reviewed
 from plimsoll.cli import args
 from plimsoll.cli.commands.compare import FailOn, exit_status, write_comparison
 from plimsoll.cli.console import print_notice
