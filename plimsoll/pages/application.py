@@ -27,7 +27,6 @@ from plimsoll.pages.shared import static_files
 from plimsoll.pages.shared.forms import see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.uploads import routes as uploads
-from plimsoll.pages.uploads import upload_page
 from plimsoll.serve.access import LOGIN
 from plimsoll.up.watched import Watched
 
@@ -54,7 +53,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *dashboards.routes(watched, frame, scenes),
         *runs.routes(watched, frame, reviews),
         *uploads.routes(watched, reviews),
-        *upload_page.routes(watched, frame, reviews),
+        *uploads.page_routes(watched, frame, reviews),
         _missing(frame),
     ]
     for one in found:

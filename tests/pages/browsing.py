@@ -34,12 +34,6 @@ _FEW = """(most) => {
 }"""
 _MOST_ALIKE = 4
 _RULES = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations']})"
-_SHIFT = """new Promise((done) => {
-  let sum = 0;
-  new PerformanceObserver((seen) => { for (const one of seen.getEntries()) sum += one.value; })
-    .observe({type: "layout-shift", buffered: true});
-  setTimeout(() => done(sum), 300);
-})"""
 
 
 @contextmanager
@@ -76,11 +70,6 @@ class Opened:
         found = self.page.evaluate(_RULES)
         put_back.evaluate("again => again()")
         return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found["violations"]]
-
-    @property
-    def shift(self) -> float:
-        """How far what was shown already has moved: Chromium's layout shift, of which 0.1 is called good."""
-        return self.page.evaluate(_SHIFT)
 
     @property
     def fits(self) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.alerting import actions, silences
 from plimsoll.alerting.actions import Actor
-from plimsoll.alerting.alert_queries import alert, firing
+from plimsoll.alerting.alert_queries import firing
 from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.model.times import SECOND
@@ -201,16 +201,6 @@ def test_what_fires_and_what_is_about_to(chromium, told, pages):
             assert one.complaints == []
 
 
-def test_limits_that_one_cause_is_about_to_fire_are_one_line(told, pages):
-    for rule in (CPU, "cpu-busy"):
-        told.judges("MAIL1", State.PENDING, ago=2 * MINUTE, rule=rule)
-    told.judges("MAIL2", State.PENDING, ago=2 * MINUTE)
-    page = read(pages, "/alerts")
-    pending = page[page.index('aria-label="Pending"') : page.index('id="silences"')]
-    assert pending.count('class="of-') == 2  # two hosts
-    assert pending.count("1 further limit crossed") == 1
-
-
 def test_lists_are_brought_up_to_date_while_somebody_types(chromium, told, duckdb):
     with site(duckdb, told.folder, **told.watching()) as pages, opened(chromium, pages.address, own=True) as one:
         page = one.page
@@ -292,20 +282,3 @@ def test_alerts_that_no_limit_has(told, pages):
         text = read(pages, f"/alerts/{found[kind].id}")
         assert said in text
         assert ("data-chart" in text) == (kind == "flapping")
-
-
-def test_thousands_of_alerts_are_shown_in_parts(told, pages):
-    told.fired("WEB01")
-    told.fired("WEB02", 2 * HOUR, ended=MINUTE)
-    with told.file.transaction() as connection:
-        columns = [one[1] for one in connection.execute("PRAGMA table_info(alerts)") if one[1] != "id"]
-        copied = ", ".join(columns)
-        others = copied.replace("host", "host || i").replace("key", "replace(key, 'web', 'web' || i || '-')")
-        many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
-        connection.execute(f"{many} INSERT INTO alerts ({copied}) SELECT {others} FROM alerts, n")
-    text = read(pages, "/alerts?firing=3&page=61")
-    assert "3,001 incidents: 3,001 critical" in text
-    assert "3 of 61" in text
-    assert "61 of 61" in text
-    assert text.count('<li class="of-') == 51
-    assert alert(told.file, 6_002) is not None

@@ -9,13 +9,11 @@ from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.dashboards.homes import home_of
 from plimsoll.dashboards.limits import Limits, drawn
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.signal_values import reduced, with_gaps
 from plimsoll.store.m4 import bucket_width, m4
 from tests.pages.alerting import HOUR, MINUTE, Told
-from tests.pages.browsing import NARROW, WIDE, opened
-from tests.pages.charting import EVERY, NOW, charts, cpu, lately, line, space, switches, write
+from tests.pages.charting import EVERY, NOW, charts, cpu, line, space, switches, write
 from tests.serve.site import site
 
 FROM = (NOW - HOUR) // 1_000_000
@@ -125,18 +123,6 @@ def test_alerts_of_the_signal_and_host_are_spans(duckdb, tmp_path):
     assert [one["id"] for one in chart["alerts"]] == [number]
 
 
-def test_what_fires_covers_what_is_pending_and_is_named_first(duckdb, tmp_path):
-    told = Told(tmp_path / "data")
-    fires = told.fired("WEB1", ago=30 * MINUTE)
-    told.fired("WEB2", ago=20 * MINUTE, ended=10 * MINUTE)
-    told.sampled(duckdb, "WEB1")
-    told.sampled(duckdb, "WEB2")
-    with site(duckdb, tmp_path / "data", **told.watching()) as here:
-        (chart,) = charts(here, "cpu.busy", from_="now-1h", to="now")["charts"]
-    assert [severity for _, _, severity in chart["spans"]] == ["brief", "brief", "critical", "critical"]
-    assert chart["alerts"][-1]["id"] == fires
-
-
 @pytest.mark.parametrize(
     "asked", ["chart=a|b|c|d", "chart=cpu.busy&from=soon", "chart=cpu.busy&from=9&to=8", "from=" + "9" * 30]
 )
@@ -171,39 +157,3 @@ def test_a_host_has_one_colour_on_every_chart_and_what_fires_is_drawn_stronger(t
     assert [every["lines"][at][1] for at in every["strong"]] == ["WEB3"]
     assert alone["title"] == "Processor time · WEB3"
     assert {severity for *_, severity in every["limits"]} == {"warning", "critical"}
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_a_chart_leaves_room_above_100_shows_noise_as_noise_and_moves_nothing(width, told, duckdb, chromium):
-    lately(duckdb, cpu("WEB1"), np.full(300, 100.0))
-    wave = 4000 + 0.1 * np.sin(np.arange(300))
-    lately(duckdb, Series("WEB1", "system", (), "uptime"), wave)
-    lately(duckdb, switches("WEB1"), np.arange(300) * 40_000.0 + np.arange(300) % 2)
-    told.fired("WEB1")
-    with site(duckdb, told.folder, **told.watching()) as here:
-        for path in ("/dashboards/cpu", "/hosts/WEB1", "/alerts/1", "/"):
-            with opened(chromium, here.address + path, width=width) as one:
-                if path != "/":
-                    one.page.locator(".chart canvas").first.wait_for()
-                assert one.shift < 0.05, path
-                assert one.complaints == []
-                if path == "/dashboards/cpu":
-                    ends = one.page.evaluate(_SCALES)
-                    assert ends["Processor time · WEB1"][1] > 104
-                    low, high = ends["Context switches · WEB1"]
-                    assert high - low >= 0.03 * high
-                    with one.page.expect_download() as saved:
-                        one.page.get_by_role("button", name="CSV").first.click()
-                    rows = saved.value.path().read_text("utf-8").splitlines()
-                    assert rows[0] == '"time (UTC)","Processor time · WEB1, Processor time (%)"'
-                    assert len(rows) > 250
-                    assert rows[5].endswith(",100")
-                    with one.page.expect_download() as saved:
-                        one.page.get_by_role("button", name="PNG").first.click()
-                    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
-
-
-_SCALES = """Object.fromEntries([...document.querySelectorAll(".live-chart")].map((one) => {
-  const scale = one.querySelector(".chart")?.plot?.scales.y;
-  return [one.querySelector("figcaption").textContent, scale && [scale.min, scale.max]];
-}))"""

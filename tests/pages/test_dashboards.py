@@ -98,33 +98,6 @@ def test_a_zoom_is_of_all_charts_and_of_the_address_and_goes_back(watched, chrom
         assert one.complaints == []
 
 
-def test_the_instant_is_shown_on_all_charts_and_moved_by_keys(watched, chromium):
-    with opened(chromium, f"{watched.address}/dashboards/cpu?host=WEB1&host=WEB2") as one:
-        page = one.page
-        page.evaluate(_DRAWN)
-        box = box_of(page.locator(".chart .u-over").first)
-        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 40)
-        readings = page.locator(".reading").all_inner_texts()
-        assert len(readings) == 3
-        assert "WEB1" in readings[0]
-        assert len({reading.split("\n")[0] for reading in readings}) == 1
-        chart = page.locator(".chart").first
-        chart.focus()
-        page.keyboard.press("ArrowRight")
-        before = page.locator(".reading b").first.inner_text()
-        assert page.locator("[aria-live=polite].spoken").inner_text().startswith(f"{before}, WEB1 ")
-        assert "no sample" not in page.locator(".spoken").inner_text()
-        page.keyboard.press("PageDown")
-        assert page.locator(".reading b").first.inner_text() < before
-        page.keyboard.press("+")
-        page.evaluate(_SETTLED)
-        assert asked(page)[1] - asked(page)[0] == pytest.approx(HOUR / 2e6, rel=0.02)
-        page.keyboard.press("Escape")
-        page.evaluate(_SETTLED)
-        assert parse_qs(urlsplit(page.url).query)["from"] == ["now-1h"]
-        assert one.complaints == []
-
-
 def test_the_end_moves_with_the_clock_and_an_outage_is_said(watched, chromium):
     with opened(chromium, "about:blank", own=True) as one:
         page = one.page

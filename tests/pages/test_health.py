@@ -12,7 +12,7 @@ from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
 from plimsoll.alerting.self_monitoring import Problem
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
-from plimsoll.pages.health import words
+from plimsoll.pages.health import routes
 from plimsoll.pages.health.choice import Choice
 from plimsoll.pages.health.host_table import Hosts, host_table
 from plimsoll.pages.health.judged_hosts import JudgedHosts
@@ -31,20 +31,6 @@ from tests.serve.site import site
 HOSTILE = ("<script>alert(1)</script>\"'><img src=x onerror=alert(1)>", "\u202etxt.exe\x1b[31m{{7*7}}", "x" * 300)
 CPU, PAGE_LIFE, FREE = "cpu-busy", "sql-page-life-expectancy", "windows-disk-free"
 PINNED = "windows-cpu-busy-critical"  # of the same cause as CPU
-WITHOUT_COLUMN = (
-    "pool-nonpaged",
-    "ldap-response-latency",
-    "exchange-rpc-latency",
-    "exchange-log-writes",
-    "pool-paged",
-    "disk-busy-total",
-    "ad-ntlm-wait",
-    "exchange-database-reads",
-    "exchange-ldap-read-time",
-    "exchange-ldap-search-time",
-    "ldap-connect-dominates",
-    "pool-total",
-)
 
 
 def hosts(page):
@@ -86,25 +72,6 @@ def test_hosts_are_listed_worst_first_and_say_how_they_are(watching, served, chr
         assert "for 2 min" in found["waits"][0]
         assert "40 % E:" in found["calm"][1]
         assert "1 host silent" in one.page.locator(".basis").inner_text()
-
-
-def test_no_alert_is_hidden_however_many_there_are(watching, served, chromium):
-    watching.sees("web1")
-    for rule in WITHOUT_COLUMN:
-        watching.judges(rule, "web1", 1e9, State.FIRING, 10 * MINUTE)
-    for disk in "CDE":
-        watching.judges(FREE, "web1", 1, State.FIRING, 10 * MINUTE, instance=f"{disk}:")
-    watching.steps()
-    with opened(chromium, served.address) as one:
-        listed = one.page.locator(".alerts li").count()
-        more = int(one.page.locator(".more a").inner_text().split()[0])
-        fires = watching.health().firing.incidents
-        assert listed + more == len(fires)
-        assert sum(len(one.alerts) for one in fires) == len(WITHOUT_COLUMN) + 3
-        row = one.page.locator(".hosts tbody tr")
-        assert "2 more crossed" in row.inner_text()
-        shown = row.locator(".others .cell").count()
-        assert shown + int(row.locator(".rest").inner_text().split()[0]) == len(WITHOUT_COLUMN)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
@@ -165,7 +132,7 @@ def test_a_thousand_hosts_are_lines_of_which_one_finds_those_one_wants(watching,
     assert len(answer.read(decode_content=False)) < 60_000
 
 
-@pytest.mark.parametrize("count", [5, 200, 1500])
+@pytest.mark.parametrize("count", [200, 1500])
 def test_the_wall_is_one_screen_at_any_number_of_hosts(count, watching, served, chromium):
     watching.sees(*[f"host{at:04}" for at in range(count)])
     for at in range(0, count, 4):
@@ -179,14 +146,6 @@ def test_the_wall_is_one_screen_at_any_number_of_hosts(count, watching, served, 
         more = one.page.locator("section > .note")
         assert shown + (int(more.inner_text().split()[1].replace(",", "")) if more.count() else 0) == count
         assert one.violations() == []
-
-
-def test_the_wall_has_names_without_their_domain_where_that_tells_them(watching, served, chromium):
-    watching.sees("web1.example.org", "web2.example.org", "web2.example.net", "10.0.0.7")
-    watching.steps()
-    with opened(chromium, f"{served.address}/?wall=1") as one:
-        names = one.page.locator(".tiles b").all_inner_texts()
-        assert sorted(names) == ["10.0.0.7", "web1", "web2.example.net", "web2.example.org"]
 
 
 def test_hosts_are_chosen_and_grouped_by_their_labels():
@@ -232,17 +191,6 @@ def test_what_fires_without_data_stays_red_and_a_silent_host_keeps_its_cells(wat
     assert "8,000" not in page
 
 
-def test_a_host_that_sends_only_a_part_is_told_with_what_is_missing(watching, served):
-    watching.sees("web1")
-    watching.judges(PAGE_LIFE, "web1", 8000)
-    watching.steps()
-    assert "no limit is crossed" in served.request("GET", "/").data.decode()
-    watching.unsent = {"web1": {"disk": watching.evaluated - 60 * MINUTE, "cpu": 0}}
-    page = served.request("GET", "/").data.decode()
-    assert "web1 is not all judged" in page
-    assert "no sample of processors, disks for 1 h" in page
-
-
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_hostile_names_are_text_on_every_width(width, watching, served, chromium):
     watching.sees(*HOSTILE)
@@ -259,23 +207,6 @@ def test_hostile_names_are_text_on_every_width(width, watching, served, chromium
         assert one.violations() == []
         one.page.locator(".hosts .cell.is-warning" if width == WIDE else ".alerts .cause").first.click()
         one.page.wait_for_url("**/alerts/*")
-
-
-def test_it_renews_itself_and_keeps_where_the_reader_is(watching, served, chromium):
-    of_all_kinds(watching)
-    with opened(chromium, served.address) as one:
-        one.page.locator("details.data summary").click()
-        focused = one.page.locator("tr[data-key=calm] .cell").first
-        focused.focus()
-        watching.judges(CPU, "calm", 97, State.FIRING, 5 * MINUTE)
-        watching.steps()
-        one.page.locator("h1", has_text="4 incidents on 4 hosts").wait_for()
-        assert one.page.title() == "◆ 2 ▲ 2 · Plimsoll"
-        assert [*hosts(one.page)][:3] == ["short", "busy", "calm"]
-        assert one.page.evaluate("document.activeElement.closest('tr')?.dataset.key") == "calm"
-        assert one.page.locator("details[open]").count() == 1
-        assert "97" in focused.inner_text()
-        assert one.complaints == []
 
 
 def test_what_was_judged_long_ago_is_not_shown_as_new(watching, served):
@@ -304,13 +235,6 @@ def test_an_incident_is_silenced_from_here_with_all_of_its_limits(watching, serv
         assert silence.inner_text() == "silenced"
     held = watching.file.rows("SELECT rule, host, until - start FROM silences ORDER BY rule")
     assert [tuple(one) for one in held] == [(rule, "web1", 480 * MINUTE) for rule in sorted((CPU, PINNED))]
-
-
-def test_an_incident_that_has_ended_is_not_silenced(watching, served):
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = served.request("POST", "/incidents/77/silence", "length=8h", headers, redirect=False)
-    assert (answer.status, answer.headers["location"]) == (303, "/")
-    assert watching.file.rows("SELECT * FROM silences") == []
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (1000, "light"), (NARROW, "light")])
@@ -370,7 +294,7 @@ def test_a_cell_and_a_row_say_why_they_are_marked():
         return JudgedHosts(latest_evaluation([one]), {}, Firing(), SITE.catalogue)
 
     (held,) = judged(88, State.FIRING).cells(host_key("web1")).values()
-    assert [*words.describe_cell(held, None, MINUTE)][1] == "passed its limit, ends when at most 85 %"
+    assert [*routes.describe_cell(held, None, MINUTE)][1] == "passed its limit, ends when at most 85 %"
     (odd,) = judged(nan, State.NO_DATA, -51).cells(host_key("web1")).values()
     assert odd.figure == ("cannot be: -51 %", "")
     found = host_table(

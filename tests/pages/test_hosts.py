@@ -47,21 +47,3 @@ def test_a_host_says_which_processes_use_most_now(watching, served, duckdb, chro
         said = one.page.locator("section", has=one.page.locator("#running")).inner_text()
         assert "sqlservr 250 %, backup 12 %" in said
         assert "Idle" not in said
-
-
-def test_on_a_phone_no_word_of_a_signal_is_broken(watching, served, duckdb, chromium):
-    watching.sees("busy")
-    queue = Series("busy", "win_system", (("objectname", "System"),), "Processor_Queue_Length")
-    lately(duckdb, queue, np.full(60, 0.801))
-    watching.judges("windows-processor-queue", "busy", 0.801)
-    watching.steps()
-    with opened(chromium, f"{served.address}/hosts/busy", width=NARROW) as one:
-        name = one.page.locator(".signals tbody th")
-        assert name.inner_text() == "Processor queue length"
-        assert name.evaluate("one => one.offsetHeight") < 3 * 26  # two lines at most
-        assert one.fits
-
-
-def test_a_host_that_never_sent_is_no_page(served, chromium):
-    with opened(chromium, f"{served.address}/hosts/nobody") as one:
-        assert "No host nobody is known" in one.page.locator("main").inner_text()

@@ -109,19 +109,6 @@ def test_logs_that_are_chosen_are_read_reviewed_and_stored_and_their_review_open
         assert stat.S_IMODE((here.folder / folder).stat().st_mode) == 0o700
 
 
-def test_a_file_that_is_dropped_is_taken(here, chromium):
-    with opened(chromium, f"{here.address}/runs") as one:
-        data = one.page.evaluate_handle(
-            "text => { const data = new DataTransfer(); data.items.add(new File([text], 'dropped.csv')); return data; }",
-            log().decode(),
-        )
-        one.page.dispatch_event("h1", "drop", {"dataTransfer": data})
-        assert one.page.input_value("#name") == "dropped"
-        one.page.press("#name", "Enter")
-        one.page.wait_for_url("**/runs/dropped")
-        assert one.complaints == []
-
-
 def test_what_cannot_be_read_is_said_in_words(here):
     for name, data, words in (
         (

@@ -1,22 +1,37 @@
 """`GET /api/charts`: the data of charts, for static/live_charts.js."""
 
 import json
+from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Any
+from zlib import crc32
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from plimsoll.alerting import host_inventory
-from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.pages.charts.chart_data import encode_charts
+from plimsoll.alerting.alert import Alert
+from plimsoll.charts.chart import MOST_LINES, Charts, Limit, Line, Span
+from plimsoll.dashboards.homes import home_of
+from plimsoll.model.errors import Unreachable, Unusable, printable
+from plimsoll.model.remark import counted
+from plimsoll.model.series import host_key
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.charts.chart_spec import parse_lines
-from plimsoll.pages.charts.drawing import ChartRange, Drawing
+from plimsoll.pages.charts.drawing import ChartContent, ChartLine, ChartRange, Drawing
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import TimeRange
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.severity import SEVERITIES, gravity
+from plimsoll.rules.wording import limit_text
 from plimsoll.up.watched import Watched
+
+_MOST_MORE = 500  # names of lines that are not drawn
+
 
 _MOST_CHARTS = 60
 _USUAL_COLUMNS, _LEAST_COLUMNS, _MOST_COLUMNS = 1000, 50, 4000
@@ -49,3 +64,128 @@ def _range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
     span = TimeRange.parse(query.get("from"), query.get("to"), zone)
     hosts = [host.host for host in host_inventory.hosts(watched.file)]
     return ChartRange(span.start, span.end, columns, zone, hosts)
+
+
+def encode_charts(contents: Sequence[ChartContent], span: ChartRange) -> dict[str, Any]:
+    """Return the data of some charts, for the script."""
+    charts = Charts(span.start, span.end, (), span.zone)
+    details = [_add_chart(charts, content, span) for content in contents]
+    data = charts.data()
+    data["charts"] = [{**chart, **detail} for chart, detail in zip(data["charts"], details, strict=True)]
+    data["zone"] = span.zone.label(span.start)
+    return data
+
+
+def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[str, Any]:
+    """Add a chart; return what stands around it."""
+    unit = content.signal.unit
+    rules, note = _common_rules(content.lines)
+    limits = [Limit.of(rule.healthy.limit, unit, rule.severity) for rule in rules]
+    # What is drawn later covers what is drawn before: the gravest comes last.
+    spans = sorted((shade for alert in content.alerts for shade in _spans(alert, span.end)), key=_gravity)
+    gravest = max([alert.severity for alert in content.alerts], key=gravity, default="info")
+    looks = _looks(content.lines, span.hosts)
+    lines = [
+        Line(printable(line.label), look, line.samples.samples, marked=True, strong=line.fires)
+        for line, look in zip(content.lines, looks, strict=True)
+    ]
+    label = _describe(content, rules)
+    charts.add(lines, unit, label, limits=limits, spans=spans, severity=gravest)
+    return {
+        "title": content.title,
+        "label": label,
+        "caption": _caption(content, span),
+        "note": note,
+        "legend": [[printable(line.label), str(line.spec), _last(line, unit)] for line in content.lines],
+        "more": [[printable(line.label), str(line.spec)] for line in content.more[:_MOST_MORE]],
+        "hidden": len(content.more),
+        "rules": [[rule.id, limit_text(rule.healthy, unit), rule.severity] for rule in rules],
+        "alerts": [_alert(alert, span.zone) for alert in sorted(content.alerts, key=_urgency)],
+        "axis": _axis(content.name),
+        "notes": [[(note.at - span.start) // 1_000_000, printable(note.text)] for note in content.notes],
+    }
+
+
+def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
+    """Return how each line looks: a host has its colour on every chart, instances of one host differ on its chart."""
+    keys = [host_key(line.spec.hosts[0]) if line.spec.hosts else "" for line in lines]
+    if len(lines) > 1 and len({*keys}) == 1:
+        return [f"line-{at}" for at in range(1, len(lines) + 1)]
+    places = {host: at for at, host in enumerate(hosts)}
+    colours = [f"line-{1 + places.get(host, crc32(host.encode())) % MOST_LINES}" for host in keys]
+    repeats = [colours[:at].count(colour) for at, colour in enumerate(colours)]
+    return [f"{colour} dash-{again}" if again else colour for colour, again in zip(colours, repeats, strict=True)]
+
+
+def _common_rules(lines: Sequence[ChartLine]) -> tuple[list[Rule], str]:
+    """Return the rules whose limits hold for all lines, one for each level; and a note if others differ."""
+    if not lines:
+        return [], ""
+    levels = [{(rule.healthy.operator, rule.healthy.limit): rule for rule in line.limits} for line in lines]
+    common = [rule for level, rule in levels[0].items() if all(level in own for own in levels)]
+    differing = len({level for own in levels for level in own}) > len(common)
+    return common, "Limits that differ between these lines are not drawn: show one alone." if differing else ""
+
+
+def _caption(content: ChartContent, span: ChartRange) -> str:
+    """Return how many samples a chart draws, and how: `259,200 samples, drawn as the first, last, ...`."""
+    if content.problem:
+        return content.problem
+    count = sum(line.samples.count for line in content.lines)
+    if not count:
+        return "no samples in this range"
+    how = ""
+    if any(line.samples.is_reduced for line in content.lines):
+        how = f", drawn as the first, last, lowest and highest of each of {number(span.columns)} columns"
+    return f"{content.ranked}{counted(count, 'sample')}{how}"
+
+
+def _describe(content: ChartContent, rules: Sequence[Rule]) -> str:
+    """Return a chart in words, for those who cannot see it."""
+    unit = content.signal.unit
+    values = [f"{printable(line.label)} {_last(line, unit)}" for line in content.lines]
+    last = f"Last values: {', '.join(values)}." if values else "No samples."
+    limits = ", ".join(limit_text(rule.healthy, unit) for rule in rules)
+    limit = f" Limit {limits}." if limits else ""
+    firing = sum(alert.firing for alert in content.alerts)
+    alerts = f" {counted(len(content.alerts), 'alert')}, {firing} firing." if content.alerts else ""
+    return f"{content.title}. {last}{limit}{alerts}"
+
+
+def _last(line: ChartLine, unit: str) -> str:
+    values = line.samples.samples.present.values
+    return quantity(float(values[-1]), unit) if len(values) else "no samples"
+
+
+def _spans(alert: Alert, end: int) -> list[Span]:
+    """When its limit was crossed without alerting yet, and when it fired."""
+    firing = Span(alert.fired_at, alert.ended_at or end, alert.severity)
+    return [Span(alert.begin, alert.fired_at, "brief"), firing] if alert.begin < alert.fired_at else [firing]
+
+
+def _gravity(span: Span) -> int:
+    return gravity(span.severity) if span.severity and span.severity in SEVERITIES else -1
+
+
+def _urgency(alert: Alert) -> tuple[bool, int, int]:
+    """For sorting: those that fire come last, the critical ones of them at the end, then the latest."""
+    return alert.firing, gravity(alert.severity) if alert.firing else 0, alert.fired_at
+
+
+def _alert(alert: Alert, zone: Zone) -> dict[str, Any]:
+    begun, end = alert.fired_at, alert.ended_at
+    return {
+        "id": alert.id,
+        "severity": alert.severity,
+        "text": zone.span(begun, end) if end else f"since {zone.clock(begun)}",
+        "place": printable(alert.place),
+    }
+
+
+def _axis(signal: str) -> dict[str, Any]:
+    """How far the value axis reaches, as on the panel of the signal."""
+    home = home_of(signal)
+    if home is None:
+        return {}
+    panel = home[1]
+    return {"most": panel.max or panel.soft_max, "limits": panel.limit_in_view}

@@ -1,7 +1,9 @@
 """The first page: whether all is well, what fires, and the hosts by signals. Its script renews it every 10 s."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 from starlette.requests import Request
@@ -9,10 +11,16 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from plimsoll.alerting import silences
+from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
+from plimsoll.alerting.health import Answer, Health, HostState
 from plimsoll.alerting.rule_targets import Key
+from plimsoll.alerting.silences import Silence
+from plimsoll.alerting.wording import cause, certainty, named, state_sentence
+from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
-from plimsoll.pages.health import words
+from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.health.choice import STEP, Choice
 from plimsoll.pages.health.host_cells import Cell
 from plimsoll.pages.health.host_table import Hosts, HostTable, Row, Tile, host_table
@@ -21,6 +29,33 @@ from plimsoll.pages.health.sparkline import Sparkline
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.html.gauge import water
 from plimsoll.up.watched import Watched
+
+_OLD = 120 * SECOND  # the last evaluation is usually 30 to 40 s ago, so that samples on their way are in
+
+
+_MINUTE = 60 * SECOND
+
+
+_MOST_ALSO = 3
+
+
+_STANDINGS = {Answer.HEALTHY: "healthy", Answer.NO_ALERT: "pending"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fires:
+    """An incident by its worst alert: its cause, a sentence of evidence, facts in a few words each, and how sure it is.
+
+    `silenced` if all of it is.
+    """
+
+    alert: Alert
+    cause: str
+    sentence: str
+    sure: str
+    facts: Sequence[str]
+    silenced: bool
+
 
 _MOST_ALERTS = 5
 _MOST_ON_WALL = 3
@@ -56,16 +91,16 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
 
     def describe(cell: Cell, row: Row) -> list[str]:
         newest = row.newest if row.grade == "silent" else latest.newest(cell.key)
-        return [*words.describe_cell(cell, newest, now)]
+        return [*describe_cell(cell, newest, now)]
 
     return {
         "health": health,
-        "mark": words.mark(health, alerts),
-        "standing": words.standing(health, alerts),
+        "mark": mark(health, alerts),
+        "standing": standing(health, alerts),
         "water": water(table.level),
-        "basis": [*words.basis(health, zone, now)],
-        "as_of": words.as_of(health, zone, now),
-        "alerts": [words.fires(incident, active, _lacking(incident, hosts), now) for incident in shown],
+        "basis": [*basis(health, zone, now)],
+        "as_of": as_of(health, zone, now),
+        "alerts": [fires(incident, active, _lacking(incident, hosts), now) for incident in shown],
         "more": len(incidents) - len(shown),
         "table": table,
         "choice": choice,
@@ -73,7 +108,7 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
         "label_names": sorted({name for name, _ in labels}),
         "next_rows": choice.rows + STEP,
         "own_address": f"{request.url.scheme}://{request.url.netloc}",
-        "data": words.data(health),
+        "data": data(health),
         "is_wall": is_wall,
         "wall": _tiles(table) if is_wall else None,
         "lines": _lines(table, latest),
@@ -100,3 +135,105 @@ def _lacking(incident: Incident, hosts: Hosts) -> str:
     """Return what is not judged on the host of an incident."""
     alert = incident.worst
     return hosts.judged.lacking(host_key(alert.host)) if alert.kind == "rule" else ""
+
+
+def standing(health: Health, alerts: Sequence[Alert]) -> str:
+    """Of the whole: `critical`, `warning`, `pending`, `none` if it is not known, `healthy`."""
+    return alerts[0].severity if alerts else _STANDINGS.get(health.answer, "none")
+
+
+def mark(health: Health, alerts: Sequence[Alert]) -> str:
+    """The state for the title of the window: `◆ 2 ▲ 1`, or the answer."""
+    severities = [one.severity for one in alerts]
+    counts = [(symbol, severities.count(severity)) for symbol, severity in (("◆", "critical"), ("▲", "warning"))]
+    return " ".join(f"{symbol} {count}" for symbol, count in counts if count) or health.answer
+
+
+def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
+    """Yield what the answer rests on, and how new that is."""
+    if health.basis:
+        yield health.basis
+    silent = sum(one.state == HostState.SILENT for one in health.hosts)
+    if silent:
+        yield f"{counted(silent, 'host')} silent"
+    if health.evaluated:
+        yield f"evaluated at {zone.clock(health.evaluated, date=False)} {zone.label(health.evaluated)}"
+    newest = max((one.newest for one in health.hosts if one.newest), default=None)
+    if newest:
+        yield f"last sample {_long(now - newest)} ago"
+
+
+def as_of(health: Health, zone: Zone, now: int) -> str:
+    """When the last evaluation was, if it is so long ago that what is shown may not hold any more."""
+    is_old = health.evaluated is not None and now - health.evaluated > _OLD
+    return zone.clock(health.evaluated) if is_old and health.evaluated else ""
+
+
+def fires(incident: Incident, silences: Sequence[Silence], lacking: str, now: int) -> Fires:
+    """An incident as the page shows it: silenced if all of its alerts are. `lacking` is what is not judged there."""
+    alert = incident.worst
+    silenced = all(
+        any(one.matches(alert.rule, alert.host, alert.instance) for one in silences) for alert in incident.alerts
+    )
+    sure = " · ".join(one for one in (certainty(incident), lacking) if one)
+    return Fires(alert, cause(alert), state_sentence(alert), sure, [*_facts(incident, now)], silenced)
+
+
+def _facts(incident: Incident, now: int) -> Iterator[str]:
+    alert = incident.worst
+    yield f"for {_long(now - alert.begin)}"
+    if alert.kind == "rule" and not isnan(alert.worst):
+        yield f"at worst {quantity(alert.worst, alert.details.unit)}"
+    if incident.others:
+        also = [one for one in dict.fromkeys(named(one) for one in incident.others) if one != named(alert)]
+        yield (
+            f"also {listed(also, _MOST_ALSO)}" if also else f"{counted(len(incident.others), 'further limit')} crossed"
+        )
+    if alert.acked_at:
+        yield f"acknowledged by {alert.acked_by}" if alert.acked_by else "acknowledged"
+    if alert.details.look_at:
+        yield f"look at {', '.join(alert.details.look_at)}"
+
+
+def describe_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
+    """Yield what a cell says below its value. `newest` is when there was data last (UTC ns)."""
+    crossed = f"for {_long(now - cell.since)}" if cell.since else ""
+    if cell.alert and cell.alert.kind == "flapping":
+        yield "flapping"
+    elif cell.standing in ("critical", "warning"):
+        yield crossed
+        if cell.ends:
+            yield f"passed its limit, ends when {cell.ends}"
+    elif cell.standing == "pending":
+        yield crossed
+    elif cell.standing == "none" and newest:
+        yield f"for {_long(now - newest)}"
+    if cell.alert and cell.alert.stale:
+        yield "no data now"
+    if cell.crossed:
+        yield f"{number(cell.crossed)} more crossed"
+    if cell.silent and cell.standing != "none":
+        yield f"{number(cell.silent)} without data"
+
+
+def data(health: Health) -> list[str]:
+    """What arrives and where it is stored."""
+    found = [f"{counted(health.points_a_minute, 'value')} in the last minute", health.store, _size(health.store_bytes)]
+    if health.info:
+        found.append(f"{counted(health.info, 'alert')} of severity info")
+    return [one for one in found if one]
+
+
+def _size(count: int | None) -> str:
+    if count is None:
+        return ""
+    for unit, length in (("GB", 1e9), ("MB", 1e6)):
+        if count >= length:
+            return f"{count / length:.1f} {unit}"
+    return f"{count / 1e3:.0f} kB"
+
+
+def _long(length: int) -> str:
+    """A duration in whole minutes, or seconds if it is shorter than a minute."""
+    step = SECOND if length < _MINUTE else _MINUTE
+    return duration_text(max(length // step, 1) * step)
