@@ -323,7 +323,7 @@ def test_a_real_opentelemetry_collector_writes_what_is_judged(encoding, duckdb, 
         assert "error" not in said, said
         signals = load().signals
         ever = (0, 2**62)
-        series = here.store.series(*ever).series
+        series = here.store.live.series(*ever).series
         assert {one.host for one in series} == {"app04"}
         collector = Collector("h")
         collector.collect(0)
