@@ -21,7 +21,7 @@ from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.pages.application import routes
-from plimsoll.receive.writing import Writing, WritingState
+from plimsoll.receive.write_queue import WriteQueue, WriteState
 from plimsoll.rules.load import load
 from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
@@ -119,9 +119,9 @@ def serving_pages(store: Store, loop: AlertLoop, file: AlertsFile, site: Site, f
         folder=folder,
         progress=lambda: loop.progress,
         judged=lambda: loop.judged,
-        health=lambda: overview.health(file, loop.progress, [], WritingState(), store.name, None, time.time_ns()),
+        health=lambda: overview.health(file, loop.progress, [], WriteState(), store.name, None, time.time_ns()),
     )
-    writing, listen = Writing(store.live), Listen(port=0)
+    writing, listen = WriteQueue(store.live), Listen(port=0)
     app = create_app(store, writing, Access(listen, Credentials(folder)), watched.health, pages=routes(watched))
     serving = Serving(app, listen)
     try:

@@ -15,7 +15,7 @@ from plimsoll.receive.line_protocol.parse import Parsed
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.serve.request_body import Damaged, TooLarge, gunzip, unpack_snappy
 from plimsoll.serve.responses import later, refusal
-from plimsoll.serve.write_handler import Intake, NotTaken
+from plimsoll.serve.write_handler import NotTaken, WriteHandler
 from plimsoll.store.protocol import WriteResult
 
 _PROTOBUF, _JSON = "application/x-protobuf", "application/json"
@@ -32,7 +32,7 @@ Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]  # of a body whose
 class MetricsEndpoint:
     """Takes metrics of exporters, under the names that Telegraf gives. Those that nothing reads are left out."""
 
-    def __init__(self, intake: Intake, signals: Mapping[str, Signal]) -> None:
+    def __init__(self, intake: WriteHandler, signals: Mapping[str, Signal]) -> None:
         self._intake = intake
         self._translator = Translator(signals)
         self.routes = [

@@ -23,7 +23,7 @@ from plimsoll.alerting.health import Health, HostState
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.receive.writing import Writing
+from plimsoll.receive.write_queue import WriteQueue
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.severity import SEVERITIES
 from plimsoll.serve.access import Access
@@ -34,7 +34,7 @@ from plimsoll.serve.request_body import Bodies
 from plimsoll.serve.responses import INFLUXDB, refusal
 from plimsoll.serve.store_api import StoreApi
 from plimsoll.serve.write_endpoint import WriteEndpoint
-from plimsoll.serve.write_handler import Intake
+from plimsoll.serve.write_handler import WriteHandler
 from plimsoll.store.store import Store
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 def create_app(
     store: Store,
-    writing: Writing,
+    writing: WriteQueue,
     access: Access,
     health: Callable[[], Health],
     limits: Limits | None = None,
@@ -60,7 +60,7 @@ def create_app(
     """
     limits = limits or Limits()
     bodies = Bodies(limits)
-    intake = Intake(writing, bodies, limits, lambda: _written_of_late(store))
+    intake = WriteHandler(writing, bodies, limits, lambda: _written_of_late(store))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:

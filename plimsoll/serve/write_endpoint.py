@@ -12,7 +12,7 @@ from starlette.routing import Route
 from plimsoll.receive.line_protocol.parse import PRECISIONS, V1_PRECISIONS, Parsed
 from plimsoll.serve.request_body import Bodies, Damaged, Full, TooLarge, TooSlow, gunzip
 from plimsoll.serve.responses import INFLUXDB, later, refusal
-from plimsoll.serve.write_handler import Intake, NotTaken
+from plimsoll.serve.write_handler import NotTaken, WriteHandler
 from plimsoll.store.protocol import WriteResult
 
 # Possessive: whatever is sent, each character is looked at once.
@@ -28,7 +28,7 @@ class WriteEndpoint:
     InfluxDB 1, it keeps the good lines of a body with bad ones.
     """
 
-    def __init__(self, intake: Intake, bodies: Bodies) -> None:
+    def __init__(self, intake: WriteHandler, bodies: Bodies) -> None:
         self._intake = intake
         self._bodies = bodies
         self.routes = [

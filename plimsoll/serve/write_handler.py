@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from plimsoll.model.series import Series
 from plimsoll.receive.line_protocol.parse import Parsed, Parser, TooMany
-from plimsoll.receive.writing import Busy, NotWritten, Writing
+from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import network_of
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
@@ -36,12 +36,12 @@ class NotTaken(Exception):
         self.again_s = again_s
 
 
-class Intake:
+class WriteHandler:
     """Has bodies parsed and written. `known` gives the series that are always taken."""
 
     def __init__(
         self,
-        writing: Writing,
+        writing: WriteQueue,
         bodies: Bodies,
         limits: Limits,
         known: Callable[[], Iterable[Series]] = tuple,

@@ -15,7 +15,7 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.notify.targets import Notifier
-from plimsoll.receive.writing import MOST_NAMES, WritingState
+from plimsoll.receive.write_queue import MOST_NAMES, WriteState
 from plimsoll.rules.schema.field_types import Resource
 
 _LATE = 60 * SECOND
@@ -28,7 +28,7 @@ _RESOURCES: Mapping[Resource, str] = {"cpu": "processors", "memory": "memory", "
 
 def troubles(
     progress: Progress,
-    written: WritingState,
+    written: WriteState,
     notifier: Notifier,
     now: int,
     started: int,
@@ -103,7 +103,7 @@ def health(
     file: AlertsFile,
     progress: Progress,
     mended: list[Problem],
-    written: WritingState,
+    written: WriteState,
     store: str,
     size: int | None,
     now: int,
@@ -188,7 +188,7 @@ def _lacking(progress: Progress) -> Iterator[str]:
         yield f"Limits that need these facts are not judged; give them in plimsoll.toml: {listed(facts, 10)}."
 
 
-def _left_out(written: WritingState) -> Iterator[str]:
+def _left_out(written: WriteState) -> Iterator[str]:
     if written.lines:
         lines = counted(written.lines, "line")
         yield f"Since the start, {lines} that agents sent could not be stored; the last one: {written.why}"

@@ -34,7 +34,7 @@ from plimsoll.notify.test_message import TargetTester
 from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.receive.writing import Busy, NotWritten, Writing
+from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
 from plimsoll.rules.grid import EVERY
 from plimsoll.serve.access import Access, TrustedProxy
 from plimsoll.serve.credentials import Credentials
@@ -127,7 +127,7 @@ class Up:
         self._limits = Limits(past_s=self._settings.store.days * _DAY_S, bounds=self._settings.limits.bounds)
         self._watch = ProcessWatch() if setup.host else None
         self._file = open_alerts_file(setup.folder)
-        self._writing = Writing(store.live, lambda points: self.loop.written(points, time.time_ns()))
+        self._writing = WriteQueue(store.live, lambda points: self.loop.written(points, time.time_ns()))
         self._roster = HostInventory(self._file, self._settings.expected, self._settings.roster.silent_after)
         self.loop = AlertLoop(
             store.live,

@@ -17,7 +17,7 @@ from plimsoll.pages.health.choice import Choice
 from plimsoll.pages.health.host_table import Hosts, host_table
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.sparkline import LastHour
-from plimsoll.receive.writing import WritingState
+from plimsoll.receive.write_queue import WriteState
 from plimsoll.rules.states import State
 from plimsoll.rules.subjects import Subject
 from plimsoll.store.duck.store import open_embedded
@@ -258,7 +258,7 @@ def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_pat
     with site(
         store,
         tmp_path / "data",
-        health=lambda: health(world.file, loop.progress, [], WritingState(), "store", None, world.now),
+        health=lambda: health(world.file, loop.progress, [], WriteState(), "store", None, world.now),
         file=world.file,
         progress=lambda: loop.progress,
         judged=lambda: loop.judged,

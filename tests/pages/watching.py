@@ -13,7 +13,7 @@ from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem
 from plimsoll.alerting.state_changes import StateChange
 from plimsoll.model.times import SECOND
-from plimsoll.receive.writing import WritingState
+from plimsoll.receive.write_queue import WriteState
 from plimsoll.rules.load import load
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.states import State, Status
@@ -60,7 +60,7 @@ class Watching:
         return Progress(self.evaluated, performed, judged=counts, pending=pending, unsent=self.unsent)
 
     def health(self):
-        written = WritingState()
+        written = WriteState()
         return overview.health(
             self.file, self.progress(), self.troubles, written, "plimsoll.duckdb", 41_000_000, time.time_ns()
         )

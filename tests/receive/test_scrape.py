@@ -15,7 +15,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.receive.writing import Writing
+from plimsoll.receive.write_queue import WriteQueue
 from plimsoll.rules.load import load
 from plimsoll.up.settings import parse
 from tests.serve.site import wait_until
@@ -78,7 +78,7 @@ def settings(tmp_path, text):
 
 @contextmanager
 def scraping(store, targets):
-    writing = Writing(store.live)
+    writing = WriteQueue(store.live)
     scraper = Scraper(targets, writing, Translator(load().signals), Parser(), lambda: NOW)
     try:
         yield scraper, writing

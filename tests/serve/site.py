@@ -17,7 +17,7 @@ from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
 from plimsoll.pages.application import routes
-from plimsoll.receive.writing import Writing
+from plimsoll.receive.write_queue import WriteQueue
 from plimsoll.rules.load import load
 from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
@@ -41,7 +41,7 @@ class Site:
     address: str
     folder: Path
     store: Store
-    writing: Writing
+    writing: WriteQueue
     serving: Serving
 
     @property
@@ -113,7 +113,7 @@ def site(
     """A server for a store, with its secrets in a folder that is made. `watching` are fields of what its pages read."""
     folder.mkdir(mode=0o700, exist_ok=True)
     lock = OnlyOne(folder)
-    writing = Writing(store.live, *([on_written] if on_written else []))
+    writing = WriteQueue(store.live, *([on_written] if on_written else []))
     access = Access(listen, Credentials(folder), hosts, owner_only, login, url, proxy)
     limits = replace(limits or Limits(), past_s=PAST_S)
     file = AlertsFile(folder / NAME)

@@ -12,7 +12,7 @@ import urllib3
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
-from plimsoll.receive.writing import Busy, Writing
+from plimsoll.receive.write_queue import Busy, WriteQueue
 from plimsoll.store.duck.compaction import Keeping
 from plimsoll.store.duck.samples import DuckSamples
 from plimsoll.store.folders.runs import RunFolders
@@ -168,7 +168,7 @@ def held(tmp_path):
     """A store whose first write waits, and its writer."""
     store: Any = Refusing(tmp_path / "plimsoll.duckdb", 0, Keeping(30, 400, 1 << 40))
     store.go_on = Event()
-    writing = Writing(store)
+    writing = WriteQueue(store)
     yield store, writing
     store.go_on.set()
     writing.close()
@@ -189,7 +189,7 @@ def test_what_waits_is_written_at_once_and_each_writer_told_of_its_own(held):
 
 def test_too_many_waiting_points_are_refused_until_some_are_written(held, monkeypatch):
     store, writing = held
-    monkeypatch.setattr("plimsoll.receive.writing.MOST_WAITING", 2)
+    monkeypatch.setattr("plimsoll.receive.write_queue.MOST_WAITING", 2)
     taken = [writing.put(points("a")) for _ in range(2)]
     with pytest.raises(Busy):
         writing.put(points("a"))
@@ -200,7 +200,7 @@ def test_too_many_waiting_points_are_refused_until_some_are_written(held, monkey
 
 def test_a_writer_without_end_leaves_room_for_others(held, monkeypatch):
     store, writing = held
-    monkeypatch.setattr("plimsoll.receive.writing.MOST_OF_WRITER", 2)
+    monkeypatch.setattr("plimsoll.receive.write_queue.MOST_OF_WRITER", 2)
     taken = [writing.put(points("a"), "192.0.2.1") for _ in range(2)]
     with pytest.raises(Busy):
         writing.put(points("a"), "192.0.2.1")

@@ -12,7 +12,7 @@ from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.notify.targets import Notifier
-from plimsoll.receive.writing import WritingState
+from plimsoll.receive.write_queue import WriteState
 from plimsoll.up.overview import health, troubles
 from plimsoll.up.settings import UpSettings
 from tests.alerting.test_loop import EVERY, MINUTE, World, run_behind
@@ -27,14 +27,14 @@ def world(tmp_path):
 
 def page(world, *mended):
     progress = world.loop.progress
-    return health(world.file, progress, list(mended), WritingState(), "store", None, world.now)
+    return health(world.file, progress, list(mended), WriteState(), "store", None, world.now)
 
 
 def test_many_connections_are_told_before_agents_are_sent_away(world):
     nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
 
     def told(count):
-        found = troubles(world.loop.progress, WritingState(), nobody, world.now, world.now, (count, 1000))
+        found = troubles(world.loop.progress, WriteState(), nobody, world.now, world.now, (count, 1000))
         return [one.id for one in found]
 
     world.pass_at_once(5 * MINUTE, {"web1": 60})
@@ -49,9 +49,7 @@ def test_counters_that_do_not_answer_are_said_and_nothing_is_healthy(world):
     nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
     world.pass_at_once(15 * MINUTE, {"web1": 60})
     assert page(world).headline.startswith("Healthy")
-    (found,) = troubles(
-        world.loop.progress, WritingState(), nobody, world.now, world.now, silent={"PhysicalDisk": 65.2}
-    )
+    (found,) = troubles(world.loop.progress, WriteState(), nobody, world.now, world.now, silent={"PhysicalDisk": 65.2})
     assert "PhysicalDisk of this computer have not answered for 1 min 5 s" in found.text
     assert not page(world, found).headline.startswith("Healthy")
 

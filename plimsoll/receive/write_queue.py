@@ -31,7 +31,7 @@ class NotWritten(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class WritingState:
+class WriteState:
     """What was written since the start: values in all and in the last minute.
 
     `problem` is why the last write failed; empty if it did not. `text` fields were left out because they hold text or
@@ -49,7 +49,7 @@ class WritingState:
     names: frozenset[str] = frozenset()
 
 
-class Writing:
+class WriteQueue:
     """A thread that writes what was put in to a store. It begins with the first points.
 
     `on_written` is called with the points of each commit, in that thread, before the writers are answered.
@@ -69,7 +69,7 @@ class Writing:
         self._held: Counter[str] = Counter()  # values that wait, by writer
         self._changed = Condition()
         self._closed = False
-        self._state = WritingState()
+        self._state = WriteState()
         self._recent: deque[tuple[float, int]] = deque()
         self._thread: Thread | None = None
 
@@ -112,7 +112,7 @@ class Writing:
             self._state = replace(state, unread=state.unread + values, names=state.names.union(new))
 
     @property
-    def state(self) -> WritingState:
+    def state(self) -> WriteState:
         """What was written until now."""
         with self._changed:
             self._forget_old()
