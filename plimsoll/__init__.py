@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from plimsoll.api.connect import Connection, connect
     from plimsoll.api.read import ReadLogs, read
     from plimsoll.api.review import ReviewResult, review
-    from plimsoll.comparison.story import Answer
+    from plimsoll.comparison.summary import Answer
     from plimsoll.model.errors import Unreachable, Unusable
     from plimsoll.review.verdict import Verdict
 
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _PLACES = {
-    "Answer": "comparison.story",
+    "Answer": "comparison.summary",
     "ComparisonResult": "api.compare",
     "Connection": "api.connect",
     "ReadLogs": "api.read",

@@ -9,8 +9,8 @@ from pathlib import Path
 from plimsoll.api.inputs import Inputs, named_inputs
 from plimsoll.api.review import Options, reviewed
 from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.story import Answer, answer, story
-from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.signal_settings import checked
+from plimsoll.comparison.summary import Answer, answer, story
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter, as_options

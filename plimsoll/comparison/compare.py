@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from plimsoll.comparison.compared_signal import Compared, Outcome, judged
 from plimsoll.comparison.counters import Counters, counters
+from plimsoll.comparison.distribution_changes import Reshaped, failures, reshaped
 from plimsoll.comparison.hosts import Changed, Hosts, Key, set_differently
-from plimsoll.comparison.judging import Compared, Outcome, judged
 from plimsoll.comparison.levels import CommonPhase, Level, chosen_phase, common_phases
 from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
-from plimsoll.comparison.renamed import Lone, Pair, Proposal, pairs, proposals
 from plimsoll.comparison.run_to_run import LoadEffect
-from plimsoll.comparison.shapes import Reshaped, failures, reshaped
+from plimsoll.comparison.signal_pairs import Lone, Pair, Proposal, pairs, proposals
+from plimsoll.comparison.signal_settings import Treatments
 from plimsoll.comparison.thresholds import Thresholds, thresholds
-from plimsoll.comparison.treatments import Treatments
 from plimsoll.insights.insights import Insights
 from plimsoll.model.series import host_key
 from plimsoll.review.review import Review

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 
 from plimsoll.comparison.compare import Comparison
+from plimsoll.comparison.compared_signal import Compared, Outcome
 from plimsoll.comparison.counters import Counter
 from plimsoll.comparison.crossings import surprises
-from plimsoll.comparison.judging import Compared, Outcome
-from plimsoll.comparison.renamed import Proposal
+from plimsoll.comparison.distribution_changes import Reshaped, is_gathered
 from plimsoll.comparison.sentences import moved, place, title, told
-from plimsoll.comparison.shapes import Reshaped, is_gathered
+from plimsoll.comparison.signal_pairs import Proposal
 from plimsoll.insights.insight import News, SubjectKey
 from plimsoll.insights.insights import insights
 from plimsoll.model.remark import counted, listed

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.comparison.judging import Compared, Outcome, judged
+from plimsoll.comparison.compared_signal import Compared, Outcome, judged
 from plimsoll.comparison.levels import CommonPhase, Level
 from plimsoll.comparison.run_to_run import UNKNOWN_BUSY, LoadEffect
-from plimsoll.comparison.treatments import Treatment, Treatments
+from plimsoll.comparison.signal_settings import Treatment, Treatments
 from plimsoll.model.run import Phase
 from plimsoll.review.phases.load import Load, loads, moved
 from plimsoll.review.review import Review

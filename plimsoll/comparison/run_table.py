@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from plimsoll.analysis.filters import median
 from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.treatments import scaled_labels
+from plimsoll.comparison.signal_settings import scaled_labels
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from plimsoll.comparison.judging import Compared
-from plimsoll.comparison.shapes import MANY, Reshaped
+from plimsoll.comparison.compared_signal import Compared
+from plimsoll.comparison.distribution_changes import MANY, Reshaped
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import number, percent, quantity
 

@@ -11,7 +11,7 @@ from plimsoll.analysis.bootstrap import Difference, Interval, independent
 from plimsoll.analysis.change_points import ChangePoint, change_points
 from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import Level
-from plimsoll.comparison.treatments import Treatment, Treatments
+from plimsoll.comparison.signal_settings import Treatment, Treatments
 from plimsoll.model.log import Values
 from plimsoll.review.phases.load import loads
 from plimsoll.review.review import Review

@@ -196,13 +196,16 @@ class Section:
 Block: TypeAlias = Paragraph | Bullets | Facts | Figures | Table | ChartBlock | Curve | Statement | Section
 
 
+VerdictKind = Literal["healthy", "warning", "critical", "unknown", ""]
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The answer: a word, the sentence after it, and paragraphs below. `kind` is its colour."""
 
     word: str
     sentence: str
-    kind: Literal["healthy", "warning", "critical", "unknown", ""] = ""
+    kind: VerdictKind = ""
     paragraphs: tuple[Text, ...] = ()
 
 

@@ -31,6 +31,8 @@ def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
             return math.fsum(present) / len(present)
         case "max" | "min":
             return max(present) if signal.operation == "max" else min(present)
+        case _:
+            pass
     if len(present) < len(values):
         return None
     match signal.operation:

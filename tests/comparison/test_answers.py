@@ -7,8 +7,8 @@ import pytest
 
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.doubts import doubts
-from plimsoll.comparison.story import Answer, account, answer, story
-from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.signal_settings import checked
+from plimsoll.comparison.summary import Answer, account, answer, story
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
 from plimsoll.rules.load import load_signals

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plimsoll.comparison.story import Answer, answer, story
+from plimsoll.comparison.summary import Answer, answer, story
 from tests.simulators.trials import a_side, against
 from tests.simulators.web_and_sql import SQL, WEB, Build, slow
 

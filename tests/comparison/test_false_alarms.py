@@ -6,9 +6,9 @@ The signals of a run are 24, as compared at once; each seed is a comparison of r
 import numpy as np
 import pytest
 
-from plimsoll.comparison.judging import Compared, Outcome, judged
+from plimsoll.comparison.compared_signal import Compared, Outcome, judged
 from plimsoll.comparison.levels import Level
-from plimsoll.comparison.treatments import Treatment, Treatments
+from plimsoll.comparison.signal_settings import Treatment, Treatments
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals

@@ -7,8 +7,8 @@ import pytest
 
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.doubts import doubts, proposed
-from plimsoll.comparison.story import Answer, answer
-from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.signal_settings import checked
+from plimsoll.comparison.summary import Answer, answer
 from plimsoll.hosts.settings import CompareSettings
 from plimsoll.insights.insights import Insights
 from plimsoll.rules.load import load_signals

@@ -5,11 +5,11 @@ from functools import cache
 
 import pytest
 
+from plimsoll.comparison.compared_signal import Outcome
 from plimsoll.comparison.doubts import suspects
-from plimsoll.comparison.judging import Outcome
 from plimsoll.comparison.run_to_run import LoadEffect
-from plimsoll.comparison.story import Answer, answer, critical, story
-from plimsoll.comparison.treatments import Treatments
+from plimsoll.comparison.signal_settings import Treatments
+from plimsoll.comparison.summary import Answer, answer, critical, story
 from plimsoll.rules.load import load_signals
 from tests.simulators.trials import a_side, against
 from tests.simulators.web_and_sql import Build

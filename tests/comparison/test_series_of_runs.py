@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plimsoll.comparison.hosts import Key
-from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.trend import RunMeans, trend
 from plimsoll.hosts.settings import Settings
 from plimsoll.report.comparison.trend import junit, lines, markdown

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.insights.capacity.changes import Changes, parse_change
 from plimsoll.insights.capacity.find import capacity
 from plimsoll.insights.capacity.forecast import Growth, forecast
 from plimsoll.insights.capacity.json import document
 from plimsoll.insights.capacity.profiles.profile import Profile
+from plimsoll.insights.capacity.what_if import Changes, parse_change
 from plimsoll.insights.capacity.words import answer, growth_sentence, sentences
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Run

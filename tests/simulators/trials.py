@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.signal_settings import checked
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
 from plimsoll.rules.load import load_signals

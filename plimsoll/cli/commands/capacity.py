@@ -14,13 +14,13 @@ from plimsoll.cli import args
 from plimsoll.cli.console import print_remarks, width
 from plimsoll.cli.outputs import Outputs
 from plimsoll.hosts.objective import time_limits
-from plimsoll.insights.capacity.changes import Changes, parse_change
 from plimsoll.insights.capacity.document import blocks, page
 from plimsoll.insights.capacity.find import capacity as find_capacity
 from plimsoll.insights.capacity.forecast import Growth, asked, forecast
 from plimsoll.insights.capacity.json import asked_json, document, growth_json
 from plimsoll.insights.capacity.profiles.documented import documented, profile_blocks, profile_json
 from plimsoll.insights.capacity.profiles.profile import load_profile
+from plimsoll.insights.capacity.what_if import Changes, parse_change
 from plimsoll.insights.capacity.words import asked_sentences, growth_sentence
 from plimsoll.model.errors import Unusable
 from plimsoll.report.render.terminal import render_lines

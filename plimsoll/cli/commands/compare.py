@@ -15,7 +15,7 @@ from plimsoll.cli.long_work import use_memory_freely, working_on
 from plimsoll.cli.outputs import Outputs
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.doubts import doubts
-from plimsoll.comparison.story import Answer, answer
+from plimsoll.comparison.summary import Answer, answer
 from plimsoll.model.errors import Unusable
 from plimsoll.report.comparison.document import lines, suites
 from plimsoll.report.comparison.document import markdown as markdown_text

@@ -15,7 +15,7 @@ from plimsoll.cli import args
 from plimsoll.cli.commands.compare import FailOn, exit_status, write_comparison
 from plimsoll.cli.console import print_notice
 from plimsoll.cli.outputs import Outputs
-from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.trend import FEWEST, RunMeans, Trend
 from plimsoll.comparison.trend import trend as find_trend
 from plimsoll.model.errors import Unusable

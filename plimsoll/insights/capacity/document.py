@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.insights.capacity.find import Capacity, Limit, Range, ResourceCapacity
 from plimsoll.insights.capacity.levels import means
@@ -182,7 +183,7 @@ def _points(capacity: Capacity, values: Values, most: float, unit: str) -> tuple
     )
 
 
-def _line(loads: Values, values: Values, chosen: Values) -> tuple[tuple[float, float], ...]:
+def _line(loads: Values, values: Values, chosen: NDArray[np.bool_]) -> tuple[tuple[float, float], ...]:
     return tuple(zip(loads[chosen].tolist(), values[chosen].tolist(), strict=True))
 
 

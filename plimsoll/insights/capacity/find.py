@@ -12,14 +12,14 @@ import numpy as np
 
 from plimsoll.analysis.demand import FEWEST, Demand, demand, separable, together
 from plimsoll.insights.bottleneck import find as bottleneck_finder
-from plimsoll.insights.capacity.changes import Changes, changed
 from plimsoll.insights.capacity.levels import Level, MeasuredUsers, ProfileUsers, Users, levels, means, users_of
-from plimsoll.insights.capacity.observed import MEAN, Observed, observed
+from plimsoll.insights.capacity.observations import MEAN, Observed, observed
 from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.response import ResponseCurve, Station, longest_load, mean_response, response_curve
 from plimsoll.insights.capacity.saturation import Saturation, queues_inside, saturation
 from plimsoll.insights.capacity.verification import Check, Contradiction, check_of, contradictions
+from plimsoll.insights.capacity.what_if import Changes, changed
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
 from plimsoll.review.review import Review

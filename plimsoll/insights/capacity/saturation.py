@@ -8,7 +8,7 @@ import numpy as np
 from plimsoll.analysis.filters import median
 from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.capacity.levels import Level, means
-from plimsoll.insights.capacity.observed import Observed
+from plimsoll.insights.capacity.observations import Observed
 from plimsoll.model.log import Values
 
 # Our choices.

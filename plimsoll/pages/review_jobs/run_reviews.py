@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 
-from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.trend import Trend, trend
 from plimsoll.hosts import settings
 from plimsoll.pages.review_jobs.jobs import Job, Jobs, ReviewSetup, ToCompare, ToReview, Upload

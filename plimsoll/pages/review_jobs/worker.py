@@ -21,7 +21,7 @@ import psutil
 from pydantic import BaseModel
 
 from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.trend import RunMeans
 from plimsoll.hosts import settings
 from plimsoll.hosts.run_to_store import run_to_store

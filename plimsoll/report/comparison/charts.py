@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from plimsoll.charts.chart import Chart, Charts, Limit, Line
 from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.judging import Compared
+from plimsoll.comparison.compared_signal import Compared
 from plimsoll.comparison.sentences import place
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.compared_signal import DIFFERENT, Compared, Outcome
 from plimsoll.comparison.crossings import crossings
 from plimsoll.comparison.doubts import counter_text, doubts, not_compared, proposed
-from plimsoll.comparison.judging import DIFFERENT, Compared, Outcome
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, change_text, moved, place, title, told
-from plimsoll.comparison.story import ANSWERS, Answer, account, answer, critical, story, unchanged
+from plimsoll.comparison.summary import ANSWERS, Answer, account, answer, critical, story, unchanged
 from plimsoll.model.document import (
     Block,
     Bullets,
@@ -21,7 +21,9 @@ from plimsoll.model.document import (
     Section,
     Suite,
     Table,
+    Text,
     Verdict,
+    VerdictKind,
 )
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
@@ -47,7 +49,11 @@ TITLES = {
     Outcome.UNCLEAR: "Too few samples to tell",
     Outcome.SAME: "No difference that matters",
 }
-_KINDS: Mapping[Answer, str] = {Answer.WORSE: "critical", Answer.NOT_WORSE: "healthy", Answer.UNKNOWN: "unknown"}
+_KINDS: Mapping[Answer, VerdictKind] = {
+    Answer.WORSE: "critical",
+    Answer.NOT_WORSE: "healthy",
+    Answer.UNKNOWN: "unknown",
+}
 _ROWS = {Outcome.REGRESSION: 20, Outcome.IMPROVEMENT: 10, Outcome.CHANGE: 8, Outcome.LOAD: 5, Outcome.SPREAD: 5}
 _BRIEF_ROWS = {Outcome.REGRESSION: 8, Outcome.IMPROVEMENT: 5, Outcome.CHANGE: 3, Outcome.SPREAD: 3}
 _DRAWN = {Outcome.REGRESSION: 10, Outcome.IMPROVEMENT: 4, Outcome.CHANGE: 3}
@@ -248,9 +254,9 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
     thresholds, most = comparison.thresholds, _BRIEF_CROSSED if brief else _MOST_CROSSED
     for side, findings in ((comparison.second, thresholds.only_second), (comparison.first, thresholds.only_first)):
         if findings:
-            items = tuple((("", one.rule.severity), f" {breach_sentence(one)}") for one in findings[:most])
-            hidden = max(0, len(findings) - most)
-            yield Section(f"Limits crossed only in {side.called}", (Bullets(items),), hidden=hidden, what="limits")
+            items: list[Text] = [(("", one.rule.severity), f" {breach_sentence(one)}") for one in findings[:most]]
+            heading, hidden = f"Limits crossed only in {side.called}", max(0, len(findings) - most)
+            yield Section(heading, (Bullets(tuple(items)),), hidden=hidden, what="limits")
     texts = (
         ("Crossed in both", [second for _, second in thresholds.both]),
         ("Crossed in one run, and not judged in the other", list(thresholds.unjudged)),

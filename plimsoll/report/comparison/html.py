@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from plimsoll.comparison.compare import Comparison
-from plimsoll.comparison.story import ANSWERS, answer
+from plimsoll.comparison.summary import ANSWERS, answer
 from plimsoll.model.document import Block, Document, Section, Verdict
 from plimsoll.model.times import Zone
 from plimsoll.report.comparison.charts import Overlaid

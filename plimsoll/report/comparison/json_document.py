@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from plimsoll.comparison.compare import Comparison
+from plimsoll.comparison.compared_signal import Outcome
 from plimsoll.comparison.doubts import doubts
-from plimsoll.comparison.judging import Outcome
 from plimsoll.comparison.run_table import run_table
-from plimsoll.comparison.story import answer, story
+from plimsoll.comparison.summary import answer, story
 from plimsoll.model.json_part import JsonPart, OptionalInstant, attribute
 from plimsoll.model.run import Phase
 from plimsoll.model.times import iso

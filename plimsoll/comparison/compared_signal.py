@@ -20,7 +20,7 @@ from plimsoll.analysis.dependence import LEAST
 from plimsoll.analysis.significance import RankTest, holm, rank_test, shift
 from plimsoll.comparison.levels import Level
 from plimsoll.comparison.run_to_run import SAME, Band, weight
-from plimsoll.comparison.treatments import Treatment
+from plimsoll.comparison.signal_settings import Treatment
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 

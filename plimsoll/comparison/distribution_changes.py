@@ -14,7 +14,7 @@ import numpy as np
 from plimsoll.analysis.bootstrap import Difference, estimate, independent
 from plimsoll.analysis.filters import median, median_filter
 from plimsoll.analysis.significance import holm
-from plimsoll.comparison.judging import FALSE_ALARMS, Compared, Outcome
+from plimsoll.comparison.compared_signal import FALSE_ALARMS, Compared, Outcome
 from plimsoll.comparison.levels import Level
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples

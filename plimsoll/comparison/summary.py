@@ -3,12 +3,12 @@
 from enum import StrEnum
 
 from plimsoll.comparison.compare import Comparison
+from plimsoll.comparison.compared_signal import MOST_RUNS, Compared, Outcome
 from plimsoll.comparison.crossings import crossings
+from plimsoll.comparison.distribution_changes import Reshaped
 from plimsoll.comparison.doubts import doubts, hidden, length_remark, news, suspects
-from plimsoll.comparison.judging import MOST_RUNS, Compared, Outcome
 from plimsoll.comparison.sentences import by_signal, interval, levels, moved, place, title, told
-from plimsoll.comparison.shapes import Reshaped
-from plimsoll.comparison.treatments import resources
+from plimsoll.comparison.signal_settings import resources
 from plimsoll.insights.insights import insights
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.value_text import percent, quantity
