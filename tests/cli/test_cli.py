@@ -1,7 +1,5 @@
 """The command line as a whole."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -17,14 +15,6 @@ HEAVY = {"influxdb_client", "jinja2", "numpy", "polars", "pydantic", "rich", "ya
 def a_log(path):
     path.write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\System\\Threads"\n"01/15/2008 10:00:00.000","7"\n')
     return path
-
-
-def test_help_does_not_wait_for_what_it_does_not_use():
-    code = "import sys; import plimsoll.cli.cli; print(*{name.partition('.')[0] for name in sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert "typer" in loaded
-    assert not loaded & HEAVY
 
 
 def commands(command, *names):
@@ -55,23 +45,12 @@ def test_an_option_that_is_empty_is_not_ignored(plimsoll, tmp_path, option):
     assert "it is empty" in line or "no file is named" in line
 
 
-def test_no_folder_is_not_the_one_we_are_in(plimsoll, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert "no file is named" in one_line(plimsoll("demo", "--out", ""))
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     "name", ["foo", "rot13", "base64", "hex", "idna", "unicode_escape", "raw_unicode_escape", "punycode", "undefined"]
 )
 def test_an_encoding_that_no_log_has(plimsoll, tmp_path, name):
     line = one_line(plimsoll("show", a_log(tmp_path / "log.csv"), "--encoding", name))
     assert f'"{name}" is not an encoding of text that is known' in line
-
-
-@pytest.mark.parametrize("name", ["cp1250", "UTF-8", "latin_1", "cp932", "utf_8_sig"])
-def test_an_encoding_that_a_log_may_have(plimsoll, tmp_path, name):
-    assert plimsoll("show", a_log(tmp_path / "log.csv"), "--encoding", name).status == 0
 
 
 @pytest.mark.parametrize(
@@ -108,13 +87,6 @@ def test_a_zone_that_is_refused(plimsoll, tmp_path, zone, said):
 )
 def test_a_call_that_is_wrong_is_told_in_one_line(plimsoll, arguments, said):
     assert one_line(plimsoll("convert", "x", *arguments)).endswith(said)
-
-
-def test_a_part_of_a_log_that_ends_before_it_begins(plimsoll, tmp_path):
-    log, out = a_log(tmp_path / "log.csv"), tmp_path / "out.csv"
-    line = one_line(plimsoll("convert", log, "--as", "csv", "--out", out, "--from", "2008-01-16", "--to", "2008-01-15"))
-    assert line == "plimsoll: --to 2008-01-15 is before --from 2008-01-16"
-    assert not out.exists()
 
 
 def test_a_part_of_a_log_in_an_hour_that_comes_twice(plimsoll, tmp_path):
@@ -160,15 +132,6 @@ def test_folders_in_a_folder_are_not_looked_into_and_that_is_told(plimsoll, tmp_
     named = [tmp_path / name for name in ("a", "b", "c")]
     assert f"1 folder inside not looked into ({tmp_path / 'd'})" in plimsoll("show", tmp_path, *named).err
     assert "not looked into" not in plimsoll("show", *named).err
-
-
-def test_a_part_without_rows_is_told_in_the_zone_that_was_asked_for(plimsoll, tmp_path):
-    log, out = a_log(tmp_path / "log.csv"), tmp_path / "out.csv"
-    asked = ("--from", "2030-01-01", "--zone", "Europe/Berlin")
-    assert one_line(plimsoll("convert", log, "--as", "csv", "--out", out, *asked)) == (
-        f"plimsoll: {log}: has no rows from 2030-01-01 00:00:00: it reaches from 2008-01-15 11:00:00 to "
-        "2008-01-15 11:00:00 (Europe/Berlin, UTC+01:00); choose times in between"
-    )
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import time
 
 import pytest
@@ -118,32 +116,3 @@ def test_a_live_range_of_a_day_to_come_is_told(plimsoll, bucket, monkeypatch):
         2,
         "plimsoll: --to 10:00 is before --from 12:00; it is 2023-11-14 22:13:20, before it is 10:00 once more\n",
     )
-
-
-@pytest.mark.parametrize("span", [["--from", "0001-01-01"], ["--to", "9999-12-31", "--from", "2020-01-01"]])
-def test_a_range_may_be_as_long_as_one_likes(plimsoll, bucket, monkeypatch, span):
-    for setting in ("url", "org", "bucket", "token"):
-        monkeypatch.setenv(f"INFLUX_{setting.upper()}", getattr(bucket, setting))
-    points(bucket, "web1", *range(0, 240, 10))
-    assert plimsoll("review", "live:", *span).status == 0
-
-
-def test_a_range_that_ends_before_it_begins_is_told(plimsoll, bucket, monkeypatch):
-    for setting in ("url", "org", "bucket", "token"):
-        monkeypatch.setenv(f"INFLUX_{setting.upper()}", getattr(bucket, setting))
-    outcome = plimsoll("review", "live:", "--from", "2024-01-02", "--to", "2024-01-01")
-    assert outcome.status == 2
-    assert "before --from" in outcome.err
-
-
-def test_a_reader_who_goes_away_is_no_failure(tmp_path, request):
-    log = request.config.rootpath / "examples" / "messaging" / "healthy"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "plimsoll", "review", str(log)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert process.stdout
-    process.stdout.close()
-    assert process.wait(timeout=300) == 0
-    assert process.stderr
-    assert b"Traceback" not in process.stderr.read()
-    process.stderr.close()

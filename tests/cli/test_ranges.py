@@ -107,12 +107,5 @@ def test_a_steady_state_does_not_go_on_into_a_day_that_is_not_reached(plimsoll, 
     )
 
 
-def test_no_other_word_ends_a_range(plimsoll, tmp_path):
-    log = a_log(tmp_path / "log.csv")
-    for command in (["show"], ["review"], ["convert", "--as", "csv", "--out", "y"]):
-        done = plimsoll(*command, log, "--until", "10:00")
-        assert (done.status, done.err.partition(":")[2][:24]) == (2, " No such option: --until")
-
-
 def test_the_version_is_told(plimsoll):
     assert plimsoll("--version") == (0, "plimsoll 0.1.0\n", "")

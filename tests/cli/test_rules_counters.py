@@ -6,8 +6,6 @@ from collections import Counter
 
 import pytest
 
-from plimsoll.export.counters.counters import Counters
-from plimsoll.model.errors import Unusable
 from plimsoll.model.names import measurement, shipped
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.rules.load import load_packs, load_signals
@@ -85,28 +83,6 @@ def test_a_host_recorded_by_the_list_has_every_signal(paths):
     assert missing == {name for name, objects in on_windows.items() if objects and set(objects) <= OF_OLD}
 
 
-def test_every_counter_of_the_list_is_of_a_signal(paths):
-    for path in paths():
-        assert found_in([path]), path
-
-
-def test_nothing_is_recorded_twice(paths):
-    recorded = paths()
-    assert max(Counter(str(path).casefold() for path in recorded).values()) == 1
-    whole = {(path.object, path.counter) for path in recorded if path.instance == "*"}
-    assert [path for path in recorded if path.instance != "*" and (path.object, path.counter) in whole] == []
-    by_counter = {}
-    for path in recorded:
-        by_counter.setdefault(path.counter, set()).add(path.object)
-    assert by_counter["% Processor Time"] == {"Processor Information", "Process"}
-    assert by_counter["Avg. Disk sec/Read"] == {"PhysicalDisk"}
-    assert by_counter["Bytes Total/sec"] == {"Network Interface", "Server"}
-    assert {"Available Bytes"} == {
-        one for one in by_counter if one.startswith("Available ") and "Memory" in by_counter[one]
-    }
-    assert {path.object for path in recorded} & OF_OLD == set()
-
-
 def test_of_programs_every_version_is_recorded(paths):
     objects = {path.object for path in paths("--only", "messaging")}
     assert {"LC:USrv - 00 - DBStore", "LS:USrv - 01 - DBStore", "LS:USrv - DBStore"} <= objects
@@ -142,11 +118,6 @@ def test_a_list_is_for_programs_of_windows_and_its_reasons_are_told_beside_it(pl
     assert printed.splitlines() == written.decode().splitlines()
 
 
-def test_a_list_of_other_than_ascii_letters_is_refused():
-    with pytest.raises(Unusable, match="ASCII"):
-        Counters((CounterPath(None, "Gerät", None, "Last"),)).as_list()
-
-
 def test_a_template_holds_what_the_published_schema_has_and_nothing_a_dll_has_to_say(plimsoll, tmp_path):
     file = tmp_path / "set.xml"
     plimsoll("rules", "counters", "--as", "logman", "--interval", "30s", "--instance", "A", "--out", file)
@@ -162,10 +133,6 @@ def test_a_template_holds_what_the_published_schema_has_and_nothing_a_dll_has_to
     assert int(said["SegmentMaxSize"] or 0) in range(1, 2048)  # what Windows has for logs
     listed = plimsoll("rules", "counters", "--instance", "A").out.splitlines()
     assert [one.text for one in collector.findall("Counter")] == listed
-
-
-def test_samples_of_a_template_lie_15_s_apart_as_windows_has_it(plimsoll):
-    assert "<SampleInterval>15</SampleInterval>" in plimsoll("rules", "counters", "--as", "logman").out
 
 
 def test_in_telegraf_no_object_silences_another(plimsoll):

@@ -120,33 +120,10 @@ def test_the_name_of_a_log_is_shown_in_one_line_whatever_is_in_it(plimsoll, tmp_
     assert plimsoll("show", log).out.splitlines()[0] == f"{tmp_path}/[red]a\\nb\\x1b[1m.csv"
 
 
-def test_json_does_not_take_the_place_of_the_log(plimsoll, tmp_path):
-    log = a_log(tmp_path / "log.csv", [row(0, 1, 2, 3)])
-    before = log.read_bytes()
-    done = plimsoll("show", log, "--json", log)
-    assert (done.status, log.read_bytes()) == (2, before)
-    assert "is one of the logs; name another file to write to" in done.err
-
-
-def test_json_does_not_take_the_place_of_another_file_that_was_named(plimsoll, tmp_path):
-    log, names = a_log(tmp_path / "log.csv", [row(0, 1, 2, 3)]), tmp_path / "names.yaml"
-    names.write_text("objects: {Suoritin: Processor}\n")
-    done = plimsoll("show", log, "--names", names, "--json", names)
-    assert (done.status, names.read_text()) == (2, "objects: {Suoritin: Processor}\n")
-    assert done.err == f"plimsoll: {names}: is read by this call; name another file to write to\n"
-
-
 def test_an_object_after_two_backslashes(plimsoll, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\\\Job(0)\\Steps"\n"01/15/2008 10:00:00.000","1"\n')
     assert plimsoll("show", log).out.splitlines()[8:10] == ["  Job (0)", "    Steps"]
-
-
-def test_the_name_of_a_log_need_not_be_utf_8(plimsoll, tmp_path):
-    log = a_log(tmp_path / "a\udcff.csv", [row(0, 1, 2, 3)])
-    assert plimsoll("show", log, "--json", tmp_path / "x.json").status == 0
-    (found,) = json.loads((tmp_path / "x.json").read_text())
-    assert found["path"] == f"{tmp_path}/a?.csv"
 
 
 NAMES = ["% Disk Time", "Avg. Disk Queue Length", "Current Disk Queue Length", "Disk Reads/sec", "% Idle Time"]
@@ -172,18 +149,3 @@ def test_on_a_terminal_lines_are_parted_between_words_and_nothing_is_lost(plimso
     assert max(map(cells, shown)) <= width
     assert " ".join(" ".join(shown).split()) == " ".join(f"{piped.out} {piped.err}".split())
     assert max(map(cells, piped.out.splitlines())) > 100
-
-
-def test_on_a_terminal_a_name_of_a_list_stays_whole(tmp_path):
-    shown = on_a_terminal(60, "show", a_wide_log(tmp_path / "log.csv"))
-    at = next(at for at, line in enumerate(shown) if line.startswith("    % Disk Time"))
-    assert shown[at : at + 2] == [
-        "    % Disk Time, Avg. Disk Queue Length,",
-        "    Current Disk Queue Length, Disk Reads/sec, % Idle Time",
-    ]
-
-
-def test_a_word_wider_than_the_terminal_is_left_whole(tmp_path):
-    log = a_log(tmp_path / ("a" * 70 + ".csv"), [row(0, 1, 2, 3)])
-    assert on_a_terminal(20, "show", log)[0] == str(log)
-    assert "  host      H" in on_a_terminal(20, "show", log)

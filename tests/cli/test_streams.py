@@ -83,23 +83,6 @@ def test_a_file_name_is_no_pattern(plimsoll, tmp_path):
     assert "Threads=222.0" in out.read_text()
 
 
-@pytest.mark.parametrize(
-    "call", [[], ["review"], ["bogus"], ["show", "--odd", "x"], ["convert", "x", "--as", "pdf", "--out", "y"]]
-)
-def test_a_call_that_is_wrong_says_so(plimsoll, call):
-    done = plimsoll(*call)
-    assert (done.status, done.out) == (2, "")
-    assert done.err.startswith(("plimsoll: ", "Usage: "))
-
-
-def test_names_are_shown_as_they_are(plimsoll, tmp_path):
-    log = tmp_path / "log.csv"
-    log.write_text(
-        '"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Process(:cd: [bold]\x1b[31m)\\Handle Count"\n"01/15/2008 10:00:00.000","1"\n'
-    )
-    assert ":cd: [bold]\\x1b[31m" in plimsoll("show", log).out
-
-
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="Windows has no such device")
 def test_nothing_but_the_log_goes_where_it_is_written(tmp_path):
     out = tmp_path / "out.lp"
