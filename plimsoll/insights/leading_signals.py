@@ -16,12 +16,12 @@ _TOTAL = "_total"
 
 def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
     """The samples of a signal: of each host the instances that reach highest, and no totals of recorded instances."""
-    for host, some in _by_host(review.signals.of(name)).items():
+    for host, items in _by_host(review.signals.of(name)).items():
         if name.endswith(_TOTAL) and _has_instances(review, name, host):
             continue
-        if len(some) > _MOST:
-            some.sort(key=lambda one: -float(one[1].present.values.max()))
-        yield from some[:_MOST]
+        if len(items) > _MOST:
+            items.sort(key=lambda pair: -float(pair[1].present.values.max()))
+        yield from items[:_MOST]
 
 
 def plain(signals: Mapping[str, Signal]) -> Iterator[tuple[str, Signal]]:
@@ -31,9 +31,9 @@ def plain(signals: Mapping[str, Signal]) -> Iterator[tuple[str, Signal]]:
             yield name, signal
 
 
-def _by_host(every: Mapping[Subject, Samples]) -> dict[str, list[tuple[Subject, Samples]]]:
+def _by_host(entries: Mapping[Subject, Samples]) -> dict[str, list[tuple[Subject, Samples]]]:
     hosts: dict[str, list[tuple[Subject, Samples]]] = {}
-    for subject, samples in every.items():
+    for subject, samples in entries.items():
         hosts.setdefault(host_key(subject.host), []).append((subject, samples))
     return hosts
 
@@ -43,8 +43,8 @@ def _has_instances(review: Review, name: str, host: str) -> bool:
     signals = review.question.signals
     family = name.partition(".")[0] + "."
     return any(
-        one.instances == "each" and one.unit == signals[name].unit and review.signals.on(other, host)
-        for other, one in signals.items()
+        signal.instances == "each" and signal.unit == signals[name].unit and review.signals.on(other, host)
+        for other, signal in signals.items()
         if other.startswith(family)
     )
 

@@ -43,32 +43,36 @@ class FirstScreen:
     named: Evidence | None
 
 
-def first_screen(found: Insights) -> FirstScreen:
+def first_screen(result: Insights) -> FirstScreen:
     """What to say first of a review: of a healthy one how near it came to its limits, of others what caused it."""
-    is_healthy, named = found.review.verdict == Verdict.HEALTHY, _named(found)
-    found = _of_one_system(found)
-    crossed = _one_per_signal(_severe(found.review))
-    shown = list(_evidence_of(found.review, named, crossed)) if named is not None else []
+    is_healthy, named = result.review.verdict == Verdict.HEALTHY, _named(result)
+    result = _of_one_system(result)
+    crossed = _one_per_signal(_severe(result.review))
+    shown = list(_evidence_of(result.review, named, crossed)) if named is not None else []
     return FirstScreen(
-        cause="" if is_healthy else _cause(found, crossed),
+        cause="" if is_healthy else _cause(result, crossed),
         evidence=shown[:_MOST],
-        next=" ".join((*_steps(found), *_look_at(found, crossed))),
+        next=" ".join((*_steps(result), *_look_at(result, crossed))),
         named=shown[0] if shown else None,
     )
 
 
-def _named(found: Insights) -> Finding | LimitedValue | None:
+def _named(result: Insights) -> Finding | LimitedValue | None:
     """What the verdict's sentence is about: the worst crossing, what came closest, or what a doubt names."""
-    review = found.review
+    review = result.review
     match review.verdict:
         case Verdict.NOT_HEALTHY:
-            return _severe(_of_one_system(found).review)[0]
+            return _severe(_of_one_system(result).review)[0]
         case Verdict.HEALTHY:
             return closest_of(review.findings)
         case Verdict.UNKNOWN:
-            about = (one.about for one in review.doubts if one.about)
-            shown = (one.doubted_value(found.of(one)) for one in insights() if one.doubted_value and review.told)
-            return next(about, None) or next((one for one in shown if one), None)
+            about = (doubt.about for doubt in review.doubts if doubt.about)
+            shown = (
+                insight.doubted_value(result.of(insight))
+                for insight in insights()
+                if insight.doubted_value and review.told
+            )
+            return next(about, None) or next((limited_value for limited_value in shown if limited_value), None)
 
 
 def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequence[Finding]) -> Iterator[Evidence]:
@@ -79,57 +83,61 @@ def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequenc
     yield from map(_evidence, _one_per_signal((*findings, *(crossed or _nearest(review)))))
 
 
-def _of_one_system(found: Insights) -> Insights:
+def _of_one_system(result: Insights) -> Insights:
     """Of hosts that are no system, what is known of the one with the worst crossing, or that an insight names: what
     one of them does is no evidence of what another suffers from.
     """
-    review = found.review
+    review = result.review
     if not review.is_apart or review.verdict == Verdict.HEALTHY:
-        return found
-    hosts = [one.subject.host for one in _severe(review) if one.subject] or [host for _, host in _short(found)]
-    return Insights(review.only(hosts[0])) if hosts else found
+        return result
+    hosts = [finding.subject.host for finding in _severe(review) if finding.subject] or [
+        host for _, host in _short(result)
+    ]
+    return Insights(review.only(hosts[0])) if hosts else result
 
 
 def _severe(review: Review) -> list[Finding]:
-    return [one for one in review.of(*CROSSED) if one.severe]
+    return [finding for finding in review.of(*CROSSED) if finding.severe]
 
 
-def _short(found: Insights) -> list[tuple[str, str]]:
+def _short(result: Insights) -> list[tuple[str, str]]:
     """The resources that insights name as the cause, and their hosts."""
-    return [named for one in insights() if one.short and (named := one.short(found.of(one)))]
+    return [named for insight in insights() if insight.short and (named := insight.short(result.of(insight)))]
 
 
-def _cause(found: Insights, crossed: Sequence[Finding]) -> str:
+def _cause(result: Insights, crossed: Sequence[Finding]) -> str:
     """What caused it; where no insight tells, what the rule of the worst crossing says of it.
 
     Empty if the headline says it: it is the doubt about a run that crossed no limit.
     """
-    text = " ".join(_causes(found)) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
-    said = text.removesuffix(".").casefold() in found.review.answer.casefold()
-    return "" if said else text
+    text = " ".join(_causes(result)) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
+    matches = text.removesuffix(".").casefold() in result.review.answer.casefold()
+    return "" if matches else text
 
 
-def _causes(found: Insights) -> Iterator[str]:
-    for one in insights():
-        if one.summary and (text := one.summary(found.of(one))):
+def _causes(result: Insights) -> Iterator[str]:
+    for insight in insights():
+        if insight.summary and (text := insight.summary(result.of(insight))):
             yield text
 
 
-def _steps(found: Insights) -> Iterator[str]:
-    for one in insights():
-        if one.step and (text := one.step(found.of(one))):
+def _steps(result: Insights) -> Iterator[str]:
+    for insight in insights():
+        if insight.step and (text := insight.step(result.of(insight))):
             yield text
 
 
 def _one_per_signal(findings: Sequence[Finding]) -> list[Finding]:
-    seen: set[str] = set()
-    return [one for one in findings if one.rule.signal not in seen and not seen.add(one.rule.signal)]
+    items: set[str] = set()
+    return [finding for finding in findings if finding.rule.signal not in items and not items.add(finding.rule.signal)]
 
 
 def _nearest(review: Review) -> list[Finding]:
     """Findings that held, the one with the least room left first."""
-    held = (one for one in review.of(Outcome.HELD) if one.margin is not None and not one.signal.fact)
-    return sorted((one for one in held if one.severe), key=nearness)
+    findings = (
+        finding for finding in review.of(Outcome.HELD) if finding.margin is not None and not finding.signal.fact
+    )
+    return sorted((finding for finding in findings if finding.severe), key=nearness)
 
 
 def _evidence(finding: Finding) -> Evidence:
@@ -144,24 +152,28 @@ def _evidence_of_insight(shown: LimitedValue) -> Evidence:
     return Evidence(value, limit, shown.what, shown.value, shown.healthy)
 
 
-def _look_at(found: Insights, crossed: Sequence[Finding]) -> Iterator[str]:
+def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:
     """What to look at, or to record if none of it was: by the rule of what is the cause, then of the worst crossing."""
     if not crossed:
         return
-    review, signals = found.review, found.review.question.signals
+    review, signals = result.review, result.review.question.signals
     host = crossed[0].subject.host if crossed[0].subject else ""
-    rules = [one.rule for one in (*_of_the_cause(found, crossed)[:1], crossed[0])]
-    known = [name for name in dict.fromkeys(name for rule in rules for name in rule.look_at) if name in signals]
-    recorded = [name for name in known if review.signals.on(name, host)]
-    if known:
-        titles = ", ".join(signals[name].title for name in (recorded or known)[:_MOST_NEXT])
+    rules = [finding.rule for finding in (*_of_the_cause(result, crossed)[:1], crossed[0])]
+    names = [name for name in dict.fromkeys(name for rule in rules for name in rule.look_at) if name in signals]
+    recorded = [name for name in names if review.signals.on(name, host)]
+    if names:
+        titles = ", ".join(signals[name].title for name in (recorded or names)[:_MOST_NEXT])
         yield f"{'Look at' if recorded else 'Record'} next: {titles}."
 
 
-def _of_the_cause(found: Insights, crossed: Sequence[Finding]) -> list[Finding]:
+def _of_the_cause(result: Insights, crossed: Sequence[Finding]) -> list[Finding]:
     """The crossings of limits on the resource that an insight names as the cause."""
-    causes = {(resource, host_key(host)) for resource, host in _short(found)}
-    return [one for one in crossed if one.subject and (_resource(one), host_key(one.subject.host)) in causes]
+    causes = {(resource, host_key(host)) for resource, host in _short(result)}
+    return [
+        finding
+        for finding in crossed
+        if finding.subject and (_resource(finding), host_key(finding.subject.host)) in causes
+    ]
 
 
 def _resource(finding: Finding) -> str | None:

@@ -68,17 +68,17 @@ def _files(review: Review) -> list[Any]:
         ]
 
 
-def _is_steady(found: FoundPhases) -> bool | None:
-    return bool(found.phases) if found.known else None
+def _is_steady(found_phases: FoundPhases) -> bool | None:
+    return bool(found_phases.phases) if found_phases.known else None
 
 
-def _phases(found: Insights) -> list[Any]:
-    review = found.review
+def _phases(result: Insights) -> list[Any]:
+    review = result.review
     return [with_fields(phase, by_hand=review.phases_found is None) for phase in review.phases]
 
 
-def _phases_found(found: Insights) -> Any:
-    review = found.review
+def _phases_found(result: Insights) -> Any:
+    review = result.review
     if review.phases_found is None:
         return None
     before = dict.fromkeys(map(subject_title, review.before_steady))
@@ -121,12 +121,12 @@ def _counts(findings: Sequence[Finding]) -> dict[str, int]:
     }
 
 
-def _result(insight: Insight[Any], found: Insights) -> Any:
-    return found.of(insight)
+def _result(insight: Insight[Any], result: Insights) -> Any:
+    return result.of(insight)
 
 
-def _statistics(found: Insights) -> list[Any]:
-    review = found.review
+def _statistics(result: Insights) -> list[Any]:
+    review = result.review
     return [with_fields(statistic, host=review.host_of(statistic.series)) for statistic in review.statistics]
 
 
@@ -440,13 +440,13 @@ class _Judged(JsonPart):
     )
     headline: str = attribute("review.headline")
     doubts: list[str] = attribute(
-        lambda found: [doubt.sentence for doubt in found.review.doubts],
+        lambda result: [doubt.sentence for doubt in result.review.doubts],
         "Why the run is not known to be healthy although nothing was crossed.",
     )
     coverage: CoveragePart = attribute("review.coverage")
     groups: list[GroupPart] = attribute("review.groups", "What was crossed, worst first; what the headline counts.")
     counts: dict[str, int] = attribute(
-        lambda found: _counts(found.review.findings),
+        lambda result: _counts(result.review.findings),
         "Entries of `rules` by state; those that are crossed or often crossed by severity.",
     )
     log: LogPart = attribute("review")

@@ -56,26 +56,26 @@ def _check(findings: Sequence[Finding], why: str, zone: Zone) -> Check:
     """One rule on one host: the findings of all instances, worst first."""
     first = findings[0]
     crossed = [finding for finding in findings if finding.outcome in CROSSED]
-    details, others = tuple(_details(crossed, zone)), tuple(_other_findings(findings))
+    details, items = tuple(_details(crossed, zone)), tuple(_other_findings(findings))
     name = f"{first.rule.id} on {first.subject.host}" if first.subject else first.rule.id
     longest = max(sum(crossing.duration for crossing in finding.counted) for finding in findings) / SECOND
     if any(finding.severe for finding in crossed):
-        more = f" (and {len(crossed) - 1} more)" if len(crossed) > 1 else ""
-        message = f"{breach_sentence(crossed[0])}{more}"
-        return Check(first.pack.pack, name, "failed", first.rule.severity, message, details, others, longest)
+        text = f" (and {len(crossed) - 1} more)" if len(crossed) > 1 else ""
+        message = f"{breach_sentence(crossed[0])}{text}"
+        return Check(first.pack.pack, name, "failed", first.rule.severity, message, details, items, longest)
     if not any(finding.outcome in JUDGED for finding in findings):
         return Check(first.pack.pack, name, "skipped", message=_reasons(findings, why))
-    return Check(first.pack.pack, name, output=(*details, *others), duration_s=longest)
+    return Check(first.pack.pack, name, output=(*details, *items), duration_s=longest)
 
 
 def _details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:
     """Every breach of every instance: when, how long, worst, threshold; then the sources."""
     for finding in crossed:
         yield f"{finding.signal.title}, {place(finding)}: threshold {threshold(finding)}{in_phase(finding)}"
-        for one in finding.counted:
-            when = f"{zone.span(one.start, one.end)} ({lasted(one.duration)})"
-            yield f"  {when}, worst {worst_text(finding, one.worst)}"
-            if processes := used_by(finding, one.start):
+        for crossing in finding.counted:
+            when = f"{zone.span(crossing.start, crossing.end)} ({lasted(crossing.duration)})"
+            yield f"  {when}, worst {worst_text(finding, crossing.worst)}"
+            if processes := used_by(finding, crossing.start):
                 yield f"    {processes}"
         yield from (f"  {note}" for note in finding.notes)
     if crossed:

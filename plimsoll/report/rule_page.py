@@ -91,7 +91,7 @@ def source_text(source: Source) -> str:
         where = f"measurement `{source.measurement}`, {_field(source)}" + (f", where {tags}" if tags else "")
         where += f", for each `{source.instance}`" if source.instance else ""
         where += f", the host being `{source.host}`" if source.host else ""
-    where += f", without {' and '.join(f'`{one}`' for one in source.but)}" if source.but else ""
+    where += f", without {' and '.join(f'`{name}`' for name in source.but)}" if source.but else ""
     shared = f"for each {counted_by(source.per, 1)} of the host" if source.per else ""
     parts = [where, _growing(source), _transform(source.transform), shared]
     return ", ".join(part for part in parts if part)
@@ -145,8 +145,8 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
             "info": "where that is not known it is judged as a note (info)",
             "skip": "where that is not known it does not apply",
         }
-        others = "; on others it is a note (info)" if rule.where_outside == "info" else ""
-        yield f"- Only for {hosts_text(rule)}{others}; {otherwise[rule.where_unknown]}."
+        result = "; on others it is a note (info)" if rule.where_outside == "info" else ""
+        yield f"- Only for {hosts_text(rule)}{result}; {otherwise[rule.where_unknown]}."
     if rule.drive:
         yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
     if rule.phase:
@@ -200,15 +200,15 @@ def _derivation(derived: Derivation, signals: Signals) -> str:
 
 def _weights(derived: Derivation, signals: Signals) -> str:
     """`; Disk writes count 2 times with raid = 1 or 10, 4 times with raid = 5, else once`."""
-    said = ""
+    result = ""
     for name, weight in derived.weights.items():
         by_times: dict[float, list[int]] = {}
         for value, times in weight.values.items():
             if times != weight.unknown:
                 by_times.setdefault(times, []).append(value)
         parts = [f"{times:g} times with {weight.by} = {' or '.join(map(str, of))}" for times, of in by_times.items()]
-        said += f"; {signals[name].title} count {', '.join(parts)}, else {counted(round(weight.unknown), 'time')}"
-    return said
+        result += f"; {signals[name].title} count {', '.join(parts)}, else {counted(round(weight.unknown), 'time')}"
+    return result
 
 
 def _transform(transform: Transform) -> str:

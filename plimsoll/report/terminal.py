@@ -52,40 +52,40 @@ _ROOMS = (
 
 
 def lines(
-    found: Insights, zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = False
+    insights: Insights, zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = False
 ) -> Iterator[Line]:
     """The review line by line: at most 40 rows of a terminal for one host and 60 for many, or `all_of_it`.
 
     Times are in `zone`, by default the log's own. Tables fit the `width`; without one, the lines are for no terminal.
     """
-    zone = zone or found.review.zone
+    zone = zone or insights.review.zone
     if all_of_it:
-        yield from answer(found, zone)
-        yield from details(found, zone, width or 2 * _WIDTH)
+        yield from answer(insights, zone)
+        yield from details(insights, zone, width or 2 * _WIDTH)
         return
-    hosts = len(found.review.hosts)
+    hosts = len(insights.review.hosts)
     most = min(_MOST_ROWS_OF_MANY, _MOST_ROWS + (_MOST_ROWS_OF_MANY - _MOST_ROWS) * (hosts - 1) // (_MANY - 1))
     shown: list[Line] = []
     for room in _ROOMS:
-        shown = [*answer(found, zone), *_brief(found, zone, width or _WIDTH, room)]
+        shown = [*answer(insights, zone), *_brief(insights, zone, width or _WIDTH, room)]
         if rows_of(shown, width or _WIDTH) <= most:
             break
     yield from shown
 
 
-def in_brief(found: Insights) -> Iterator[Line]:
+def in_brief(insights: Insights) -> Iterator[Line]:
     """A run in two lines: its verdict, and the cause or what was judged."""
-    review = found.review
+    review = insights.review
     name = (f"{review.run.name}: ",) if review.run.name else ()
     yield *name, (review.word, _VERDICT_STYLE[review.verdict]), f" {crossed_summary(review.findings)}"
-    yield (f"  {first_screen(found).cause or review.coverage.text}",)
+    yield (f"  {first_screen(insights).cause or review.coverage.text}",)
 
 
-def answer(found: Insights, zone: Zone) -> Iterator[Line]:
+def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
     """The verdict, the cause, what to look at next, and what was judged."""
-    review = found.review
+    review = insights.review
     yield (review.word, _VERDICT_STYLE[review.verdict]), f" {review.answer}"
-    first = first_screen(found)
+    first = first_screen(insights)
     if first.cause:
         yield ((first.cause, "bold"),)
     if first.next:
@@ -96,18 +96,18 @@ def answer(found: Insights, zone: Zone) -> Iterator[Line]:
         yield (dim(phases),)
 
 
-def _brief(found: Insights, zone: Zone, width: int, room: _Room) -> Iterator[Line]:
-    review = found.review
-    severe = [one for one in review.groups if one.worst.severe]
+def _brief(insights: Insights, zone: Zone, width: int, room: _Room) -> Iterator[Line]:
+    review = insights.review
+    severe = [group for group in review.groups if group.worst.severe]
     if severe:
         yield ()
         yield from _crossed(review, severe, zone, room)
     for outcome, heading in _HELD:
-        findings = [one for one in review.of(outcome) if not never_tested(one)]
+        findings = [finding for finding in review.of(outcome) if not never_tested(finding)]
         if findings and room.held:
             yield from title(heading)
             yield from _nearest(findings, width, room.held)
-    answers = [line for section in found.sections("beside", zone) for line in answer_lines(section.blocks)]
+    answers = [line for section in insights.sections("beside", zone) for line in answer_lines(section.blocks)]
     if answers and room.beside:
         yield from title("Also seen")
         yield from answers[: room.beside]
@@ -123,15 +123,15 @@ def _brief(found: Insights, zone: Zone, width: int, room: _Room) -> Iterator[Lin
 
 def _of_unjudged_signals(review: Review, outcome: Outcome) -> list[Finding]:
     """The findings of which no other limit of their signal was judged on their host."""
-    judged = {(one.rule.signal, host_of(one)) for one in review.findings if one.outcome in JUDGED}
-    return [one for one in review.of(outcome) if (one.rule.signal, host_of(one)) not in judged]
+    judged = {(finding.rule.signal, host_of(finding)) for finding in review.findings if finding.outcome in JUDGED}
+    return [finding for finding in review.of(outcome) if (finding.rule.signal, host_of(finding)) not in judged]
 
 
 def _notes(review: Review) -> str:
     """What was crossed and does not count, in a line; empty if there is nothing of the kind."""
-    names = [one.worst.signal.title for one in review.groups if not one.worst.severe]
+    names = [group.worst.signal.title for group in review.groups if not group.worst.severe]
     parts = [f"Notes (info): {listed(names, _MOST_NAMES)}"] if names else []
-    old = dict.fromkeys(one.signal.title for one in review.set_aside)
+    old = dict.fromkeys(finding.signal.title for finding in review.set_aside)
     parts += [f"Old limits, not counted: {listed(list(old), _MOST_NAMES)}"] if old else []
     return ". ".join(parts) + "." if parts else ""
 
@@ -142,12 +142,12 @@ def _crossed(review: Review, groups: Sequence[Group], zone: Zone, room: _Room) -
         yield (f"    {when(review, group.worst, zone)}. {group.worst.rule.summary}",)
     for group in groups[room.full : room.full + room.heads]:
         yield head(group)
-    if (more := len(groups) - room.full - room.heads) > 0:
-        yield (dim(f"{counted(more, 'more signal')} crossed"),)
+    if (value := len(groups) - room.full - room.heads) > 0:
+        yield (dim(f"{counted(value, 'more signal')} crossed"),)
 
 
-def _nearest(found: Sequence[Finding], width: int, most: int) -> Iterator[Line]:
-    groups = by_signal(found)
+def _nearest(findings: Sequence[Finding], width: int, most: int) -> Iterator[Line]:
+    groups = by_signal(findings)
     yield from rows(groups[:most], width)
-    if (more := len(groups) - most) > 0:
-        yield (dim(f"  {counted(more, 'more signal')}"),)
+    if (value := len(groups) - most) > 0:
+        yield (dim(f"  {counted(value, 'more signal')}"),)

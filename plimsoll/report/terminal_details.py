@@ -57,11 +57,11 @@ class _Row:
 
 
 _LAYOUTS: tuple[Callable[[_Row], tuple[str, ...]], ...] = (
-    lambda one: (one.title, _placed(one, _PLACE_WIDTH), f"{one.how} {one.value}", _limits(one), one.margin),
-    lambda one: (one.title, _placed(one, _PLACE_WIDTH), one.value, one.limit, one.margin),
-    lambda one: (one.title, short(one.place, _SHORT_PLACE), one.value, one.limit, one.margin),
-    lambda one: (one.title, one.value, one.limit, one.margin),
-    lambda one: (one.title, one.value, one.limit),
+    lambda row: (row.title, _placed(row, _PLACE_WIDTH), f"{row.how} {row.value}", _limits(row), row.margin),
+    lambda row: (row.title, _placed(row, _PLACE_WIDTH), row.value, row.limit, row.margin),
+    lambda row: (row.title, short(row.place, _SHORT_PLACE), row.value, row.limit, row.margin),
+    lambda row: (row.title, row.value, row.limit, row.margin),
+    lambda row: (row.title, row.value, row.limit),
 )
 
 
@@ -73,36 +73,36 @@ _MOST_NAMES = 12
 _SEE_REPORT = f"{Parameter.OUT} writes a report with all of them"
 
 
-def details(found: Insights, zone: Zone, width: int) -> Iterator[Line]:
+def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
     """What follows the first screen, line by line, with tables that fit the width."""
-    review = found.review
-    yield from render_lines(found.sections("causes", zone))
-    if any(one.worst.severe for one in review.groups):
+    review = insights.review
+    yield from render_lines(insights.sections("causes", zone))
+    if any(group.worst.severe for group in review.groups):
         yield from title("Crossed")
         yield from _crossed(review, zone)
     yield from _notes(review, zone)
     for outcome, heading in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
-        if findings := [one for one in review.of(outcome) if not never_tested(one)]:
+        if findings := [finding for finding in review.of(outcome) if not never_tested(finding)]:
             yield from title(heading)
             yield from _table(review, findings, zone, width)
-    yield from render_lines(found.sections("beside", zone))
+    yield from render_lines(insights.sections("beside", zone))
     yield from _unjudged(review)
     yield from _packs(review)
 
 
 def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
-    groups = [one for one in review.groups if one.worst.severe]
+    groups = [group for group in review.groups if group.worst.severe]
     for group in groups[:_MOST_IN_FULL]:
         yield from _group(review, group, zone)
     for group in groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
         yield head(group)
-    if (more := len(groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
-        yield (dim(f"{counted(more, 'more signal')} crossed; {_SEE_REPORT}"),)
+    if (value := len(groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
+        yield (dim(f"{counted(value, 'more signal')} crossed; {_SEE_REPORT}"),)
 
 
 def _notes(review: Review, zone: Zone) -> Iterator[Line]:
     """What the verdict does not count: crossings of severity info, and old limits of which those of today held."""
-    groups = [one for one in review.groups if not one.worst.severe]
+    groups = [group for group in review.groups if not group.worst.severe]
     old = old_limits_in_brief(review.set_aside)
     if groups or old:
         yield from title("Notes, which the verdict does not count")
@@ -119,15 +119,15 @@ def _group(review: Review, group: Group, zone: Zone) -> Iterator[Line]:
     sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
     yield head(group)
     yield (f"    {when(review, worst, zone)}",)
-    longest = max(worst.counted, key=lambda one: one.duration)
+    longest = max(worst.counted, key=lambda crossing: crossing.duration)
     if processes := used_by(worst, longest.start):
         yield (f"    {processes}",)
     yield f"    {worst.rule.summary}  ", dim(sources)
-    places = list(dict.fromkeys(place(one) for one in group.findings))
+    places = list(dict.fromkeys(place(finding) for finding in group.findings))
     if len(places) > 1:
         yield (f"    also {listed(places[1:], 6)}",)
     for rule in group.rules[1:]:
-        other = next(one for one in group.findings if one.rule.id == rule.id)
+        other = next(finding for finding in group.findings if finding.rule.id == rule.id)
         yield (dim(f"    {rule.id} ({rule.severity}, {threshold(other)}): {crossed_clause(other)}"),)
     for note in worst.notes:
         yield (dim(f"    {note}"),)
@@ -143,19 +143,21 @@ def when(review: Review, finding: Finding, zone: Zone) -> str:
     return f"{spans}{in_phase(finding)}"
 
 
-def _table(review: Review, found: Sequence[Finding], zone: Zone, width: int) -> Iterator[Line]:
+def _table(review: Review, findings: Sequence[Finding], zone: Zone, width: int) -> Iterator[Line]:
     """A line for each signal, nearest to its limit first: the rule and subject that came nearest."""
-    groups = by_signal(found)
+    groups = by_signal(findings)
     for row, group in zip(rows(groups[:_MOST_HELD], width), groups, strict=False):
         yield row
         nearest = group[0]
         if nearest.brief and nearest.outcome == Outcome.HELD:
             yield (f"      crossed briefly: {spans_text(review, zone, nearest, nearest.brief, _MOST_SPANS)}",)
-        reasons = dict.fromkeys(reason(one) for one in group if one.outcome == Outcome.TOO_SHORT and one.undecided)
+        reasons = dict.fromkeys(
+            reason(finding) for finding in group if finding.outcome == Outcome.TOO_SHORT and finding.undecided
+        )
         for note in (*reasons, *_overridden(group)):
             yield (dim(f"      {note}"),)
-    if (more := len(groups) - _MOST_HELD) > 0:
-        yield (dim(f"  {counted(more, 'more signal')}; {_SEE_REPORT}"),)
+    if (value := len(groups) - _MOST_HELD) > 0:
+        yield (dim(f"  {counted(value, 'more signal')}; {_SEE_REPORT}"),)
 
 
 def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
@@ -170,20 +172,22 @@ def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
 
 def _unjudged(review: Review) -> Iterator[Line]:
     for outcome, heading in UNJUDGED:
-        found = review.of(outcome)
-        if not found:
+        findings = review.of(outcome)
+        if not findings:
             continue
         yield from title(heading)
         if outcome in (Outcome.NOT_JUDGED, Outcome.OFF):
             by_reason: dict[str, dict[str, None]] = {}
-            for one in found:
-                by_reason.setdefault(reason(one), {})[f"{one.signal.title} ({one.rule.id}, {place(one)})"] = None
+            for finding in findings:
+                by_reason.setdefault(reason(finding), {})[
+                    f"{finding.signal.title} ({finding.rule.id}, {place(finding)})"
+                ] = None
             for why, names in list(by_reason.items())[:_MOST_NAMES]:
                 yield (dim(f"  {listed(list(names), 4)}: {why}"),)
-            if (more := len(by_reason) - _MOST_NAMES) > 0:
-                yield (dim(f"  {counted(more, 'more reason')}; {_SEE_REPORT}"),)
+            if (value := len(by_reason) - _MOST_NAMES) > 0:
+                yield (dim(f"  {counted(value, 'more reason')}; {_SEE_REPORT}"),)
         else:
-            yield (dim(f"  {listed(list(unjudged_titles(found, len(review.hosts))), _MOST_NAMES)}"),)
+            yield (dim(f"  {listed(list(unjudged_titles(findings, len(review.hosts))), _MOST_NAMES)}"),)
 
 
 def _packs(review: Review) -> Iterator[Line]:
@@ -222,10 +226,10 @@ def head(group: Group) -> Line:
     )
 
 
-def by_signal(found: Iterable[Finding]) -> list[list[Finding]]:
+def by_signal(findings: Iterable[Finding]) -> list[list[Finding]]:
     """The findings of each signal, nearest to its limit first."""
     groups: dict[str, list[Finding]] = {}
-    for finding in sorted(found, key=nearness):
+    for finding in sorted(findings, key=nearness):
         groups.setdefault(finding.rule.signal, []).append(finding)
     return list(groups.values())
 
@@ -240,12 +244,12 @@ def rows(groups: Sequence[Sequence[Finding]], width: int) -> list[Line]:
     return [(row,) for row in fitting]
 
 
-def _placed(one: _Row, width: int) -> str:
-    return short(one.place, width) + (f" (worst of {one.worst_of:,})" if one.worst_of > 1 else "")
+def _placed(row: _Row, width: int) -> str:
+    return short(row.place, width) + (f" (worst of {row.worst_of:,})" if row.worst_of > 1 else "")
 
 
-def _limits(one: _Row) -> str:
-    return one.limit + (f" (and {counted(one.more_limits, 'more limit')})" if one.more_limits else "")
+def _limits(row: _Row) -> str:
+    return row.limit + (f" (and {counted(row.more_limits, 'more limit')})" if row.more_limits else "")
 
 
 def _row(alike: Sequence[Finding]) -> _Row:
@@ -253,19 +257,19 @@ def _row(alike: Sequence[Finding]) -> _Row:
     return _Row(
         nearest.signal.title,
         place(nearest),
-        len({one.subject.key for one in alike if one.subject}),
+        len({finding.subject.key for finding in alike if finding.subject}),
         quantity(worst_shown(nearest), nearest.signal.unit),
         extreme(nearest),
         threshold(nearest),
-        len({one.rule.id for one in alike}) - 1,
+        len({finding.rule.id for finding in alike}) - 1,
         margin(nearest) + ("" if nearest.severe else "  info"),
     )
 
 
-def unjudged_titles(found: Iterable[Finding], hosts: int) -> Iterator[str]:
+def unjudged_titles(findings: Iterable[Finding], hosts: int) -> Iterator[str]:
     """The signals, with their hosts unless they are all hosts of the run."""
     where: dict[str, dict[str, None]] = {}
-    for one in found:
-        where.setdefault(one.signal.title, {})[host_of(one)] = None
+    for finding in findings:
+        where.setdefault(finding.signal.title, {})[host_of(finding)] = None
     for title, names in where.items():
         yield f"{title} ({listed(list(names), 3)})" if len(names) < hosts else title

@@ -33,8 +33,8 @@ def scope(review: Review, zone: Zone) -> str:
         parts.append(f"{when}, {zone.label(review.start)}")
     hosts = len(review.hosts)
     parts.append(f"host {review.hosts[0]}" if hosts == 1 else f"{hosts} hosts")
-    every = f" every {between(review.intervals)}" if review.intervals else ""
-    parts.append(f"{counted(review.counters, 'counter')}{every}")
+    text = f" every {between(review.intervals)}" if review.intervals else ""
+    parts.append(f"{counted(review.counters, 'counter')}{text}")
     return " · ".join(parts)
 
 
@@ -49,25 +49,25 @@ def spans_text(review: Review, zone: Zone, finding: Finding, crossings: Sequence
     They are in time order. The last evaluation of a run is after its last sample, so times end with the run.
     """
     limit = limit_of(finding).limit
-    worst = max(crossings, key=lambda one: abs(one.worst - limit))
-    wanted = dict.fromkeys([crossings[0], worst, *sorted(crossings, key=lambda one: -one.duration)])
-    shown = sorted([*wanted][:most], key=lambda one: one.start)
-    several = len({zone.local(one.start).date() for one in crossings}) > 1
+    worst = max(crossings, key=lambda crossing: abs(crossing.worst - limit))
+    fromkeys = dict.fromkeys([crossings[0], worst, *sorted(crossings, key=lambda crossing: -crossing.duration)])
+    shown = sorted([*fromkeys][:most], key=lambda crossing: crossing.start)
+    several = len({zone.local(crossing.start).date() for crossing in crossings}) > 1
     texts: list[str] = []
-    for at, one in enumerate(shown):
-        end = until(review, one)
+    for at, crossing in enumerate(shown):
+        end = until(review, crossing)
         if several or at == 0:
-            when = zone.span(one.start, end)
+            when = zone.span(crossing.start, end)
         else:
-            when = f"{zone.clock(one.start, date=False)}–{zone.clock(end, date=False)}"
-        texts.append(f"{when} ({lasted(one.duration)})")
-    more = len(crossings) - len(shown)
-    return ", ".join(texts) + (f" and {more:,} more" if more > 0 else "")
+            when = f"{zone.clock(crossing.start, date=False)}–{zone.clock(end, date=False)}"
+        texts.append(f"{when} ({lasted(crossing.duration)})")
+    value = len(crossings) - len(shown)
+    return ", ".join(texts) + (f" and {value:,} more" if value > 0 else "")
 
 
-def until(review: Review, one: Crossing) -> int:
+def until(review: Review, crossing: Crossing) -> int:
     """When a crossing ended, as it is shown: its last evaluation, or the end of the run if that is after it."""
-    return max(one.start, min(one.end, review.end or one.end))
+    return max(crossing.start, min(crossing.end, review.end or crossing.end))
 
 
 def used_by(finding: Finding, start: int) -> str:
@@ -75,11 +75,11 @@ def used_by(finding: Finding, start: int) -> str:
 
     `Processor time of a process, mean while crossed (in the rest of the steady phase): sqlservr 312 % (20 %)`
     """
-    found = finding.processes
-    uses = found.by_breach.get(start, ()) if found else ()
-    if found is None or not uses:
+    processes = finding.processes
+    uses = processes.by_breach.get(start, ()) if processes else ()
+    if processes is None or not uses:
         return ""
-    unit = found.signal.unit
+    unit = processes.signal.unit
     names = (
         f"{use.instance} {quantity(use.inside, unit)}"
         + (f" ({quantity(use.otherwise, unit)})" if use.otherwise is not None else "")
@@ -87,7 +87,7 @@ def used_by(finding: Finding, start: int) -> str:
     )
     phase = next((use.phase for use in uses if use.otherwise is not None), None)
     rest = "" if phase is None else f" (in the rest of the {phase} phase)"
-    return f"{found.signal.title}, mean while crossed{rest}: {', '.join(names)}"
+    return f"{processes.signal.title}, mean while crossed{rest}: {', '.join(names)}"
 
 
 def host_of(finding: Finding) -> str:
@@ -101,15 +101,15 @@ def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]
     `memory-available (> 4 MB, NT 4.0 Enterprise file server) held, lowest 36 MB; an old limit, not counted: ...`
     """
     by_rule: dict[str, list[Finding]] = {}
-    for one in findings:
-        by_rule.setdefault(one.rule.id, []).append(one)
+    for finding in findings:
+        by_rule.setdefault(finding.rule.id, []).append(finding)
     lines: list[str] = []
-    for rule, found in by_rule.items():
-        worst = found[0]
+    for rule, items in by_rule.items():
+        worst = items[0]
         other = f"{worst.signal.title}, " if worst.rule.signal != signal else ""
         value = quantity(worst_shown(worst), worst.signal.unit)
         limit = f"{rule} ({other}{threshold(worst)}, {worst.rule.sources[0].document})"
-        where = f" on {place(worst)}" + (f", worst of {len(found):,}" if len(found) > 1 else "")
+        where = f" on {place(worst)}" + (f", worst of {len(items):,}" if len(items) > 1 else "")
         came = crossed_clause(worst) if worst.outcome in CROSSED else f"held, {extreme(worst)} {value}"
         lines.append(f"{limit} {came}{where}; {worst.notes[0]}")
     return tuple(lines)
@@ -121,12 +121,12 @@ def old_limits_in_brief(findings: Sequence[Finding]) -> str:
     `Old limits, not counted: disk-queue (≤ 3 requests) crossed, 8.52 requests; memory-available (> 4 MB) held`
     """
     first: dict[str, Finding] = {}
-    for one in findings:
-        first.setdefault(one.rule.id, one)
+    for finding in findings:
+        first.setdefault(finding.rule.id, finding)
     parts = [
-        f"{rule} ({threshold(one)}) "
-        + (f"crossed, {quantity(worst_shown(one), one.signal.unit)}" if one.outcome in CROSSED else "held")
-        for rule, one in first.items()
+        f"{rule} ({threshold(finding)}) "
+        + (f"crossed, {quantity(worst_shown(finding), finding.signal.unit)}" if finding.outcome in CROSSED else "held")
+        for rule, finding in first.items()
     ]
     return f"Old limits, not counted: {'; '.join(parts)}" if parts else ""
 
@@ -144,7 +144,7 @@ def reason(finding: Finding) -> str:
 def crossed_summary(findings: Sequence[Finding]) -> str:
     """`Crossed: 1 critical; 3 notes (info)`: the number of signals by the severity of their worst finding."""
     groups = crossed_groups(findings)
-    severe = [one for one in groups if one.worst.severe]
+    severe = [group for group in groups if group.worst.severe]
     notes = len(groups) - len(severe)
     return f"Crossed: {severities(severe) or 'nothing'}" + (f"; {counted(notes, 'note')} (info)" if notes else "")
 
@@ -195,14 +195,14 @@ def extreme(finding: Finding) -> str:
     limit = limit_of(finding)
     only = "always" if worst_shown(finding) == limit.limit else "at worst"
     which = {"higher": "highest", "lower": "lowest", "either": only}[limit.worse]
-    if finding.seen is None and (how := reduced(finding)) and finding.rule.reduce in ("max", "min"):
-        return f"{which} {reduction(finding.rule.reduce)} of {how.rsplit(' ', 1)[0]}"
+    if finding.seen is None and (text := reduced(finding)) and finding.rule.reduce in ("max", "min"):
+        return f"{which} {reduction(finding.rule.reduce)} of {text.rsplit(' ', 1)[0]}"
     return f"{which} {reduced(finding)}".rstrip()
 
 
 def brief_crossings(finding: Finding) -> str:
     """The number of crossings that did not fire, and the longest: `3, longest 40 s`."""
-    longest = max((one.duration for one in finding.brief), default=0)
+    longest = max((crossing.duration for crossing in finding.brief), default=0)
     return (
         number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "") if finding.brief else ""
     )
@@ -221,23 +221,24 @@ def where(group: Group) -> str:
 
 def phases_text(review: Review, zone: Zone) -> str:
     """A sentence or two on the phases that were found; empty if they were set by hand, or there is nothing to say."""
-    found = review.phases_found
-    if found is None or not found.worth_telling:
+    found_phases = review.phases_found
+    if found_phases is None or not found_phases.worth_telling:
         return ""
-    if not any(one.rule.phase and one.track for one in review.findings):
-        return "" if found.fallback else found.sentence
-    if not found.phases:
-        return found.sentence
+    if not any(finding.rule.phase and finding.track for finding in review.findings):
+        return "" if found_phases.fallback else found_phases.sentence
+    if not found_phases.phases:
+        return found_phases.sentence
     if review.judged_by_found:
-        return f"{found.sentence} {_used(review, found, zone)}"
+        return f"{found_phases.sentence} {_used(review, found_phases, zone)}"
     if review.question.whole_run:
-        return f"{found.sentence} Rules for the steady state were judged throughout the run, as asked."
-    typed = f"{Parameter.STEADY} {steady_typed(review, found, zone)}"
-    return f"{found.sentence} This is not sure enough to judge by, so the whole run was judged; {typed} judges by it."
+        return f"{found_phases.sentence} Rules for the steady state were judged throughout the run, as asked."
+    typed = f"{Parameter.STEADY} {steady_typed(review, found_phases, zone)}"
+    unsure = "This is not sure enough to judge by, so the whole run was judged"
+    return f"{found_phases.sentence} {unsure}; {typed} judges by it."
 
 
-def _used(review: Review, found: FoundPhases, zone: Zone) -> str:
-    begin = found.boundaries[0]
+def _used(review: Review, found_phases: FoundPhases, zone: Zone) -> str:
+    begin = found_phases.boundaries[0]
     from_ = "throughout" if begin is None else f"from {zone.clock(begin.at, date=_several_days(review, zone))} on"
     used = f"Rules for the steady state were judged {from_}"
     if begin is None:
@@ -245,15 +246,15 @@ def _used(review: Review, found: FoundPhases, zone: Zone) -> str:
     used = f"{used}; {Parameter.WHOLE_RUN} judges them throughout."
     if not review.before_steady:
         return used
-    crossed = dict.fromkeys(one.signal.title for one in review.before_steady)
+    crossed = dict.fromkeys(finding.signal.title for finding in review.before_steady)
     return f"{used} Past a limit before that only, and not counted: {listed(list(crossed), _MOST)}."
 
 
-def steady_typed(review: Review, found: FoundPhases, zone: Zone) -> str:
+def steady_typed(review: Review, found_phases: FoundPhases, zone: Zone) -> str:
     """The steady state as it is typed: `10:22:20/12:32:00`."""
     pattern = "%Y-%m-%dT%H:%M:%S" if _several_days(review, zone) else "%H:%M:%S"
-    one = found.steady
-    return "/".join(zone.local(at).strftime(pattern) for at in (one.start, one.end)) if one else ""
+    phase = found_phases.steady
+    return "/".join(zone.local(at).strftime(pattern) for at in (phase.start, phase.end)) if phase else ""
 
 
 def _several_days(review: Review, zone: Zone) -> bool:

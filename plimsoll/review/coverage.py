@@ -32,8 +32,8 @@ class UnjudgedReason:
     @property
     def text(self) -> str:
         """`2 need spindles`."""
-        one, several = _TEXTS[self.why]
-        return f"{self.count:,} {(one if self.count == 1 else several).format(self.fact)}"
+        name, several = _TEXTS[self.why]
+        return f"{self.count:,} {(name if self.count == 1 else several).format(self.fact)}"
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Coverage:
                 return "the one threshold that applies was judged"
             return f"{'both' if self.judged == 2 else f'all {self.judged:,}'} thresholds {apply} were judged"
         verb = "was" if self.judged == 1 else "were"
-        others = ", ".join(one.text for one in self.unjudged)
-        return f"{self.judged:,} of {self.thresholds:,} thresholds {apply} {verb} judged; {others}"
+        join = ", ".join(unjudged_reason.text for unjudged_reason in self.unjudged)
+        return f"{self.judged:,} of {self.thresholds:,} thresholds {apply} {verb} judged; {join}"
 
 
 def coverage(findings: Iterable[Finding]) -> Coverage:
@@ -68,11 +68,11 @@ def coverage(findings: Iterable[Finding]) -> Coverage:
             by_threshold.setdefault((finding.rule.id, host_key(finding.subject.host)), []).append(finding)
     reasons: Counter[tuple[Why, str | None]] = Counter()
     judged = 0
-    for found in by_threshold.values():
-        if any(one.outcome in JUDGED for one in found):
+    for group in by_threshold.values():
+        if any(finding.outcome in JUDGED for finding in group):
             judged += 1
         else:
-            reasons[min(map(_why, found), key=_first)] += 1
+            reasons[min(map(_why, group), key=_first)] += 1
     ordered = sorted(reasons.items(), key=lambda item: _first(item[0]))
     hosts = len({host for _, host in by_threshold})
     return Coverage(len(by_threshold), judged, hosts, tuple(UnjudgedReason(n, why, fact) for (why, fact), n in ordered))

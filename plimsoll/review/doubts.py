@@ -50,15 +50,15 @@ def long_absence(of: int) -> float:
 
 def doubts_text(doubts: Sequence[Doubt]) -> str:
     """Several doubts as text that can follow a colon: only the sentences after the first begin with a capital."""
-    first, *others = [one.sentence for one in doubts]
-    return " ".join([first, *(one[:1].upper() + one[1:] for one in others)])
+    first, *items = [doubt.sentence for doubt in doubts]
+    return " ".join([first, *(other[:1].upper() + other[1:] for other in items)])
 
 
 def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
     """Recordings that could not be read, and runs of which values are missing."""
-    not_read = [one for one in remarks if one.kind == Kind.UNREAD]
-    yield from (Doubt(one.text) for one in not_read if not one.file)
-    names = [PurePath(one.file).name for one in not_read if one.file]
+    not_read = [remark for remark in remarks if remark.kind == Kind.UNREAD]
+    yield from (Doubt(remark.text) for remark in not_read if not remark.file)
+    names = [PurePath(remark.file).name for remark in not_read if remark.file]
     if names:
         which = names[0] if len(names) == 1 else f"{counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})"
         yield Doubt(f"{which} could not be read", "see the remarks")
@@ -66,14 +66,14 @@ def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
 
 def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:
     """Different values of a host for the same times."""
-    found = [one for one in remarks if one.kind == Kind.CONTRADICTORY]
-    names = list(dict.fromkeys(PurePath(one.file).name for one in found if one.file))
-    what = "values for the same time contradict each other in"
-    if len(found) == 1:
-        of = f"{found[0].counter}: " if found[0].counter else ""
-        yield Doubt(f"{what} {listed(names, 1)}: {of}{found[0].text}")
-    elif found:
-        yield Doubt(f"{what} {counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})", "see the remarks")
+    items = [remark for remark in remarks if remark.kind == Kind.CONTRADICTORY]
+    names = list(dict.fromkeys(PurePath(remark.file).name for remark in items if remark.file))
+    result = "values for the same time contradict each other in"
+    if len(items) == 1:
+        of = f"{items[0].counter}: " if items[0].counter else ""
+        yield Doubt(f"{result} {listed(names, 1)}: {of}{items[0].text}")
+    elif items:
+        yield Doubt(f"{result} {counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})", "see the remarks")
 
 
 def missing(hosts: Sequence[str]) -> Iterator[Doubt]:
@@ -86,22 +86,22 @@ def missing(hosts: Sequence[str]) -> Iterator[Doubt]:
 def missing_instances(instances: Sequence[Subject]) -> Iterator[Doubt]:
     """Instances of recorded hosts that plimsoll.toml names and that no log contains."""
     if instances:
-        names = [f'"{one.instance}" of {one.host}' for one in instances]
+        names = [f'"{instance.instance}" of {instance.host}' for instance in instances]
         yield Doubt(f"no log has {listed(names, _MOST_NAMED)}, which plimsoll.toml names")
 
 
-def bad_values(found: Sequence[BadCounter]) -> Iterator[Doubt]:
+def bad_values(bad_counters: Sequence[BadCounter]) -> Iterator[Doubt]:
     """Counters whose values cannot be used."""
-    if found:
-        more = f", and so with {counted(len(found) - 1, 'more counter')}" if len(found) > 1 else ""
-        yield Doubt(f"values of {found[0].counter} {found[0].why}{more}", "see the remarks")
+    if bad_counters:
+        text = f", and so with {counted(len(bad_counters) - 1, 'more counter')}" if len(bad_counters) > 1 else ""
+        yield Doubt(f"values of {bad_counters[0].counter} {bad_counters[0].why}{text}", "see the remarks")
 
 
-def unrecognised_names(found: Sequence[Unrecognised]) -> Iterator[Doubt]:
+def unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]:
     """Counters with unknown names on hosts where rules find no counter: they may be the ones the rules need."""
-    if found:
-        count = sum(one.counters for one in found)
-        paths = list(dict.fromkeys(path for one in found for path in one.paths))
+    if unrecogniseds:
+        count = sum(unrecognised.counters for unrecognised in unrecogniseds)
+        paths = list(dict.fromkeys(path for unrecognised in unrecogniseds for path in unrecognised.paths))
         lie = f"{'lies' if count == 1 else 'lie'} under {'a name' if len(paths) == 1 else 'names'}"
         names = listed(paths, _MOST_NAMED)
         yield Doubt(
@@ -111,13 +111,13 @@ def unrecognised_names(found: Sequence[Unrecognised]) -> Iterator[Doubt]:
 
 def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
     """Thresholds that were crossed at the start or end of a recording too short to tell for how long."""
-    found = [one for one in findings if one.severe and one.undecided]
-    if found:
-        which = "a threshold that was" if len(found) == 1 else f"{len(found):,} thresholds that were"
-        first = breach_sentence(found[0]).removesuffix(".")
-        counts = f"a crossing counts after {duration_text(found[0].rule.for_)}"
+    items = [finding for finding in findings if finding.severe and finding.undecided]
+    if items:
+        which = "a threshold that was" if len(items) == 1 else f"{len(items):,} thresholds that were"
+        first = breach_sentence(items[0]).removesuffix(".")
+        counts = f"a crossing counts after {duration_text(items[0].rule.for_)}"
         text = f"the recording is too short to judge {which} crossed in it: {first}, and {counts}"
-        yield Doubt(text, about=found[0])
+        yield Doubt(text, about=items[0])
 
 
 def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
@@ -126,37 +126,41 @@ def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
     They count if those of others went on for longer than a crossing counts after, or if more than half of that time was
     crossed. If several limits of a signal did, only the one that was crossed for longest is reported.
     """
-    told: dict[tuple[str, Subject], tuple[int, Doubt]] = {}
-    for one in findings:
-        crossing = one.unfinished if one.severe and not one.undecided else None
-        if end is None or crossing is None or not one.track:
+    entries: dict[tuple[str, Subject], tuple[int, Doubt]] = {}
+    for finding in findings:
+        crossing = finding.unfinished if finding.severe and not finding.undecided else None
+        if end is None or crossing is None or not finding.track:
             continue
-        limit, unit = one.track.healthy, one.signal.unit
-        stood = f"{subject_title(one)} stood {_SIDES[limit.worse]} its limit of {exactly(limit.limit, unit)}"
-        early, for_ = end - crossing.end, one.rule.for_
-        if early > max(for_, 2 * one.track.window):
+        limit, unit = finding.track.healthy, finding.signal.unit
+        stood = f"{subject_title(finding)} stood {_SIDES[limit.worse]} its limit of {exactly(limit.limit, unit)}"
+        early, for_ = end - crossing.end, finding.rule.for_
+        if early > max(for_, 2 * finding.track.window):
             text = f"{stood} when its samples ended, {duration_text(early)} before the end of the run"
         elif 2 * crossing.duration > for_:
             last = f"for the last {duration_text(crossing.duration)} of what was recorded"
-            text = f"{stood} {last}, at worst {worst_text(one, crossing.worst)}, and a crossing counts after "
+            text = f"{stood} {last}, at worst {worst_text(finding, crossing.worst)}, and a crossing counts after "
             text += duration_text(for_)
         else:
             continue
-        before = told.get((one.rule.signal, one.track.subject))
+        before = entries.get((finding.rule.signal, finding.track.subject))
         if before is None or crossing.duration > before[0]:
-            told[one.rule.signal, one.track.subject] = crossing.duration, Doubt(text, about=one)
-    yield from (doubt for _, doubt in told.values())
+            entries[finding.rule.signal, finding.track.subject] = crossing.duration, Doubt(text, about=finding)
+    yield from (doubt for _, doubt in entries.values())
 
 
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
     """Thresholds that were crossed before and after a gap, long enough to count if they were crossed in it, too."""
-    for one in findings:
-        gap = _gap(one.columns, one.track, one.rule.for_) if one.track and one.outcome == Outcome.HELD else None
-        if one.severe and one.track and gap:
-            side = _SIDES[one.track.healthy.worse]
-            counts = f"and a crossing counts after {duration_text(one.rule.for_)}"
+    for finding in findings:
+        gap = (
+            _gap(finding.columns, finding.track, finding.rule.for_)
+            if finding.track and finding.outcome == Outcome.HELD
+            else None
+        )
+        if finding.severe and finding.track and gap:
+            side = _SIDES[finding.track.healthy.worse]
+            counts = f"and a crossing counts after {duration_text(finding.rule.for_)}"
             when = f"before and after {duration_text(gap)} without data"
-            yield Doubt(f"{subject_title(one)} went {side} its limit {when}, {counts}", about=one)
+            yield Doubt(f"{subject_title(finding)} went {side} its limit {when}, {counts}", about=finding)
 
 
 def _gap(crossings: Found, track: Track, for_: int) -> int | None:
@@ -185,38 +189,38 @@ def not_throughout(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], 
     ns); `interval` is the longest sampling interval (ns).
     """
     start, end = rows
-    least = max(long_absence(end - start), PAUSE * interval)
-    found: dict[str, str] = {}
+    value = max(long_absence(end - start), PAUSE * interval)
+    entries: dict[str, str] = {}
     for host, (first, last) in spans.items():
-        late = [f"from {duration_text(first - start)} after the start"] if first - start > least else []
-        early = [f"until {duration_text(end - last)} before the end"] if end - last > least else []
+        late = [f"from {duration_text(first - start)} after the start"] if first - start > value else []
+        early = [f"until {duration_text(end - last)} before the end"] if end - last > value else []
         if late or early:
-            found[host] = " and ".join((*late, *early))
-    if len(found) == 1:
-        (host, when), *_ = found.items()
+            entries[host] = " and ".join((*late, *early))
+    if len(entries) == 1:
+        (host, when), *_ = entries.items()
         yield Doubt(f"{host} was recorded only {when} of the run")
-    elif found:
-        each = listed([f"{host} {when}" for host, when in found.items()], _MOST_NAMED)
-        yield Doubt(f"{len(found):,} hosts were recorded for a part of the run only: {each}")
+    elif entries:
+        text = listed([f"{host} {when}" for host, when in entries.items()], _MOST_NAMED)
+        yield Doubt(f"{len(entries):,} hosts were recorded for a part of the run only: {text}")
 
 
 def apart_from_load(is_apart: bool) -> Iterator[Doubt]:
     """Results of a load driver that have no time in common with what was recorded of the hosts."""
     if is_apart:
-        what = "the results of the load driver and the recordings of the hosts have no time in common"
-        yield Doubt(what, "name those of one run, or correct the zone or clock of one of them")
+        result = "the results of the load driver and the recordings of the hosts have no time in common"
+        yield Doubt(result, "name those of one run, or correct the zone or clock of one of them")
 
 
 def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], bool]) -> Iterator[Doubt]:
     """What is needed of every host and was recorded on one without a single value."""
     judged: dict[tuple[str, str], bool] = {}
     names: dict[tuple[str, str], str] = {}
-    for one in findings:
-        resource = one.rule.signal.partition(".")[0]
-        if one.severe and one.subject and resource in _NEEDED and one.outcome not in _UNRECORDED:
-            key = host_key(one.subject.host), one.rule.signal
-            judged[key] = judged.get(key, False) or one.outcome != Outcome.NO_DATA or has_values(one)
-            names[key] = f"{one.signal.title} of {one.subject.host}"
+    for finding in findings:
+        resource = finding.rule.signal.partition(".")[0]
+        if finding.severe and finding.subject and resource in _NEEDED and finding.outcome not in _UNRECORDED:
+            key = host_key(finding.subject.host), finding.rule.signal
+            judged[key] = judged.get(key, False) or finding.outcome != Outcome.NO_DATA or has_values(finding)
+            names[key] = f"{finding.signal.title} of {finding.subject.host}"
     blank = [names[key] for key, is_judged in judged.items() if not is_judged]
     if blank:
         yield Doubt(f"there is no value in what was recorded for {listed(blank, _MOST_NAMED)}")
@@ -224,11 +228,15 @@ def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], 
 
 def objective(findings: Iterable[Finding]) -> Iterator[Doubt]:
     """Limits of the objective in plimsoll.toml that nothing was judged by."""
-    lacking = [one for one in findings if one.pack.pack == OBJECTIVE and one.outcome not in (*JUDGED, Outcome.OFF)]
-    if any(one.outcome == Outcome.DOES_NOT_APPLY for one in lacking):
+    lacking = [
+        finding
+        for finding in findings
+        if finding.pack.pack == OBJECTIVE and finding.outcome not in (*JUDGED, Outcome.OFF)
+    ]
+    if any(finding.outcome == Outcome.DOES_NOT_APPLY for finding in lacking):
         yield Doubt("the objective was not judged: no results of a load driver were given", "name its file, too")
         return
-    names = list(dict.fromkeys(one.signal.title for one in lacking))
+    names = list(dict.fromkeys(finding.signal.title for finding in lacking))
     if names:
         why = "the load driver's results do not have it, or too little of it"
         yield Doubt(f"the objective was not judged for {listed(names, _MOST_NAMED)}", why)
@@ -249,13 +257,13 @@ def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
 def _longer(findings: Iterable[Finding], host: str) -> str:
     """For how long to record, so that most of what was recorded too briefly could be judged."""
     short = [
-        (one.rule, one.track)
-        for one in findings
-        if one.severe
-        and one.outcome == Outcome.TOO_SHORT
-        and one.track
-        and one.subject
-        and host_key(one.subject.host) == host_key(host)
+        (finding.rule, finding.track)
+        for finding in findings
+        if finding.severe
+        and finding.outcome == Outcome.TOO_SHORT
+        and finding.track
+        and finding.subject
+        and host_key(finding.subject.host) == host_key(host)
     ]
     if not short:
         return ""
@@ -268,15 +276,15 @@ def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
     """By host: for each warning and critical rule whose counters were recorded, whether it was judged."""
     rules: dict[tuple[str, str], bool] = {}
     hosts: dict[str, str] = {}
-    for one in findings:
-        lacks_fact = one.outcome == Outcome.NOT_JUDGED and one.needs is not None
-        if one.severe and one.subject and one.outcome not in _UNRECORDED and not lacks_fact:
-            host = hosts.setdefault(host_key(one.subject.host), one.subject.host)
-            rules[host, one.rule.id] = rules.get((host, one.rule.id), False) or not one.cannot_fire
-    found: dict[str, list[bool]] = {}
+    for finding in findings:
+        lacks_fact = finding.outcome == Outcome.NOT_JUDGED and finding.needs is not None
+        if finding.severe and finding.subject and finding.outcome not in _UNRECORDED and not lacks_fact:
+            host = hosts.setdefault(host_key(finding.subject.host), finding.subject.host)
+            rules[host, finding.rule.id] = rules.get((host, finding.rule.id), False) or not finding.cannot_fire
+    entries: dict[str, list[bool]] = {}
     for (host, _), judged in rules.items():
-        found.setdefault(host, []).append(judged)
-    return found
+        entries.setdefault(host, []).append(judged)
+    return entries
 
 
 def without_their_conditions(
@@ -287,37 +295,37 @@ def without_their_conditions(
     `recorded` says whether a signal was recorded on a host. A limit that another rule could judge is left out, and of
     several rules on one signal of a subject one is named.
     """
-    judged = [one for one in findings if one.severe and one.subject and one.outcome in _WITH_VALUES]
-    open_ = {one: past for one in judged if one.rule.and_ and (past := _time_past(one))}
+    judged = [finding for finding in findings if finding.severe and finding.subject and finding.outcome in _WITH_VALUES]
+    open_ = {finding: past for finding in judged if finding.rule.and_ and (past := _time_past(finding))}
     if not open_:
         return []
-    settled = {_limit(one) for one in judged if not _lacking(one, recorded)}
-    found: dict[object, Doubt] = {}
-    for one, past in open_.items():
-        if (lacking := _lacking(one, recorded)) and _limit(one) not in settled:
-            side, names = _SIDES[limit_of(one).worse], [signals[name].title for name in lacking]
-            reason = f"{subject_title(one)} was {side} its limit for {duration_text(past)}, which counts or not by"
-            doubt = Doubt(f"{reason} {listed(names, _MOST_LACKING)}", "record that, too", about=one)
-            found.setdefault((one.rule.signal, one.subject), doubt)
-    return list(found.values())
+    settled = {_limit(finding) for finding in judged if not _lacking(finding, recorded)}
+    doubts: dict[object, Doubt] = {}
+    for finding, past in open_.items():
+        if (lacking := _lacking(finding, recorded)) and _limit(finding) not in settled:
+            side, names = _SIDES[limit_of(finding).worse], [signals[name].title for name in lacking]
+            reason = f"{subject_title(finding)} was {side} its limit for {duration_text(past)}, which counts or not by"
+            doubt = Doubt(f"{reason} {listed(names, _MOST_LACKING)}", "record that, too", about=finding)
+            doubts.setdefault((finding.rule.signal, finding.subject), doubt)
+    return list(doubts.values())
 
 
-def _lacking(one: Finding, recorded: IsRecorded) -> list[str]:
+def _lacking(finding: Finding, recorded: IsRecorded) -> list[str]:
     """The signals of a rule's other conditions that were not recorded."""
-    host = one.subject.host if one.subject else ""
-    needed = [part.signal for part in one.rule.and_ if not part.if_not_recorded]
+    host = finding.subject.host if finding.subject else ""
+    needed = [part.signal for part in finding.rule.and_ if not part.if_not_recorded]
     return [name for name in dict.fromkeys(needed) if not recorded(name, host)]
 
 
-def _limit(one: Finding) -> object:
-    return one.rule.signal, one.subject.key if one.subject else None, limit_of(one)
+def _limit(finding: Finding) -> object:
+    return finding.rule.signal, finding.subject.key if finding.subject else None, limit_of(finding)
 
 
-def _time_past(one: Finding) -> int:
+def _time_past(finding: Finding) -> int:
     """For how long (ns) the value was past its limit and the condition had no data; 0 if that is less than counts."""
-    track = one.track
+    track = finding.track
     if track is None:
         return 0
     past = ~track.healthy.holds(track.values) & (track.values == track.values) & (track.truths == Truth.NO_DATA)
     total = int(past.sum()) * EVERY
-    return total if total >= one.rule.for_ and past.mean() >= one.rule.often else 0
+    return total if total >= finding.rule.for_ and past.mean() >= finding.rule.often else 0

@@ -128,12 +128,12 @@ class Finding:
     @property
     def breaches(self) -> tuple[Crossing, ...]:
         """The crossings that fired."""
-        return tuple(one for one in self.crossings if one.fired_at is not None)
+        return tuple(crossing for crossing in self.crossings if crossing.fired_at is not None)
 
     @property
     def brief(self) -> tuple[Crossing, ...]:
         """The crossings that ended before they fired."""
-        return tuple(one for one in self.crossings if one.fired_at is None)
+        return tuple(crossing for crossing in self.crossings if crossing.fired_at is None)
 
     @property
     def counted(self) -> tuple[Crossing, ...]:
@@ -156,10 +156,10 @@ class Finding:
 
         The latter counts where `for` does not fit in twice.
         """
-        if self.outcome == Outcome.TOO_SHORT and any(one.cut for one in self.crossings):
+        if self.outcome == Outcome.TOO_SHORT and any(crossing.cut for crossing in self.crossings):
             return True
         once = self.outcome in (Outcome.TOO_SHORT, Outcome.HELD) and (self.stretch or 0) < 2 * self.rule.for_
-        return once and any(2 * one.duration > self.rule.for_ for one in self.crossings)
+        return once and any(2 * crossing.duration > self.rule.for_ for crossing in self.crossings)
 
     @property
     def unfinished(self) -> Crossing | None:
@@ -289,20 +289,20 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """The findings by rank; of one rule that was crossed for about as long on several, the worst value first."""
     ranked = sorted(findings, key=_rank)
     by_rule: dict[tuple[str, Outcome], list[int]] = {}
-    for at, one in enumerate(ranked):
-        if one.outcome in CROSSED:
-            by_rule.setdefault((one.rule.id, one.outcome), []).append(at)
+    for at, finding in enumerate(ranked):
+        if finding.outcome in CROSSED:
+            by_rule.setdefault((finding.rule.id, finding.outcome), []).append(at)
     for places in by_rule.values():
         alike = sorted((ranked[at] for at in places), key=_by_value)
-        for at, one in zip(places, alike, strict=True):
-            ranked[at] = one
+        for at, finding in zip(places, alike, strict=True):
+            ranked[at] = finding
     return ranked
 
 
 def _by_value(finding: Finding) -> tuple[int, int, int, float]:
     """Severity, and durations to a tenth, before values."""
     longest, in_all = (
-        round(log(max(one, 1)) / log(1.1)) for one in (finding.columns.longest_fired, finding.time_crossed)
+        round(log(max(value, 1)) / log(1.1)) for value in (finding.columns.longest_fired, finding.time_crossed)
     )
     return SEVERITIES.index(finding.rule.severity), -longest, -in_all, -finding.times_past
 

@@ -38,9 +38,9 @@ class Group:
     def hosts(self) -> tuple[str, ...]:
         """The hosts it was crossed on, the worst first."""
         hosts: dict[str, str] = {}
-        for one in self.findings:
-            if one.subject:
-                hosts.setdefault(host_key(one.subject.host), one.subject.host)
+        for finding in self.findings:
+            if finding.subject:
+                hosts.setdefault(host_key(finding.subject.host), finding.subject.host)
         return tuple(hosts.values())
 
     @property
@@ -51,11 +51,11 @@ class Group:
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that were crossed, the worst first."""
-        return tuple({one.rule.id: one.rule for one in self.findings}.values())
+        return tuple({finding.rule.id: finding.rule for finding in self.findings}.values())
 
     def instances_on(self, host: str) -> int:
         """How many instances of a host it was crossed for."""
-        subjects = {one.subject.key for one in self.findings if one.subject}
+        subjects = {finding.subject.key for finding in self.findings if finding.subject}
         return sum(key[0] == host_key(host) for key in subjects)
 
 
@@ -65,15 +65,15 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
     An old limit belongs to the group of its signal, else to that of a rule that supersedes it. If it was crossed and
     neither of those was, it is a group of its own, unless a rule that supersedes it was judged: then it is set aside.
     """
-    every = list(findings)
-    by_signal, old, alone, _ = _placed(every)
+    ordered = list(findings)
+    by_signal, old, alone, _ = _placed(ordered)
     judged: dict[str, set[str]] = {}
-    for one in every:
-        if one.subject and one.track:
-            judged.setdefault(one.rule.signal, set()).add(host_key(one.subject.host))
+    for finding in ordered:
+        if finding.subject and finding.track:
+            judged.setdefault(finding.rule.signal, set()).add(host_key(finding.subject.host))
     return tuple(
-        Group(signal, tuple(found), tuple(old.get(signal, ())), len(judged.get(signal, ())))
-        for signal, found in (by_signal | alone).items()
+        Group(signal, tuple(findings), tuple(old.get(signal, ())), len(judged.get(signal, ())))
+        for signal, findings in (by_signal | alone).items()
     )
 
 
@@ -85,30 +85,30 @@ def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 _BySignal = dict[str, list[Finding]]
 
 
-def _placed(every: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
+def _placed(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
     """What was crossed; the old limits in groups of others, those that are groups of their own, and those set aside."""
     by_signal: _BySignal = {}
     signal_of: dict[str, str] = {}
     judged: set[tuple[str, str]] = set()
-    for one in every:
-        if one.outcome in CROSSED and not one.superseded_by:
-            by_signal.setdefault(one.rule.signal, []).append(one)
-            signal_of.setdefault(one.rule.id, one.rule.signal)
-        if one.outcome in JUDGED and one.subject:
-            judged.add((one.rule.id, one.subject.key[0]))
+    for finding in findings:
+        if finding.outcome in CROSSED and not finding.superseded_by:
+            by_signal.setdefault(finding.rule.signal, []).append(finding)
+            signal_of.setdefault(finding.rule.id, finding.rule.signal)
+        if finding.outcome in JUDGED and finding.subject:
+            judged.add((finding.rule.id, finding.subject.key[0]))
     old: _BySignal = {}
     alone: _BySignal = {}
     aside: list[Finding] = []
-    for one in every:
-        if one.superseded_by and one.outcome in JUDGED:
-            named = (signal_of[name] for name in one.superseded_by if name in signal_of)
-            signal = one.rule.signal if one.rule.signal in by_signal else next(named, None)
+    for finding in findings:
+        if finding.superseded_by and finding.outcome in JUDGED:
+            named = (signal_of[name] for name in finding.superseded_by if name in signal_of)
+            signal = finding.rule.signal if finding.rule.signal in by_signal else next(named, None)
             if signal is not None:
-                old.setdefault(signal, []).append(one)
-            elif one.outcome in CROSSED and any((name, _host(one)) in judged for name in one.superseded_by):
-                aside.append(one)
-            elif one.outcome in CROSSED:
-                alone.setdefault(one.rule.signal, []).append(one)
+                old.setdefault(signal, []).append(finding)
+            elif finding.outcome in CROSSED and any((name, _host(finding)) in judged for name in finding.superseded_by):
+                aside.append(finding)
+            elif finding.outcome in CROSSED:
+                alone.setdefault(finding.rule.signal, []).append(finding)
     return by_signal, old, alone, aside
 
 
@@ -118,5 +118,5 @@ def _host(finding: Finding) -> str:
 
 def severities(groups: Iterable[Group]) -> str:
     """`1 critical, 2 warning`: the number of groups of each severity; empty without groups."""
-    found = [group.severity for group in groups]
-    return ", ".join(f"{found.count(severity):,} {severity}" for severity in SEVERITIES if severity in found)
+    names = [group.severity for group in groups]
+    return ", ".join(f"{names.count(severity):,} {severity}" for severity in SEVERITIES if severity in names)

@@ -54,12 +54,12 @@ class _Host:
 
     def recorded(self, resource: Resource) -> list[Finding]:
         """The findings whose counters were recorded."""
-        return [one for one in self.found.get(resource, ()) if one.outcome not in _NOT_RECORDED]
+        return [finding for finding in self.found.get(resource, ()) if finding.outcome not in _NOT_RECORDED]
 
     def _of_all(self, resource: Resource) -> list[Finding]:
         """Those that tell of all of a resource: of processors not the root partition's alone."""
         guests_only = resource == "cpu" and self.has_guests
-        return [one for one in self.recorded(resource) if not guests_only or one.pack.pack == _HYPER_V]
+        return [finding for finding in self.recorded(resource) if not guests_only or finding.pack.pack == _HYPER_V]
 
     def proofs(self, resource: Resource) -> dict[str, list[Finding]]:
         """What a resource was judged by: each disk by its name."""
@@ -67,17 +67,17 @@ class _Host:
         by_disk = _by_instance(recorded) if resource == "disk" else {}
         if not by_disk:
             return {f"the {NAMES[resource]}": list(filter(_proves, recorded))}
-        return {name: list(filter(self._is_known, found)) for name, found in by_disk.items()}
+        return {name: list(filter(self._is_known, findings)) for name, findings in by_disk.items()}
 
     def lacks(self, resource: Resource) -> list[Lack]:
         """What of a resource was not judged."""
         if resource == "disk":
             return [*self._disks(), *self._space()]
         recorded = self._of_all(resource)
-        what, to_record = f"the {NAMES[resource]}", str(resource)
+        text, to_record = f"the {NAMES[resource]}", str(resource)
         if resource == "cpu" and self.has_guests:
             to_record = "cpu of guests"
-        return [] if any(map(_proves, recorded)) else [_lack(what, to_record, recorded)]
+        return [] if any(map(_proves, recorded)) else [_lack(text, to_record, recorded)]
 
     def _disks(self) -> Iterator[Lack]:
         recorded = self.recorded("disk")
@@ -88,52 +88,58 @@ class _Host:
             elif len(_by_instance(self.recorded("space"))) > 1:
                 yield Lack("the single disks", "disk")
             return
-        known = [name for name, found in by_disk.items() if any(map(self._is_known, found))]
-        unknown = [name for name in by_disk if not _is_covered(name, known)]
+        names = [name for name, findings in by_disk.items() if any(map(self._is_known, findings))]
+        unknown = [name for name in by_disk if not _is_covered(name, names)]
         if all(map(is_physical, by_disk)) and all(map(letters, by_disk)):
             volumes = filter(is_volume, _by_instance(self.recorded("space")))
             unknown += [name for name in volumes if not _is_covered(name, list(by_disk))]
         if unknown:
-            found = [one for name in unknown for one in by_disk.get(name, ())]
-            yield _lack("the disks" if not known else _disks_text(unknown), "disk", found)
+            findings = [finding for name in unknown for finding in by_disk.get(name, ())]
+            yield _lack("the disks" if not names else _disks_text(unknown), "disk", findings)
 
     def _space(self) -> Iterator[Lack]:
         by_volume = _by_instance(self.recorded("space"))
-        unknown = [name for name, found in by_volume.items() if not any(map(_proves, found))]
+        unknown = [name for name, findings in by_volume.items() if not any(map(_proves, findings))]
         if unknown:
-            found = [one for name in unknown for one in by_volume[name]]
-            yield _lack(f"the free space of {listed(unknown, _MOST_DISKS)}", "space", found)
+            findings = [finding for name in unknown for finding in by_volume[name]]
+            yield _lack(f"the free space of {listed(unknown, _MOST_DISKS)}", "space", findings)
 
-    def _is_known(self, one: Finding) -> bool:
+    def _is_known(self, finding: Finding) -> bool:
         """Whether a disk was judged by a finding, or had no request, so that there was no latency to judge."""
-        return _proves(one) or (one.severe and one.outcome == Outcome.NO_DATA and self.has_values(one))
+        return _proves(finding) or (finding.severe and finding.outcome == Outcome.NO_DATA and self.has_values(finding))
 
 
 def judged_everywhere(findings: Sequence[Finding], has_values: HasValues) -> list[Resource]:
     """The resources that were judged on every host."""
     hosts = _hosts(findings, has_values)
-    return [one for one in RESOURCES if hosts and not any(host.lacks(one) for host in hosts)]
+    return [resource for resource in RESOURCES if hosts and not any(host.lacks(resource) for host in hosts)]
 
 
 def only_in_total(findings: Sequence[Finding]) -> Iterator[str]:
     """Hosts whose disks were judged by a total alone, which is a mean where there are several, as sentences."""
-    for resource, what in (("disk", "a slow one among several does"), ("space", "a full one among several does")):
-        judged = (one for one in findings if one.subject and one.signal.resource == resource and _proves(one))
+    for resource, text in (("disk", "a slow one among several does"), ("space", "a full one among several does")):
+        judged = (
+            finding
+            for finding in findings
+            if finding.subject and finding.signal.resource == resource and _proves(finding)
+        )
         by_host: dict[str, list[bool]] = {}
-        for one in judged:
-            instance = one.subject.instance if one.subject else None
-            by_host.setdefault(one.subject.host if one.subject else "", []).append(not instance or is_total(instance))
+        for finding in judged:
+            instance = finding.subject.instance if finding.subject else None
+            by_host.setdefault(finding.subject.host if finding.subject else "", []).append(
+                not instance or is_total(instance)
+            )
         hosts = [host for host, totals in by_host.items() if all(totals)]
         if hosts:
             names = "the disks" if resource == "disk" else "the free space of volumes"
             where = f"{len(hosts):,} hosts" if len(hosts) > _MOST_HOSTS else listed(hosts, _MOST_HOSTS)
             verb = "were" if resource == "disk" else "was"
-            yield f"{names[:1].upper()}{names[1:]} of {where} {verb} recorded only in total, where {what} not show."
+            yield f"{names[:1].upper()}{names[1:]} of {where} {verb} recorded only in total, where {text} not show."
 
 
 def unjudged(
     findings: Sequence[Finding],
-    asked: Sequence[Resource],
+    resources: Sequence[Resource],
     applied: Sequence[Applied],
     has_values: HasValues,
     *,
@@ -145,24 +151,24 @@ def unjudged(
     """
     together: dict[tuple[tuple[str, ...], str], list[str]] = {}
     hosts = _hosts(findings, has_values)
-    if asked and not hosts and any(one.outcome in JUDGED for one in findings):
+    if resources and not hosts and any(finding.outcome in JUDGED for finding in findings):
         yield Doubt("the counters of no host were given", "name their logs, too")
     for host in hosts:
-        lacks = [lack for one in RESOURCES if one in asked for lack in host.lacks(one)]
+        lacks = [lack for resource in RESOURCES if resource in resources for lack in host.lacks(resource)]
         if too_short:
-            lacks = [one for one in lacks if one.to_record or one.fact]
+            lacks = [lack for lack in lacks if lack.to_record or lack.fact]
         if lacks:
-            key = tuple(one.what for one in lacks), _advice(lacks, host.name, applied)
+            key = tuple(lack.what for lack in lacks), _advice(lacks, host.name, applied)
             together.setdefault(key, []).append(host.name)
-    for (what, advice), names in together.items():
+    for (items, advice), names in together.items():
         where = f"{len(names):,} hosts" if len(names) > _MOST_HOSTS else listed(names, _MOST_HOSTS)
-        verb = "was" if len(what) == 1 and what[0].startswith(("the memory", "the free", "disk ")) else "were"
-        yield Doubt(f"{and_text(what)} of {where} {verb} not judged", advice)
+        verb = "was" if len(items) == 1 and items[0].startswith(("the memory", "the free", "disk ")) else "were"
+        yield Doubt(f"{and_text(items)} of {where} {verb} not judged", advice)
 
 
 def partly_recorded(
     findings: Sequence[Finding],
-    asked: Sequence[Resource],
+    resources: Sequence[Resource],
     has_values: HasValues,
     times_of: TimesOf,
     recordings: Mapping[str, Sequence[Times]],
@@ -174,17 +180,17 @@ def partly_recorded(
     texts: list[str] = []
     for host in _hosts(findings, has_values):
         recorded = np.unique(np.concatenate(recordings.get(host.name) or [np.empty(0, np.int64)]))
-        for resource in asked if len(recorded) > 1 else ():
+        for resource in resources if len(recorded) > 1 else ():
             if resource == "disk" and (text := _lost_space(host, recorded, times_of)):
                 texts.append(text)
-            without = {name: _without(found, recorded, times_of) for name, found in host.proofs(resource).items()}
-            throughout = [name for name, one in without.items() if not one.is_long]
-            names = [name for name, one in without.items() if one.is_long and not _is_covered(name, throughout)]
+            without = {name: _without(proof, recorded, times_of) for name, proof in host.proofs(resource).items()}
+            throughout = [name for name, absence in without.items() if not absence.is_long]
+            names = [name for name, absence in without.items() if absence.is_long and not _is_covered(name, throughout)]
             if names:
-                what = _disks_text(names) if not names[0].startswith("the ") else names[0]
-                verb = "was" if what.startswith(("the memory", "disk ")) else "were"
+                result = _disks_text(names) if not names[0].startswith("the ") else names[0]
+                verb = "was" if result.startswith(("the memory", "disk ")) else "were"
                 longest = max(without[name] for name in names)
-                texts.append(f"{what} of {host.name} {verb} not recorded for {longest}")
+                texts.append(f"{result} of {host.name} {verb} not recorded for {longest}")
     if len(texts) <= _MOST_HOSTS:
         yield from map(Doubt, texts)
     else:
@@ -197,27 +203,32 @@ def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
     One that comes later may be there for a backup alone.
     """
     by_volume = {
-        name: list(filter(_proves, found))
-        for name, found in _by_instance(host.recorded("space")).items()
-        if any(times[0] - recorded[0] <= SHORTEST_ABSENCE for one in found for times in times_of(one) if len(times))
+        name: list(filter(_proves, findings))
+        for name, findings in _by_instance(host.recorded("space")).items()
+        if any(
+            times[0] - recorded[0] <= SHORTEST_ABSENCE
+            for finding in findings
+            for times in times_of(finding)
+            if len(times)
+        )
     }
-    absent = {name: _without(found, recorded, times_of) for name, found in by_volume.items()}
-    lost_ = {name: one for name, one in absent.items() if one.is_long}
+    absent = {name: _without(findings, recorded, times_of) for name, findings in by_volume.items()}
+    lost_ = {name: absence for name, absence in absent.items() if absence.is_long}
     if not lost_:
         return ""
     volumes, longest = listed(list(lost_), _MOST_DISKS), max(lost_.values())
     return f"the free space of {volumes} of {host.name} was not recorded for {longest}"
 
 
-def _without(found: Sequence[Finding], recorded: Times, times_of: TimesOf) -> Absence:
-    nothing = np.full(len(recorded) - 1, bool(found))
+def _without(findings: Sequence[Finding], recorded: Times, times_of: TimesOf) -> Absence:
+    nothing = np.full(len(recorded) - 1, bool(findings))
     longest = SHORTEST_ABSENCE
-    for one in found:
-        windows = (one.track.window, *one.track.other_windows) if one.track else ()
-        interval = (one.samples.interval or 0) if one.samples else 0
+    for finding in findings:
+        windows = (finding.track.window, *finding.track.other_windows) if finding.track else ()
+        interval = (finding.samples.interval or 0) if finding.samples else 0
         pause = int(max(SHORTEST_ABSENCE, *windows, PAUSE * interval))
         longest = max(longest, pause)
-        lacking = [lost(recorded, times, pause) for times in times_of(one) if 0 < len(times) < len(recorded)]
+        lacking = [lost(recorded, times, pause) for times in times_of(finding) if 0 < len(times) < len(recorded)]
         if not lacking:
             return Absence()
         nothing &= np.logical_or.reduce(lacking)
@@ -233,39 +244,39 @@ def and_text(names: Sequence[str]) -> str:
 def _hosts(findings: Sequence[Finding], has_values: HasValues) -> list[_Host]:
     hosts: dict[str, _Host] = {}
     with_guests = hosts_with_guests(findings)
-    for one in findings:
-        if one.subject and one.pack.pack != OBJECTIVE:  # what a load driver saw is of no host
-            key = one.subject.key[0]
-            host = hosts.setdefault(key, _Host(one.subject.host, has_values, key in with_guests))
-            if one.signal.resource:
-                host.found.setdefault(one.signal.resource, []).append(one)
+    for finding in findings:
+        if finding.subject and finding.pack.pack != OBJECTIVE:  # what a load driver saw is of no host
+            key = finding.subject.key[0]
+            host = hosts.setdefault(key, _Host(finding.subject.host, has_values, key in with_guests))
+            if finding.signal.resource:
+                host.found.setdefault(finding.signal.resource, []).append(finding)
     return list(hosts.values())
 
 
 def _by_instance(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
     """The findings of each instance, totals left out."""
-    found: dict[str, list[Finding]] = {}
-    for one in findings:
-        instance = one.subject.instance if one.subject else None
+    entries: dict[str, list[Finding]] = {}
+    for finding in findings:
+        instance = finding.subject.instance if finding.subject else None
         if instance is not None and not is_total(instance):
-            found.setdefault(instance, []).append(one)
-    return found
+            entries.setdefault(instance, []).append(finding)
+    return entries
 
 
-def _proves(one: Finding) -> bool:
+def _proves(finding: Finding) -> bool:
     """Whether a limit could have fired: not so by a queue that is 0 throughout."""
-    return one.severe and one.outcome in JUDGED and not _is_silent(one)
+    return finding.severe and finding.outcome in JUDGED and not _is_silent(finding)
 
 
-def _is_silent(one: Finding) -> bool:
-    if one.signal.silent_at is None or one.samples is None:
+def _is_silent(finding: Finding) -> bool:
+    if finding.signal.silent_at is None or finding.samples is None:
         return False
-    return bool((one.samples.present.values == one.signal.silent_at).all())
+    return bool((finding.samples.present.values == finding.signal.silent_at).all())
 
 
-def _is_covered(name: str, known: Sequence[str]) -> bool:
+def _is_covered(name: str, items: Sequence[str]) -> bool:
     """Whether a disk is one that is known, or all its volumes are."""
-    names = [one.casefold() for one in known]
+    names = [text.casefold() for text in items]
     volumes = letters(name)
     return (
         name.casefold() in names
@@ -274,15 +285,15 @@ def _is_covered(name: str, known: Sequence[str]) -> bool:
     )
 
 
-def _lack(what: str, resource: str, recorded: Sequence[Finding]) -> Lack:
-    briefly = any(one.severe and one.outcome in (Outcome.TOO_SHORT, Outcome.NO_DATA) for one in recorded)
-    fact = next((one.needs for one in recorded if one.severe and one.needs), None)
-    return Lack(what, None if briefly or fact else resource, None if briefly else fact)
+def _lack(text: str, resource: str, recorded: Sequence[Finding]) -> Lack:
+    briefly = any(finding.severe and finding.outcome in (Outcome.TOO_SHORT, Outcome.NO_DATA) for finding in recorded)
+    fact = next((finding.needs for finding in recorded if finding.severe and finding.needs), None)
+    return Lack(text, None if briefly or fact else resource, None if briefly else fact)
 
 
 def _advice(lacks: Sequence[Lack], host: str, applied: Sequence[Applied]) -> str:
-    counters = dict.fromkeys(needed(one.to_record, host, applied) for one in lacks if one.to_record)
-    facts = dict.fromkeys(one.fact for one in lacks if one.fact)
+    counters = dict.fromkeys(needed(lack.to_record, host, applied) for lack in lacks if lack.to_record)
+    facts = dict.fromkeys(lack.fact for lack in lacks if lack.fact)
     record = [f"record {', '.join(counters)}"] if counters else []
     return " and ".join([*record, *(f"give {fact} in plimsoll.toml" for fact in facts)])
 
@@ -293,14 +304,14 @@ def _disks_text(names: Sequence[str]) -> str:
 
 def healthy_text(findings: Sequence[Finding], judged: Sequence[Resource]) -> str:
     """The verdict on a healthy run; `judged` are the resources that were judged on every host."""
-    others = [NAMES[one] for one in RESOURCES if one not in judged]
-    if not others:
+    items = [NAMES[resource] for resource in RESOURCES if resource not in judged]
+    if not items:
         return "Healthy."
     if not judged:
-        return f"Healthy by what was asked for; {and_text(others)} were not judged."
-    names = and_text([NAMES[one] for one in judged])
-    counted = (one for one in findings if one.severe and one.outcome in JUDGED)
-    more = any((one.signal.resource or "").replace("space", "disk") not in judged for one in counted)
-    verb = "was" if others == [NAMES["memory"]] else "were"
-    rest = f"{and_text(others)} {verb} not judged" if more else "nothing else was judged"
+        return f"Healthy by what was asked for; {and_text(items)} were not judged."
+    names = and_text([NAMES[resource] for resource in judged])
+    counted = (finding for finding in findings if finding.severe and finding.outcome in JUDGED)
+    matches = any((finding.signal.resource or "").replace("space", "disk") not in judged for finding in counted)
+    verb = "was" if items == [NAMES["memory"]] else "were"
+    rest = f"{and_text(items)} {verb} not judged" if matches else "nothing else was judged"
     return f"{names[:1].upper()}{names[1:]} healthy; {rest}."

@@ -31,14 +31,14 @@ from plimsoll.rules.tracks import Track
 
 
 def judge(
-    logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, found: Sequence[Phase] = ()
+    logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, items: Sequence[Phase] = ()
 ) -> tuple[list[Finding], list[Applied]]:
     """A finding for each rule, host and instance, worst first; and for each pack the hosts it was applied to.
 
     `whole` are the signals of the logs from their beginning to their end, as windows reach back before what is judged.
     `found` are phases to judge by if none were given.
     """
-    phases = question.phases or found
+    phases = question.phases or items
     run = _RunJudge(logs, whole, question, facts, phases)
     findings: list[Finding] = []
     applied: list[Applied] = []
@@ -63,12 +63,15 @@ def crossed_before(
         pack.model_copy(update={"rules": tuple(rule for rule in pack.rules if rule.id in kept)})
         for pack in question.packs
     ]
-    counted = {(one.rule.signal, one.subject) for one in judged if one.outcome in CROSSED}
+    counted = {(finding.rule.signal, finding.subject) for finding in judged if finding.outcome in CROSSED}
     throughout, _ = judge(logs, whole, replace(question, packs=[pack for pack in packs if pack.rules]), facts)
     return tuple(
-        one
-        for one in throughout
-        if one.rule.phase and one.severe and one.outcome in CROSSED and (one.rule.signal, one.subject) not in counted
+        finding
+        for finding in throughout
+        if finding.rule.phase
+        and finding.severe
+        and finding.outcome in CROSSED
+        and (finding.rule.signal, finding.subject) not in counted
     )
 
 
@@ -154,7 +157,7 @@ class _RunJudge:
             yield fitted
         else:
             bare, rule = fitted, fitted.rule
-            subjects = [one for one in recorded if rule.drive is None or self._drives.get(one[0].key) == rule.drive]
+            subjects = [pair for pair in recorded if rule.drive is None or self._drives.get(pair[0].key) == rule.drive]
             if not subjects:
                 notes = (no_drive(rule, host, self._question.drives, [subject for subject, _ in recorded]), *bare.notes)
                 yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=f'drive = "{rule.drive}"')
@@ -162,27 +165,27 @@ class _RunJudge:
 
     def _fitted(self, bare: Finding, host: str) -> Finding:
         """The finding unchanged if the rule is for this host; else a note, or an outcome and why it is not judged."""
-        found = fitted(bare.rule, partial(self._facts.known, Subject(host)))
-        if found.outside:
-            has = " and ".join(self._facts.explain(Subject(host), fact) for fact in found.rule.where)
-            note = f"it is for {hosts_text(found.rule)}; {host} has {has}"
-            if found.judged:
-                return replace(bare, rule=found.rule, notes=(f"a note only: {note}", *bare.notes))
+        result = fitted(bare.rule, partial(self._facts.known, Subject(host)))
+        if result.outside:
+            has = " and ".join(self._facts.explain(Subject(host), fact) for fact in result.rule.where)
+            note = f"it is for {hosts_text(result.rule)}; {host} has {has}"
+            if result.judged:
+                return replace(bare, rule=result.rule, notes=(f"a note only: {note}", *bare.notes))
             return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(note, *bare.notes))
-        if found.unknown is None:
+        if result.unknown is None:
             return bare
-        missing, only = str(UnknownFact(found.unknown, host)), f"it is for {hosts_text(found.rule)}"
-        match found.rule.where_unknown:
+        missing, only = str(UnknownFact(result.unknown, host)), f"it is for {hosts_text(result.rule)}"
+        match result.rule.where_unknown:
             case "judge":
                 return replace(bare, notes=(f"{only}; {missing}", *bare.notes))
             case "info":
-                note = f"a note only, as {found.unknown} is not known and {only}: give it in plimsoll.toml"
-                return replace(bare, rule=found.rule, notes=(note, *bare.notes))
+                note = f"a note only, as {result.unknown} is not known and {only}: give it in plimsoll.toml"
+                return replace(bare, rule=result.rule, notes=(note, *bare.notes))
             case "skip":
                 return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(only, missing, *bare.notes))
             case None:
                 notes = (missing, only, *bare.notes)
-                return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=found.unknown)
+                return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=result.unknown)
 
     def _judged(self, bare: Finding, subjects: Sequence[tuple[Subject, Origin]]) -> Iterator[Finding]:
         """The findings of a rule for the subjects of a host, all judged at once if no fact is lacking."""
@@ -195,8 +198,8 @@ class _RunJudge:
                 bare = replace(bare, subject=subjects[0][0])
                 yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=unknown.fact)
             else:
-                for one in subjects:
-                    yield from self._judged(bare, [one])
+                for subject in subjects:
+                    yield from self._judged(bare, [subject])
             return
         for (_, origin), track in zip(subjects, tracks, strict=True):
             yield self._finding(bare, origin, track)
@@ -206,11 +209,11 @@ class _RunJudge:
         if bare.subject and host_key(bare.subject.host) in self._begun:
             track = replace(track, begun=True)
         outcome, samples = outcome_of(rule, track), self._drawn(origin, track)
-        found = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples)
-        if found.stretch is not None and found.stretch < track.window:
-            found = replace(found, seen=self._judge.coverage(origin, track))
-        notes = notes_on(found, track, self._facts, self._question.signals)
-        return replace(found, notes=(*bare.notes, *notes)) if notes else found
+        finding = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples)
+        if finding.stretch is not None and finding.stretch < track.window:
+            finding = replace(finding, seen=self._judge.coverage(origin, track))
+        notes = notes_on(finding, track, self._facts, self._question.signals)
+        return replace(finding, notes=(*bare.notes, *notes)) if notes else finding
 
     def _grid(self, host: str) -> Times:
         if host not in self._grids:
@@ -227,8 +230,8 @@ class _RunJudge:
     def _reach(self, host: str, recordings: Sequence[Times]) -> int:
         """The longest window (ns) of any rule on a host, including those widened for its longest sampling interval."""
         regular = [sampling_interval(times) or 0 for times in recordings]
-        others = [part.interval for times in recordings for part in other_intervals(times)]
-        widest = 2 * max([*regular, *others], default=0)
+        items = [part.interval for times in recordings for part in other_intervals(times)]
+        widest = 2 * max([*regular, *items], default=0)
         documented = (rule for pack in self._question.packs for rule in pack.rules)
         judged = (self._question.overrides.of(rule, host)[0] for rule in documented)
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))

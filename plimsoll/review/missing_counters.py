@@ -21,13 +21,13 @@ def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
 
 def is_linux(host: str, applied: Iterable[Applied]) -> bool:
     """Whether the host was judged as one of Linux."""
-    return any(one.pack.pack == _LINUX and host in one.hosts for one in applied)
+    return any(applied.pack.pack == _LINUX and host in applied.hosts for applied in applied)
 
 
 def hosts_with_guests(findings: Sequence[Finding]) -> set[HostKey]:
     """The hosts on which counters of guests were recorded: their object Processor is the root partition alone."""
-    of_guests = (one for one in findings if one.rule.signal in _OF_GUESTS and one.track is not None)
-    return {one.subject.key[0] for one in of_guests if one.subject}
+    of_guests = (finding for finding in findings if finding.rule.signal in _OF_GUESTS and finding.track is not None)
+    return {of_guest.subject.key[0] for of_guest in of_guests if of_guest.subject}
 
 
 @cache

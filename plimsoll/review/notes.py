@@ -40,12 +40,14 @@ def notes_on(finding: Finding, track: Track, facts: Facts, signals: Mapping[str,
 def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
     """Why a rule for certain drives is not judged: none is marked so, or those that are marked were not recorded."""
     marked = [
-        one.instance for one, holds in drives.items() if host_key(one.host) == host_key(host) and holds == rule.drive
+        subject.instance
+        for subject, holds in drives.items()
+        if host_key(subject.host) == host_key(host) and holds == rule.drive
     ]
     if not marked:
         return f'tell which drives hold the {rule.drive} in plimsoll.toml (drive = "{rule.drive}")'
     names = ", ".join(f'"{subject.instance}"' for subject in recorded if subject.instance is not None)
-    missing = ", ".join(f'"{one}"' for one in marked)
+    missing = ", ".join(f'"{name}"' for name in marked)
     return f'{missing} (drive = "{rule.drive}" in plimsoll.toml) is not recorded; recorded: {names or "no drives"}'
 
 
@@ -63,9 +65,9 @@ def _windows(rule: Rule, track: Track) -> Iterator[str]:
     if track.window > rule.over:
         widened = f"window widened from {duration_text(rule.over)} to {duration_text(track.window)}"
         yield f"{widened}, twice the sampling interval"
-    for one in track.other_windows:
-        how = f"every {duration_text(one // 2)}" if one > rule.over else "more often"
-        yield f"window of {duration_text(one)} where the log was sampled {how}"
+    for other_window in track.other_windows:
+        text = f"every {duration_text(other_window // 2)}" if other_window > rule.over else "more often"
+        yield f"window of {duration_text(other_window)} where the log was sampled {text}"
 
 
 def _weights(rule: Rule, subject: Subject, facts: Facts, signals: Mapping[str, Signal]) -> Iterator[str]:

@@ -37,14 +37,14 @@ def with_processes(
     used in the rest of the phase that contains the breach.
     """
     result = list(findings)
-    asked: dict[tuple[str, str], list[int]] = {}
+    entries: dict[tuple[str, str], list[int]] = {}
     for at, finding in enumerate(findings):
         name = next((name for name in finding.rule.look_at if name.startswith(_PREFIX)), "")
         if finding.outcome in CROSSED and finding.subject and name in signals:
-            asked.setdefault((name, finding.subject.host), []).append(at)
-    for (name, host), places in asked.items():
-        found = _users([findings[at].counted for at in places], lambda n=name, h=host: recorded(n, h), phases)
-        for at, by_breach in zip(places, found, strict=True):
+            entries.setdefault((name, finding.subject.host), []).append(at)
+    for (name, host), places in entries.items():
+        users = _users([findings[at].counted for at in places], lambda n=name, h=host: recorded(n, h), phases)
+        for at, by_breach in zip(places, users, strict=True):
             if by_breach:
                 result[at] = replace(findings[at], processes=Processes(signals[name], by_breach))
     return result
@@ -56,46 +56,46 @@ def _users(
     phases: Sequence[Phase],
 ) -> list[dict[int, tuple[Use, ...]]]:
     """For each list of breaches: the processes that used most, by the start of the breach."""
-    chosen = [sorted(some, key=lambda one: -one.duration)[:MOST_BREACHES] for some in breaches]
-    names, means = _highest(recorded(), *_edges([one for some in chosen for one in some]))
-    wanted = set(names[np.isfinite(means)].tolist())
+    chosen = [sorted(crossings, key=lambda crossing: -crossing.duration)[:MOST_BREACHES] for crossings in breaches]
+    names, means = _highest(recorded(), *_edges([crossing for crossings in chosen for crossing in crossings]))
+    items = set(names[np.isfinite(means)].tolist())
     otherwise: dict[tuple[str, int, str], float | None] = {}
-    phases_of = [{one.start: phase_of([one], phases) for one in some} for some in chosen]
-    for name, samples in recorded() if wanted else ():
-        if name in wanted:
-            for at, some in enumerate(breaches):
-                for phase in {one for one in phases_of[at].values() if one is not None}:
-                    there = samples.present
-                    values = there.values[in_rest_of_phase(there.times, phase, some, phases)]
+    phases_of = [{crossing.start: phase_of([crossing], phases) for crossing in crossings} for crossings in chosen]
+    for name, samples in recorded() if items else ():
+        if name in items:
+            for at, breach in enumerate(breaches):
+                for phase in {phase for phase in phases_of[at].values() if phase is not None}:
+                    result = samples.present
+                    values = result.values[in_rest_of_phase(result.times, phase, breach, phases)]
                     otherwise[name, at, phase] = float(values.mean()) if len(values) else None
-    found: list[dict[int, tuple[Use, ...]]] = []
+    uses_list: list[dict[int, tuple[Use, ...]]] = []
     row = 0
-    for at, some in enumerate(chosen):
+    for at, breach in enumerate(chosen):
         by_breach: dict[int, tuple[Use, ...]] = {}
-        for one in some:
+        for crossing in breach:
             ranked = zip(names[row].tolist(), means[row].tolist(), strict=True)
-            phase = phases_of[at][one.start] or ""
+            phase = phases_of[at][crossing.start] or ""
             uses = tuple(
                 Use(name, mean, otherwise.get((name, at, phase)), phase) for name, mean in ranked if np.isfinite(mean)
             )
-            by_breach |= {one.start: uses} if uses else {}
+            by_breach |= {crossing.start: uses} if uses else {}
             row += 1
-        found.append(by_breach)
-    return found
+        uses_list.append(by_breach)
+    return uses_list
 
 
 def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times) -> tuple[NDArray[np.object_], Values]:
     """For each span a row of the instances with the highest means, highest first; means are -inf in empty places."""
     names = np.full((_MOST, len(starts)), "", dtype=object)
     means = np.full((_MOST, len(starts)), -np.inf)
-    for some, times, values in _together(recorded, int(starts.min()), int(ends.max())):
+    for items, times, values in _together(recorded, int(starts.min()), int(ends.max())):
         mean = _means(times, values, starts, ends)
         mean[~(mean > 0)] = -np.inf  # leaves out processes that used nothing
-        every = np.concatenate((means, mean))
-        best = np.argsort(-every, axis=0, kind="stable")[:_MOST]
-        named = np.array(some, dtype=object)[np.maximum(best - _MOST, 0)]
+        concatenate = np.concatenate((means, mean))
+        best = np.argsort(-concatenate, axis=0, kind="stable")[:_MOST]
+        named = np.array(items, dtype=object)[np.maximum(best - _MOST, 0)]
         before = np.take_along_axis(names, np.minimum(best, _MOST - 1), axis=0)
-        names, means = np.where(best < _MOST, before, named), np.take_along_axis(every, best, axis=0)
+        names, means = np.where(best < _MOST, before, named), np.take_along_axis(concatenate, best, axis=0)
     return names.T, means.T
 
 
@@ -111,8 +111,8 @@ def _together(
         times = alike[0][1].times
         span = slice(int(np.searchsorted(times, first)), int(np.searchsorted(times, last, "right")))
         for at in range(0, len(alike), _AT_ONCE):
-            some = alike[at : at + _AT_ONCE]
-            yield [name for name, _ in some], times[span], np.stack([samples.values[span] for _, samples in some])
+            items = alike[at : at + _AT_ONCE]
+            yield [name for name, _ in items], times[span], np.stack([samples.values[span] for _, samples in items])
 
 
 def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
@@ -130,13 +130,13 @@ def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
 
 
 def _edges(breaches: Sequence[Crossing]) -> tuple[Times, Times]:
-    starts = np.array([one.start for one in breaches], dtype=np.int64)
-    return starts, np.array([one.end for one in breaches], dtype=np.int64)
+    starts = np.array([breach.start for breach in breaches], dtype=np.int64)
+    return starts, np.array([breach.end for breach in breaches], dtype=np.int64)
 
 
 def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | None:
     """The name of the phase that contains all of the crossings; None if no single phase does."""
-    names = {_containing(one, phases) for one in crossings}
+    names = {_containing(crossing, phases) for crossing in crossings}
     return names.pop() if len(names) == 1 else None
 
 
@@ -156,8 +156,8 @@ def in_crossings(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool
     """Which times are in one of the crossings; those are in time order."""
     if not crossings:
         return np.zeros(len(times), dtype=bool)
-    starts = np.array([one.start for one in crossings], dtype=np.int64)
-    ends = np.array([one.end for one in crossings], dtype=np.int64)
+    starts = np.array([crossing.start for crossing in crossings], dtype=np.int64)
+    ends = np.array([crossing.end for crossing in crossings], dtype=np.int64)
     at = np.searchsorted(starts, times, side="right") - 1
     return (at >= 0) & (times <= ends[np.maximum(at, 0)])
 

@@ -28,7 +28,7 @@ class RecordedSignals:
         self.finder = Finder(
             question.signals,
             self._recorded.series,
-            lambda one: self.counter(one).any_present,
+            lambda series: self.counter(series).any_present,
             facts.known,
         )
         self._found: dict[str, Mapping[Subject, Samples]] = {}
@@ -45,10 +45,8 @@ class RecordedSignals:
         sampled at the same times.
         """
         if name not in self._found:
-            every = (
-                (subject, signal_samples(origin, self.counter)) for subject, origin in self._origins(name).values()
-            )
-            self._found[name] = {subject: s for subject, s in every if s is not None and s.any_present}
+            item = ((subject, signal_samples(origin, self.counter)) for subject, origin in self._origins(name).values())
+            self._found[name] = {subject: s for subject, s in item if s is not None and s.any_present}
         return self._found[name]
 
     def on(self, name: str, host: str) -> Mapping[Subject, Samples]:
@@ -65,10 +63,10 @@ class RecordedSignals:
 
     def count(self, finding: Finding) -> int | None:
         """The number of samples a finding was judged by; None if its counters were not sampled at the same times."""
-        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        if found is None:
+        origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        if origin_of_subject is None:
             return None
-        subject, origin = found[0], recorded_as(found[1])
+        subject, origin = origin_of_subject[0], recorded_as(origin_of_subject[1])
         if isinstance(origin, SeriesOrigin):
             return len(self.counter(origin.series).present.times)
         together = self.of(finding.rule.signal).get(subject)
@@ -76,22 +74,24 @@ class RecordedSignals:
 
     def has_values(self, finding: Finding) -> bool:
         """Whether each counter that a finding's signal is computed from has a value."""
-        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        return found is not None and all(self.counter(one).any_present for one in series_of(found[1]))
+        origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        return origin_of_subject is not None and all(
+            self.counter(series).any_present for series in series_of(origin_of_subject[1])
+        )
 
     def times(self, finding: Finding) -> list[Times]:
         """When each counter that a finding needs had a value (UTC ns); the parts of a total are one counter."""
-        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        origin = recorded_as(found[1]) if found else None
-        each = [self.counter(one).present.times for one in series_of(origin)] if origin else []
-        return [np.unique(np.concatenate(each))] if isinstance(origin, TotalOrigin) and each else each
+        origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        origin = recorded_as(origin_of_subject[1]) if origin_of_subject else None
+        times_list = [self.counter(series).present.times for series in series_of(origin)] if origin else []
+        return [np.unique(np.concatenate(times_list))] if isinstance(origin, TotalOrigin) and times_list else times_list
 
     def grows(self, finding: Finding) -> bool:
         """Whether the counter is a growing count, of which the signal is the change between two samples."""
-        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         return (
-            found is not None
-            and isinstance(origin := recorded_as(found[1]), SeriesOrigin | FieldsOrigin)
+            origin_of_subject is not None
+            and isinstance(origin := recorded_as(origin_of_subject[1]), SeriesOrigin | FieldsOrigin)
             and origin.rate
         )
 

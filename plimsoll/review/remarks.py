@@ -18,21 +18,23 @@ def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
     for finding in findings:
         if finding.outcome == Outcome.TOO_SHORT and finding.subject:
             by_host.setdefault(finding.subject.host, []).append(finding)
-    for host, found in by_host.items():
-        found.sort(key=lambda one: (not one.severe, one.rule.id))
-        names = listed(list(dict.fromkeys(f"{one.rule.id} ({duration_text(one.rule.for_)})" for one in found)), _MOST)
+    for host, items in by_host.items():
+        items.sort(key=lambda finding: (not finding.severe, finding.rule.id))
+        names = listed(
+            list(dict.fromkeys(f"{finding.rule.id} ({duration_text(finding.rule.for_)})" for finding in items)), _MOST
+        )
         text = (
             f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
             f"so they were not judged: {names}"
         )
-        yield Remark(Kind.NOTED, text, count=len(found))
+        yield Remark(Kind.NOTED, text, count=len(items))
 
 
-def not_recognised(one: Unrecognised) -> Remark:
+def not_recognised(unrecognised: Unrecognised) -> Remark:
     """A remark for an object whose counters' names are not known."""
     text = (
-        f"{counted(one.counters, 'counter')} of {one.object} on {one.host} not recognised "
-        f"({listed(one.names, _MOST_NAMES)}), so no limit of theirs is judged; where they are misspelled, or in a "
-        f"language of Windows that is not known, name them with {Parameter.NAMES}"
+        f"{counted(unrecognised.counters, 'counter')} of {unrecognised.object} on {unrecognised.host} not recognised "
+        f"({listed(unrecognised.names, _MOST_NAMES)}), so no limit of theirs is judged; where they are misspelled, "
+        f"or in a language of Windows that is not known, name them with {Parameter.NAMES}"
     )
-    return Remark(Kind.NOTED, text, count=one.counters)
+    return Remark(Kind.NOTED, text, count=unrecognised.counters)

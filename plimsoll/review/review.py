@@ -102,7 +102,7 @@ class Review:
         """Why the run is not known to be healthy although nothing was crossed; the most serious first, each once."""
         too_short = tuple(doubts.too_short(self.findings))
         has_values = self.signals.has_values
-        found = (
+        reasons = (
             *doubts.unread(self.remarks),
             *doubts.contradictory(self.remarks),
             *doubts.missing(self.missing_hosts),
@@ -125,12 +125,12 @@ class Review:
             *self.told,
         )
         if verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
-            found += tuple(without_their_conditions(self.findings, self.question.signals, self.signals.is_recorded))
-        if not found and verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
-            asked = self.question.asked
-            found = tuple(unjudged(self.findings, asked, self.applied, has_values, too_short=bool(too_short)))
-            found += self.partly_recorded
-        return tuple(dict.fromkeys(found))  # two rules of one signal give the same sentence
+            reasons += tuple(without_their_conditions(self.findings, self.question.signals, self.signals.is_recorded))
+        if not reasons and verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
+            resources = self.question.asked
+            reasons = tuple(unjudged(self.findings, resources, self.applied, has_values, too_short=bool(too_short)))
+            reasons += self.partly_recorded
+        return tuple(dict.fromkeys(reasons))  # two rules of one signal give the same sentence
 
     @cached_property
     def interruptions(self) -> tuple[Doubt, ...]:
@@ -154,8 +154,8 @@ class Review:
     @cached_property
     def partly_recorded(self) -> tuple[Doubt, ...]:
         """Resources of which nothing was recorded for a part of the run."""
-        asked, signals = self.question.asked, self.signals
-        return tuple(partly_recorded(self.findings, asked, signals.has_values, signals.times, self._recordings))
+        resources, signals = self.question.asked, self.signals
+        return tuple(partly_recorded(self.findings, resources, signals.has_values, signals.times, self._recordings))
 
     @cached_property
     def _recordings(self) -> dict[str, list[Times]]:
@@ -180,8 +180,8 @@ class Review:
     @cached_property
     def unrecognised(self) -> tuple[Unrecognised, ...]:
         """Counters whose names are not recognised: they look like Windows' own in a language that is not known."""
-        series = {one.key: one for log in self.logs for one in log.series}.values()
-        return tuple(unrecognised(replace(one, host=self.host_of(one)) for one in series))
+        series = {series.key: series for log in self.logs for series in log.series}.values()
+        return tuple(unrecognised(replace(series, host=self.host_of(series)) for series in series))
 
     @cached_property
     def maybe_needed(self) -> tuple[Unrecognised, ...]:
@@ -191,7 +191,7 @@ class Review:
             for finding in self.of(Outcome.NOT_RECORDED)
             if finding.subject and finding.pack.applies_to is None
         }
-        return tuple(one for one in self.unrecognised if host_key(one.host) in lacking)
+        return tuple(unrecognised for unrecognised in self.unrecognised if host_key(unrecognised.host) in lacking)
 
     @cached_property
     def bad_counters(self) -> tuple[BadCounter, ...]:
@@ -210,8 +210,8 @@ class Review:
     @property
     def judged_by_found(self) -> FoundPhases | None:
         """The phases that were found and that rules for a phase were judged by; None if they were not."""
-        found = self.phases_found
-        return found if found and found.sure and not self.question.whole_run else None
+        found_phases = self.phases_found
+        return found_phases if found_phases and found_phases.sure and not self.question.whole_run else None
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
@@ -221,8 +221,10 @@ class Review:
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
         """The first and the last sample of each host in the part that is reviewed (UTC ns)."""
-        found = self._recordings.items()
-        return {host: (int(min(one[0] for one in parts)), int(max(one[-1] for one in parts))) for host, parts in found}
+        items = self._recordings.items()
+        return {
+            host: (int(min(part[0] for part in parts)), int(max(part[-1] for part in parts))) for host, parts in items
+        }
 
     @property
     def _part(self) -> tuple[int, int]:
@@ -238,8 +240,8 @@ class Review:
         """The instances of recorded hosts that plimsoll.toml names and that no series is of, if all logs are given."""
         if not self.question.expected_hosts:
             return ()
-        series = [one for log in self.logs for one in log.series]
-        return missing_instances(self.facts.given, self.hosts, ((self.host_of(one), one) for one in series))
+        series = [series for log in self.logs for series in log.series]
+        return missing_instances(self.facts.given, self.hosts, ((self.host_of(series), series) for series in series))
 
     @property
     def is_apart(self) -> bool:
@@ -248,22 +250,26 @@ class Review:
 
     def only(self, host: str) -> "Review":
         """The review of one of its hosts."""
-        own = host_key(host)
+        key = host_key(host)
         logs: list[Log] = []
         for log in self.logs:
             pairs = zip(log.series, log.columns, strict=True)
-            kept = [(one, column) for one, column in pairs if host_key(self.host_of(one)) == own]
+            kept = [(series, column) for series, column in pairs if host_key(self.host_of(series)) == key]
             if kept:
                 series, columns = zip(*kept, strict=True)
                 logs.append(replace(log, series=series, columns=columns))
-        found = tuple(one for one in self.findings if one.subject and host_key(one.subject.host) == own)
+        findings = tuple(
+            finding for finding in self.findings if finding.subject and host_key(finding.subject.host) == key
+        )
         signals = RecordedSignals(logs, self.question, self.facts)
         every_load = loads(signals, self.question.signals)
         start, end = _span(logs, self.question)
         phases = self.phases_found
         if phases is not None and start is not None and end is not None:
             phases = find_phases(every_load, start, end)
-        return replace(self, logs=tuple(logs), findings=found, signals=signals, loads=every_load, phases_found=phases)
+        return replace(
+            self, logs=tuple(logs), findings=findings, signals=signals, loads=every_load, phases_found=phases
+        )
 
     def hosts_of(self, log: Log) -> tuple[str, ...]:
         """The computers of one log; if an agent polled others, those and not the agent's."""
@@ -332,7 +338,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     whole = RecordedSignals(logs, replace(question, start=None, end=None), facts) if part else signals
     findings, applied = judge(logs, whole, question, facts, to_judge_by)
     everything = (*(remark for log in logs for remark in log.remarks), *remarks)
-    found = Review(
+    judged_review = Review(
         tuple(logs),
         run,
         question,
@@ -345,15 +351,15 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         phases,
         crossed_before(logs, whole, question, facts, findings) if to_judge_by else (),
     )
-    more = (
-        *(not_recognised(one) for one in found.unrecognised),
+    more_remarks = (
+        *(not_recognised(unrecognised) for unrecognised in judged_review.unrecognised),
         *remarks_below_zero(logs),
         *remarks_on_impossible(findings, signals.samples),
-        *unused_settings(facts.given, question, findings, found.hosts),
+        *unused_settings(facts.given, question, findings, judged_review.hosts),
         *recorded_too_briefly(findings),
         *remarks_on(driver_clock(signals)),
     )
-    return replace(found, remarks=(*everything, *more))
+    return replace(judged_review, remarks=(*everything, *more_remarks))
 
 
 def _span(logs: Sequence[Log], question: Question) -> tuple[int | None, int | None]:
@@ -361,5 +367,5 @@ def _span(logs: Sequence[Log], question: Question) -> tuple[int | None, int | No
     filled = [log.times for log in logs if len(log.times)]
     if not filled:
         return None, None
-    first, last = min(int(one[0]) for one in filled), max(int(one[-1]) for one in filled)
+    first, last = min(int(times[0]) for times in filled), max(int(times[-1]) for times in filled)
     return max(first, question.start or first), min(last, question.end or last)

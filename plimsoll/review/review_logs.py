@@ -23,9 +23,9 @@ from plimsoll.rules.load import Catalogue, load
 
 
 def review_logs(
-    found: Found,
+    recordings: Found,
     catalogue: Catalogue,
-    given: settings.Settings,
+    run_settings: settings.Settings,
     path: Path | None,
     *,
     zone: Zone | None = None,
@@ -37,9 +37,9 @@ def review_logs(
     """Judge logs by the packs of a catalogue.
 
     Args:
-        found: The logs.
+        recordings: The logs.
         catalogue: The packs, and their signals.
-        given: The settings of the run.
+        run_settings: The settings of the run.
         path: Where the settings are from; None if there are none.
         zone: The zone of the times that are given, if it is not the logs' own.
         steady: The steady state, as typed; it replaces the phases of the run.
@@ -50,23 +50,23 @@ def review_logs(
     Raises:
         Unusable: The logs or the settings cannot be used.
     """
-    found.refuse_empty()
-    refuse_unnamed(found.logs)
+    recordings.refuse_empty()
+    refuse_unnamed(recordings.logs)
     # plimsoll.toml may also set rules and phases of the shipped packs, which another review of these logs uses.
-    goal = objective(given.objective)
+    goal = objective(run_settings.objective)
     packs = (*catalogue.packs, goal.pack) if goal else catalogue.packs
     signals = {**catalogue.signals, **goal.signals} if goal else catalogue.signals
     rules = {**load().rules, **catalogue.rules, **({rule.id: rule for rule in goal.pack.rules} if goal else {})}
-    described = given.described_run()
-    run: Run = found.run.run if found.run else described
-    zone = zone or next((log.zone for log in found.logs if log.zone.known), found.logs[0].zone)
-    start, end = _span(found.logs)
+    described = run_settings.described_run()
+    run: Run = recordings.run.run if recordings.run else described
+    zone = zone or next((log.zone for log in recordings.logs if log.zone.known), recordings.logs[0].zone)
+    start, end = _span(recordings.logs)
     if steady is not None:
         phases: Sequence[Phase] = steady_phases(steady, zone, start, end)
     else:
         phases = described.phases or run.phases
         settings.check_phases(path, phases, rules, zone, start, end)
-    planned = given.planned()
+    planned = run_settings.planned()
     settings.check_planned(path, planned, rules, zone, start, end)
     first, last = _part(when, zone, start, end) if when else (None, None)
     question = Question(
@@ -76,19 +76,19 @@ def review_logs(
         first,
         last,
         by_hand=catalogue.by_hand,
-        overrides=given.overrides(path, rules, signals) if path and given.sets_rules else Overrides(),
-        drives=given.drives(),
-        expected_hosts=given.named_hosts if found.whole else (),
-        whole_run=whole_run or given.run.whole_run,
+        overrides=run_settings.overrides(path, rules, signals) if path and run_settings.sets_rules else Overrides(),
+        drives=run_settings.drives(),
+        expected_hosts=run_settings.named_hosts if recordings.whole else (),
+        whole_run=whole_run or run_settings.run.whole_run,
         in_operation=in_operation,
-        asked=given.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
-        apart=found.apart and not given.run.hosts,
+        asked=run_settings.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
+        apart=recordings.apart and not run_settings.run.hosts,
         planned=planned,
     )
-    facts = Facts(given.facts(), recorded_facts(found.logs))
-    if wrong := [*contradictions(facts.given, facts.recorded, found.logs)]:
-        raise Unusable(*(f"{path}: {one}" for one in wrong))
-    return review(found.logs, run, question, facts, found.remarks)
+    facts = Facts(run_settings.facts(), recorded_facts(recordings.logs))
+    if wrong := [*contradictions(facts.given, facts.recorded, recordings.logs)]:
+        raise Unusable(*(f"{path}: {name}" for name in wrong))
+    return review(recordings.logs, run, question, facts, recordings.remarks)
 
 
 def _span(logs: Sequence[Log]) -> tuple[int, int]:

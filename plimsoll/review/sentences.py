@@ -28,8 +28,8 @@ def note_sentence(finding: Finding) -> str:
     """The same of a note, on which no verdict depends: `... went above 15,000 /s for 1 h; a note, which ...`"""
     limit = exactly(limit_of(finding).limit, finding.signal.unit)
     clause = crossed_clause(finding)
-    told = clause.replace("its limit", limit, 1) if "its limit" in clause else f"{clause}, beyond {limit}"
-    return f"{subject_title(finding)} {told}; a note, which the verdict does not count."
+    text = clause.replace("its limit", limit, 1) if "its limit" in clause else f"{clause}, beyond {limit}"
+    return f"{subject_title(finding)} {text}; a note, which the verdict does not count."
 
 
 def crossed_clause(finding: Finding) -> str:
@@ -48,7 +48,7 @@ def crossed_clause(finding: Finding) -> str:
 
 def _not_back(finding: Finding, track: Track) -> str:
     """`, and did not come back to 20 % for 25 min`: how long `recover` kept an alert after short crossings."""
-    recover, longest = finding.rule.recover, max((one.duration for one in finding.crossings), default=0)
+    recover, longest = finding.rule.recover, max((crossing.duration for crossing in finding.crossings), default=0)
     kept = longest_alert(track)
     if recover is None or finding.rule.scale or longest >= finding.rule.for_ or kept <= longest:
         return ""
@@ -68,7 +68,9 @@ def worst_crossed(finding: Finding) -> float:
     """The value furthest past the limit within the crossings: elsewhere other conditions of the rule did not hold."""
     limit = limit_of(finding).limit
     return max(
-        (one.worst for one in shown_crossings(finding)), key=lambda value: abs(value - limit), default=finding.worst
+        (shown_crossing.worst for shown_crossing in shown_crossings(finding)),
+        key=lambda value: abs(value - limit),
+        default=finding.worst,
     )
 
 
@@ -84,8 +86,8 @@ def worst_shown(finding: Finding) -> float:
 def often(finding: Finding) -> str:
     """`above its limit for 77 % of the run, never for 5 min on end`."""
     side = _SIDE[limit_of(finding).worse]
-    known = finding.rule.phase and finding.track is not None and finding.track.phase_known
-    of = f"the {finding.rule.phase} phase" if known else "the run"
+    is_known = finding.rule.phase and finding.track is not None and finding.track.phase_known
+    of = f"the {finding.rule.phase} phase" if is_known else "the run"
     return (
         f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {duration_text(finding.rule.for_)} on end"
     )
@@ -126,12 +128,12 @@ def reduced(finding: Finding) -> str:
 
     A window that samples never filled: `mean of up to 2 min`.
     """
-    how = finding.rule.reduce
-    if is_sample(how, limit_of(finding)) or not (finding.track.window if finding.track else finding.rule.over):
+    reduce = finding.rule.reduce
+    if is_sample(reduce, limit_of(finding)) or not (finding.track.window if finding.track else finding.rule.over):
         return ""
     if finding.seen is not None:
-        return f"{reduction(how)} of {f'up to {duration_text(finding.seen)}' if finding.seen else 'one sample'}"
-    return reduced_text(how, window(finding))
+        return f"{reduction(reduce)} of {f'up to {duration_text(finding.seen)}' if finding.seen else 'one sample'}"
+    return reduced_text(reduce, window(finding))
 
 
 def window(finding: Finding) -> str:
@@ -143,7 +145,7 @@ def window(finding: Finding) -> str:
 
 def between(durations: Sequence[int]) -> str:
     """The range of the durations: `1 min to 20 min`, or `5 min` if all are equal."""
-    return " to ".join(duration_text(one) for one in dict.fromkeys((min(durations), max(durations))))
+    return " to ".join(duration_text(value) for value in dict.fromkeys((min(durations), max(durations))))
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:
@@ -158,14 +160,14 @@ def _in_brackets(text: str) -> str:
 
 def in_phase(finding: Finding) -> str:
     """` in the steady phase` if the rule was judged in one phase only; else empty."""
-    known = finding.rule.phase and finding.track is not None and finding.track.phase_known
-    return f" in the {finding.rule.phase} phase" if known else ""
+    is_known = finding.rule.phase and finding.track is not None and finding.track.phase_known
+    return f" in the {finding.rule.phase} phase" if is_known else ""
 
 
 def how_long(finding: Finding) -> str:
     """`for 1 h 24 min`, or `3 times (41 min in all)`."""
     crossed = shown_crossings(finding)
-    total = sum(one.duration for one in crossed)
+    total = sum(crossing.duration for crossing in crossed)
     if len(crossed) == 1:
         return f"for {duration_text(total)}" if total else "at one evaluation"
     return f"{len(crossed)} times ({f'{duration_text(total)} in all' if total else 'one evaluation each'})"

@@ -56,30 +56,34 @@ def signal_samples(
 
 def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples], where_shared: bool) -> list[Samples]:
     """The samples of each part at the same times; empty if they were not sampled so."""
-    found = (signal_samples(part, samples_of, where_shared=where_shared) for part in parts)
-    known = [one for one in found if one is not None]
-    if len(known) < len(parts):
+    samples_list = (signal_samples(part, samples_of, where_shared=where_shared) for part in parts)
+    items = [samples for samples in samples_list if samples is not None]
+    if len(items) < len(parts):
         return []
-    if all(np.array_equal(known[0].times, one.times) for one in known[1:]):
-        return known
-    shared = reduce(np.intersect1d, [one.times for one in known])
-    return [Samples(shared, one.values[np.searchsorted(one.times, shared)]) for one in known] if where_shared else []
+    if all(np.array_equal(items[0].times, samples.times) for samples in items[1:]):
+        return items
+    shared = reduce(np.intersect1d, [samples.times for samples in items])
+    return (
+        [Samples(shared, samples.values[np.searchsorted(samples.times, shared)]) for samples in items]
+        if where_shared
+        else []
+    )
 
 
 def _values(parts: Sequence[Samples]) -> list[Values]:
     return [part.values for part in parts]
 
 
-def _of_requests(each: Samples | None, rate: Samples | None) -> Samples | None:
+def _of_requests(samples: Samples | None, rate: Samples | None) -> Samples | None:
     """Times per request: NaN in intervals without requests."""
-    if each is None:
+    if samples is None:
         return None
-    flat = FlatPairs.of_samples([each], rate=False)
+    flat = FlatPairs.of_samples([samples], rate=False)
     rates = FlatPairs.of_samples([rate], rate=False) if rate else None
     busy = flat.where(requests_per_second(flat, rates, 1) > 0).pairs
-    values = np.full(len(each.times), np.nan)
-    values[np.searchsorted(each.times, busy.later)] = busy.values
-    return Samples(each.times, values)
+    values = np.full(len(samples.times), np.nan)
+    values[np.searchsorted(samples.times, busy.later)] = busy.values
+    return Samples(samples.times, values)
 
 
 def _rates(counts: Samples) -> Samples:

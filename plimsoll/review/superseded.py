@@ -24,33 +24,36 @@ _BECOMES_NOT_APPLICABLE = (Outcome.NO_DATA, Outcome.NOT_JUDGED, Outcome.NOT_RECO
 Known = Callable[[Subject, Fact], float | None]
 
 
-def supersede(findings: Iterable[Finding], known: Known, by_hand: Collection[str] = ()) -> list[Finding]:
+def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[str] = ()) -> list[Finding]:
     """The findings; those of superseded rules are notes (info).
 
     Where a current rule was judged on the same host, a superseded rule that could not be judged does not apply. Where
     none was, the old one counts only on the systems that it was measured on, by the `known` facts. Rules of packs that
     were chosen by name (`by_hand`) keep their severity, as do those for which plimsoll.toml sets a limit.
     """
-    found = list(findings)
+    items = list(findings)
     judged: dict[tuple[str, str], list[Finding]] = {}
-    for one in found:
-        if one.subject and one.outcome in JUDGED:
-            judged.setdefault((one.rule.id, host_key(one.subject.host)), []).append(one)
-    return [one if one.pack.pack in by_hand or one.override else _superseded(one, judged, known) for one in found]
+    for finding in items:
+        if finding.subject and finding.outcome in JUDGED:
+            judged.setdefault((finding.rule.id, host_key(finding.subject.host)), []).append(finding)
+    return [
+        finding if finding.pack.pack in by_hand or finding.override else _superseded(finding, judged, result)
+        for finding in items
+    ]
 
 
-def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], known: Known) -> Finding:
+def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], result: Known) -> Finding:
     subject = old.subject
     if subject is None or not old.rule.superseded_by:
         return old
-    if says_nothing(old.rule, partial(known, subject)):
+    if says_nothing(old.rule, partial(result, subject)):
         note = f"a note that is for {old.rule.scale} that plimsoll.toml gives"
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(note, *old.notes))
     names = [name for name in old.rule.superseded_by if _same_thing(old, judged.get((name, subject.key[0]), ()))]
     by = f"{listed(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by limits of today"
     if names and old.outcome in _BECOMES_NOT_APPLICABLE:
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(by, *old.notes))
-    counts = not names and (not old.severe or is_for_such(old.rule, partial(known, subject)))
+    counts = not names and (not old.severe or is_for_such(old.rule, partial(result, subject)))
     if counts or old.outcome not in _BECOMES_NOTE:
         return old
     measured = f"measured on {old.rule.measured_on}" if old.rule.measured_on else "an old limit"
@@ -63,24 +66,26 @@ def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], know
 def _same_thing(old: Finding, current: Sequence[Finding]) -> bool:
     """Whether a current finding is of the same instance, or either is of the host as a whole."""
     key = old.subject.key if old.subject else ("", None)
-    instances = [one.subject.key[1] for one in current if one.subject]
-    return any(one is None or key[1] is None or one == key[1] for one in instances)
+    instances = [finding.subject.key[1] for finding in current if finding.subject]
+    return any(instance is None or key[1] is None or instance == key[1] for instance in instances)
 
 
 def without_stand_ins(findings: Iterable[Finding]) -> list[Finding]:
     """The findings; those of rules that stand in for one that was judged of the same thing do not apply."""
-    found = list(findings)
-    judged = JudgedSubjects((one.rule, one.subject) for one in found if one.subject and one.outcome in JUDGED)
+    items = list(findings)
+    judged = JudgedSubjects(
+        (finding.rule, finding.subject) for finding in items if finding.subject and finding.outcome in JUDGED
+    )
 
-    def fitted(one: Finding) -> Finding:
-        if not one.rule.stands_in_for or one.subject is None or one.outcome in _UNJUDGED:
-            return one
-        if one.outcome == Outcome.NOT_RECORDED:
-            return replace(one, outcome=Outcome.DOES_NOT_APPLY, notes=(_STANDS_IN, *one.notes))
-        better = judged.better(one.rule, one.subject)
+    def fitted(finding: Finding) -> Finding:
+        if not finding.rule.stands_in_for or finding.subject is None or finding.outcome in _UNJUDGED:
+            return finding
+        if finding.outcome == Outcome.NOT_RECORDED:
+            return replace(finding, outcome=Outcome.DOES_NOT_APPLY, notes=(_STANDS_IN, *finding.notes))
+        better = judged.better(finding.rule, finding.subject)
         if better is None:
-            return one
-        judged.discard(one.rule, one.subject)
-        return replace(one, outcome=Outcome.DOES_NOT_APPLY, notes=(f"{better} judges it", *one.notes))
+            return finding
+        judged.discard(finding.rule, finding.subject)
+        return replace(finding, outcome=Outcome.DOES_NOT_APPLY, notes=(f"{better} judges it", *finding.notes))
 
-    return [fitted(one) for one in found]
+    return [fitted(finding) for finding in items]

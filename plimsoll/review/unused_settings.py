@@ -14,50 +14,56 @@ _MOST_NAMED = 8
 
 
 def unused_settings(
-    given: GivenFacts, question: Question, findings: Sequence[Finding], hosts: Sequence[str]
+    given_facts: GivenFacts, question: Question, findings: Sequence[Finding], hosts: Sequence[str]
 ) -> Iterator[Remark]:
     """A remark for each name that is probably misspelled, and one for all other hosts that were not recorded."""
-    known = {host_key(host) for host in hosts}
-    named = [subject for subject in given.by_subject if subject.instance is None]
-    yield from _hosts([one.host for one in named if host_key(one.host) not in known], hosts, named)
+    host_keys = {host_key(host) for host in hosts}
+    named = [subject for subject in given_facts.by_subject if subject.instance is None]
+    yield from _hosts([subject.host for subject in named if host_key(subject.host) not in host_keys], hosts, named)
     by_host: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.subject:
             by_host.setdefault(host_key(finding.subject.host), []).append(finding)
-    for subject, facts in given.by_subject.items():
-        if host_key(subject.host) not in known:
+    for subject, facts in given_facts.by_subject.items():
+        if host_key(subject.host) not in host_keys:
             continue
-        found = by_host.get(host_key(subject.host), [])
+        items = by_host.get(host_key(subject.host), [])
         if subject.instance is None:
-            yield from _rules(subject.host, question, found)
+            yield from _rules(subject.host, question, items)
         else:
-            drive = next((holds for one, holds in question.drives.items() if one.key == subject.key), None)
-            own = [one.instance for one in given.by_subject if one.instance and one.host == subject.host]
-            yield from _instance(subject, _judged_by(facts, drive, found), own)
+            drive = next((holds for item, holds in question.drives.items() if item.key == subject.key), None)
+            entries = [item.instance for item in given_facts.by_subject if item.instance and item.host == subject.host]
+            yield from _instance(subject, _judged_by(facts, drive, items), entries)
 
 
 def missing_hosts(expected: Sequence[str], hosts: Sequence[str]) -> tuple[str, ...]:
     """The expected hosts that were not recorded. A short name and a full one with the same first part are one host."""
-    return tuple(one for one in expected if not any(_is_same(one.casefold(), host_key(host)) for host in hosts))
+    return tuple(name for name in expected if not any(_is_same(name.casefold(), host_key(host)) for host in hosts))
 
 
 def missing_instances(
-    given: GivenFacts, hosts: Sequence[str], recorded: Iterable[tuple[str, Series]]
+    given_facts: GivenFacts, hosts: Sequence[str], recorded: Iterable[tuple[str, Series]]
 ) -> tuple[Subject, ...]:
     """The instances of recorded hosts that plimsoll.toml names and that no series is of."""
-    found = {(host_key(host), value.casefold()) for host, series in recorded for _, value in series.tags}
-    known = {host_key(host) for host in hosts}
-    named = (one for one in given.by_subject if one.instance is not None and one.key[0] in known)
-    return tuple(one for one in named if (one.key[0], (one.instance or "").rpartition("/")[2].casefold()) not in found)
+    items = {(host_key(host), value.casefold()) for host, series in recorded for _, value in series.tags}
+    host_keys = {host_key(host) for host in hosts}
+    named = (
+        subject for subject in given_facts.by_subject if subject.instance is not None and subject.key[0] in host_keys
+    )
+    return tuple(
+        subject
+        for subject in named
+        if (subject.key[0], (subject.instance or "").rpartition("/")[2].casefold()) not in items
+    )
 
 
-def _is_same(one: str, other: str) -> bool:
-    (short, dot, _), (other_short, other_dot, _) = one.partition("."), other.partition(".")
-    return one == other or (short == other_short and not (dot and other_dot) and not short.isdecimal())
+def _is_same(name: str, other: str) -> bool:
+    (short, dot, _), (other_short, other_dot, _) = name.partition("."), other.partition(".")
+    return name == other or (short == other_short and not (dot and other_dot) and not short.isdecimal())
 
 
 def _hosts(missing: Sequence[str], hosts: Sequence[str], named: Collection[Subject]) -> Iterator[Remark]:
-    candidates = _not_named(hosts, (one.host for one in named))
+    candidates = _not_named(hosts, (subject.host for subject in named))
     resembling = {host: near for host in missing if (near := _nearest(host, candidates))}
     for host, near in resembling.items():
         yield Remark(
@@ -74,8 +80,8 @@ def _hosts(missing: Sequence[str], hosts: Sequence[str], named: Collection[Subje
 def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterator[Remark]:
     """Thresholds set for one host whose counters were not recorded there."""
     recorded = {finding.rule.id for finding in findings if finding.outcome != Outcome.NOT_RECORDED}
-    asked = {rule.id for pack in question.packs for rule in pack.rules}
-    idle = [name for name in question.overrides.by_host.get(host_key(host), {}) if name in asked - recorded]
+    identifiers = {rule.id for pack in question.packs for rule in pack.rules}
+    idle = [name for name in question.overrides.by_host.get(host_key(host), {}) if name in identifiers - recorded]
     if idle:
         text = f"{_FILE} sets {'a threshold' if len(idle) == 1 else 'thresholds'} for {host} whose counters were not"
         yield Remark(Kind.NOTED, f"{text} recorded there: {_listed(idle)}", count=len(idle))
@@ -83,15 +89,20 @@ def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterat
 
 def _judged_by(facts: Mapping[str, float], drive: str | None, findings: Iterable[Finding]) -> list[str]:
     """The instances that rules judge by these facts or this kind of drive; all instances if no rule does."""
-    every = {one.subject.instance: one.rule for one in findings if one.subject and one.subject.instance}
+    rules = {
+        finding.subject.instance: finding.rule for finding in findings if finding.subject and finding.subject.instance
+    }
     affected = [
-        one.subject.instance
-        for one in findings
-        if one.subject
-        and one.subject.instance
-        and (any(condition.scale in facts for condition in one.rule.conditions) or (drive and one.rule.drive == drive))
+        finding.subject.instance
+        for finding in findings
+        if finding.subject
+        and finding.subject.instance
+        and (
+            any(condition.scale in facts for condition in finding.rule.conditions)
+            or (drive and finding.rule.drive == drive)
+        )
     ]
-    return list(dict.fromkeys(affected or every))
+    return list(dict.fromkeys(affected or rules))
 
 
 def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> Iterator[Remark]:
@@ -99,9 +110,9 @@ def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> 
     if name.casefold() in map(str.casefold, judged):
         return
     near = _nearest(name, _not_named(judged, named))
-    recorded = _listed([f'"{one}"' for one in judged])
-    others = f"recorded: {recorded}" if recorded else "no instances were recorded"
-    hint = f'did you mean "{near}"?' if near else others
+    recorded = _listed([f'"{entry}"' for entry in judged])
+    text = f"recorded: {recorded}" if recorded else "no instances were recorded"
+    hint = f'did you mean "{near}"?' if near else text
     yield Remark(
         Kind.NOTED,
         f'{_FILE} names the instance "{name}" of {subject.host}, of which nothing that depends on it was recorded '
@@ -109,21 +120,21 @@ def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> 
     )
 
 
-def _nearest(name: str, known: Sequence[str]) -> str | None:
+def _nearest(name: str, items: Sequence[str]) -> str | None:
     """The known name most similar to this one, without regard to case and domain; None if none is similar."""
-    by_name = {one.casefold(): one for one in reversed(known)}
+    by_name = {text.casefold(): text for text in reversed(items)}
     short = name.casefold().partition(".")[0]
-    same = next((one for folded, one in by_name.items() if folded.partition(".")[0] == short), None)
+    same = next((text for folded, text in by_name.items() if folded.partition(".")[0] == short), None)
     near = get_close_matches(name.casefold(), by_name, n=1, cutoff=0.6)
     return same or (by_name[near[0]] if near else None)
 
 
-def _not_named(known: Iterable[str], named: Iterable[str]) -> list[str]:
+def _not_named(items: Iterable[str], named: Iterable[str]) -> list[str]:
     """The known names that plimsoll.toml does not name: one that it does is not what a misspelled name means."""
-    own = {one.casefold() for one in named}
-    return [one for one in known if one.casefold() not in own]
+    entries = {name.casefold() for name in named}
+    return [name for name in items if name.casefold() not in entries]
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    text = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + text

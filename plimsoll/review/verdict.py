@@ -41,10 +41,10 @@ _MOST_UNABLE = 3
 
 def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
     """Not healthy if a warning or critical threshold was crossed; unknown if there is a doubt or none was judged."""
-    severe = [one for one in findings if one.severe]
-    if any(one.outcome in CROSSED for one in severe):
+    severe = [finding for finding in findings if finding.severe]
+    if any(finding.outcome in CROSSED for finding in severe):
         return Verdict.NOT_HEALTHY
-    return Verdict.UNKNOWN if doubts or not any(one.outcome in JUDGED for one in severe) else Verdict.HEALTHY
+    return Verdict.UNKNOWN if doubts or not any(finding.outcome in JUDGED for finding in severe) else Verdict.HEALTHY
 
 
 def verdict_text(answer: Verdict) -> str:
@@ -57,14 +57,16 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
 
     `span` is how long the run is, in ns; `planned` is what is not judged.
     """
-    groups = [one for one in crossed_groups(findings) if one.severity != "info"]
+    groups = [crossed_group for crossed_group in crossed_groups(findings) if crossed_group.severity != "info"]
     answer = verdict(findings, doubts)
     if answer == Verdict.NOT_HEALTHY:
         sentences = [group_sentence(groups[0]), *_also(groups[1:])]
     elif answer == Verdict.UNKNOWN:
-        held = len({_threshold(one) for one in findings if one.outcome == Outcome.HELD and one.severe})
+        value = len({_threshold(finding) for finding in findings if finding.outcome == Outcome.HELD and finding.severe})
         but = (
-            f"{counted(held, 'threshold')} held, but " if held else "No warning or critical threshold could be judged: "
+            f"{counted(value, 'threshold')} held, but "
+            if value
+            else "No warning or critical threshold could be judged: "
         )
         sentences = [f"{but}{doubts[0].sentence}" if doubts else _nothing_judged(findings)]
         doubts = doubts[1:]
@@ -81,15 +83,21 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
             *sentences,
             *_changed_limits(findings),
             *_left_out(planned),
-            *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts),
+            *(doubt.sentence[:1].upper() + doubt.sentence[1:] for doubt in doubts),
         ]
     )
 
 
 def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
     """Limits that plimsoll.toml changes or switches off, where they would have been judged."""
-    changed = [one for one in findings if one.override and (one.override.off or one.rule != one.override.documented)]
-    names = dict.fromkeys(one.rule.id for one in changed if one.outcome in (*JUDGED, Outcome.TOO_SHORT, Outcome.OFF))
+    changed = [
+        finding
+        for finding in findings
+        if finding.override and (finding.override.off or finding.rule != finding.override.documented)
+    ]
+    names = dict.fromkeys(
+        finding.rule.id for finding in changed if finding.outcome in (*JUDGED, Outcome.TOO_SHORT, Outcome.OFF)
+    )
     if names:
         yield f"plimsoll.toml changes {counted(len(names), 'limit')}: {listed(list(names), _MOST_UNABLE)}."
 
@@ -97,8 +105,12 @@ def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
 def _left_out(planned: Sequence[Planned]) -> Iterator[str]:
     """What plimsoll.toml leaves out as planned work."""
     if planned:
-        reasons = listed([f"{printable(one.reason)}, {duration_text(one.end - one.start)}" for one in planned], 2)
-        limits = {name for one in planned for name in one.rules} if all(one.rules for one in planned) else ()
+        reasons = listed(
+            [f"{printable(planned.reason)}, {duration_text(planned.end - planned.start)}" for planned in planned], 2
+        )
+        limits = (
+            {name for planned in planned for name in planned.rules} if all(planned.rules for planned in planned) else ()
+        )
         of = f" of {counted(len(limits), 'limit')}" if limits else ""
         yield f"Planned work was not judged{of}: {reasons}."
 
@@ -120,19 +132,23 @@ def group_sentence(group: Group) -> str:
 def _longer(group: Group) -> Finding | None:
     """A lower limit of the same subject that was crossed for at least twice as long as the worst."""
     worst = group.worst
-    others = (one for one in group.findings if one.subject == worst.subject and one.severe and one.track)
-    longer = [one for one in others if _counted(one) >= 2 * _counted(worst) and limit_of(one) != limit_of(worst)]
+    findings = (
+        finding for finding in group.findings if finding.subject == worst.subject and finding.severe and finding.track
+    )
+    longer = [
+        other for other in findings if _counted(other) >= 2 * _counted(worst) and limit_of(other) != limit_of(worst)
+    ]
     return max(longer, key=_counted, default=None)
 
 
 def _counted(finding: Finding) -> int:
-    return sum(one.duration for one in finding.counted)
+    return sum(crossing.duration for crossing in finding.counted)
 
 
 def _both_clauses(worst: Finding, longer: Finding) -> str:
     """`went above 50 ms 2 times (19 min in all), at worst 81 ms, and above 25 ms throughout; it should ... 25 ms.`"""
     unit = worst.signal.unit
-    higher, lower = (exactly(limit_of(one).limit, unit) for one in (worst, longer))
+    higher, lower = (exactly(limit_of(finding).limit, unit) for finding in (worst, longer))
     side = "below" if limit_of(longer).worse == "lower" else "above"
     when = f"throughout{in_phase(longer).removeprefix(' in')}" if longer.share_of_time == 1 else how_long(longer)
     first = crossed_clause(worst).replace("its limit", higher, 1)
@@ -145,57 +161,61 @@ def _also(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def _nothing_judged(findings: Sequence[Finding]) -> str:
-    if any(one.outcome in JUDGED for one in findings):
+    if any(finding.outcome in JUDGED for finding in findings):
         return "None of the warning and critical thresholds could be judged: their counters are not in these logs."
-    off = any(one.outcome == Outcome.OFF for one in findings)
+    off = any(finding.outcome == Outcome.OFF for finding in findings)
     switched = ", or they are switched off in plimsoll.toml" if off else ""
     return f"None of the thresholds could be judged: their counters are not in these logs{switched}."
 
 
 def _closest(findings: Sequence[Finding]) -> str:
     """What came closest to its limit: a brief crossing, else what has the least room left."""
-    held = _held(findings)
-    every = "Every warning and critical threshold" if len(held) > 1 else "The one warning or critical threshold"
-    every = f"{every} that could be judged held"
+    items = _held(findings)
+    item = "Every warning and critical threshold" if len(items) > 1 else "The one warning or critical threshold"
+    item = f"{item} that could be judged held"
     closest = closest_of(findings)
     if closest is None:
-        return f"{every}."
+        return f"{item}."
     if closest.brief:
-        return f"{every}; closest was {_crossed_briefly(closest, sum(1 for one in held if one.brief) - 1)}"
+        return f"{item}; closest was {_crossed_briefly(closest, sum(1 for finding in items if finding.brief) - 1)}"
     value = worst_text(closest, closest.nearest)
-    return f"{every}; closest was {subject_title(closest)} with {value}, and it {should(closest)}."
+    return f"{item}; closest was {subject_title(closest)} with {value}, and it {should(closest)}."
 
 
 def _held(findings: Sequence[Finding]) -> list[Finding]:
-    return [one for one in findings if one.severe and one.outcome == Outcome.HELD]
+    return [finding for finding in findings if finding.severe and finding.outcome == Outcome.HELD]
 
 
 def closest_of(findings: Sequence[Finding]) -> Finding | None:
     """Of what held, what came closest: what was crossed briefly for most of the time, else by the room left."""
-    held = _held(findings)
-    briefly = [one for one in held if one.brief]
+    items = _held(findings)
+    briefly = [finding for finding in items if finding.brief]
     if briefly:
-        return max(briefly, key=lambda one: one.share_of_time or 0)
-    return min((one for one in held if one.room is not None), key=lambda one: one.room or 0.0, default=None)
+        return max(briefly, key=lambda finding: finding.share_of_time or 0)
+    return min(
+        (finding for finding in items if finding.room is not None),
+        key=lambda finding: finding.room or 0.0,
+        default=None,
+    )
 
 
-def _crossed_briefly(most: Finding, others: int) -> str:
+def _crossed_briefly(most: Finding, value: int) -> str:
     counts = f", and a crossing counts after {duration_text(most.rule.for_)}" if most.rule.for_ else ""
-    were = "was" if others == 1 else "were"
-    more = f" {counted(others, 'other threshold')} {were} crossed briefly, too." if others else ""
+    were = "was" if value == 1 else "were"
+    text = f" {counted(value, 'other threshold')} {were} crossed briefly, too." if value else ""
     sentence = breach_sentence(most, f"{subject_title(most)}, which").removesuffix(".")
-    return f"{sentence}{counts}.{more}"
+    return f"{sentence}{counts}.{text}"
 
 
 def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
     """Thresholds that held with data for less than half of the run: a gap, blank cells, a log that ends early."""
     names: dict[str, None] = {}
-    for one in findings:
-        kept_to_phase = one.rule.phase and one.track is not None and one.track.phase_known
-        if one.severe and one.outcome == Outcome.HELD and one.track and not kept_to_phase:
-            judged = one.track.judged * EVERY
+    for finding in findings:
+        kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.phase_known
+        if finding.severe and finding.outcome == Outcome.HELD and finding.track and not kept_to_phase:
+            judged = finding.track.judged * EVERY
             if 2 * judged < span:
-                names[f"{subject_title(one)} ({duration_text(judged)} of {duration_text(span)})"] = None
+                names[f"{subject_title(finding)} ({duration_text(judged)} of {duration_text(span)})"] = None
     if names:
         yield f"Judged for less than half of the run: {listed(list(names), _MOST_UNABLE)}."
 
@@ -207,20 +227,20 @@ def _threshold(finding: Finding) -> tuple[str, str]:
 
 def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
     """How many thresholds were judged, if less than a quarter of those that apply: healthy says little then."""
-    found = coverage(findings)
-    if 4 * found.judged < found.thresholds:
-        verb = "was" if found.judged == 1 else "were"
-        yield f"Only {found.judged:,} of {found.thresholds:,} thresholds that apply {verb} judged."
+    result = coverage(findings)
+    if 4 * result.judged < result.thresholds:
+        verb = "was" if result.judged == 1 else "were"
+        yield f"Only {result.judged:,} of {result.thresholds:,} thresholds that apply {verb} judged."
 
 
 def _unable(findings: Sequence[Finding]) -> Iterator[str]:
     """Warning and critical thresholds that could not have fired in this recording."""
-    unable = [one for one in findings if one.severe and one.cannot_fire]
+    unable = [finding for finding in findings if finding.severe and finding.cannot_fire]
     for reason, phase in (
         ("Too little was recorded to judge", False),
         ("The phase was not judged that is meant by", True),
     ):
-        found = [one for one in unable if (one.outcome == Outcome.NOT_JUDGED) == phase]
-        names = list(dict.fromkeys(f"{one.signal.title} ({one.rule.id})" for one in found))
+        items = [finding for finding in unable if (finding.outcome == Outcome.NOT_JUDGED) == phase]
+        names = list(dict.fromkeys(f"{finding.signal.title} ({finding.rule.id})" for finding in items))
         if names:
             yield f"{reason} {listed(names, _MOST_UNABLE)}."

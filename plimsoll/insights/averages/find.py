@@ -51,41 +51,51 @@ class MisleadingAverage:
 def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
     """The averages that mislead most, the worst first: those that hide that a limit was passed, then by how much."""
     limits = _limits(review)
-    ranked = sorted(_every(review), key=lambda one: _rank(one, limits.get((one.name, one.subject.key))), reverse=True)
+    ranked = sorted(
+        _every(review),
+        key=lambda misleading_average: _rank(
+            misleading_average, limits.get((misleading_average.name, misleading_average.subject.key))
+        ),
+        reverse=True,
+    )
     first: dict[object, MisleadingAverage] = {}
-    for one in ranked:  # the reads and the transfers of a disk tell the same
-        first.setdefault((one.subject.key, one.signal.unit), one)
+    for misleading_average in ranked:  # the reads and the transfers of a disk tell the same
+        first.setdefault((misleading_average.subject.key, misleading_average.signal.unit), misleading_average)
     return tuple(first.values())[:_MOST]
 
 
 def _limits(review: Review) -> dict[tuple[str, object], float]:
     """The upper limits that were judged, by signal and subject; the lowest of several."""
-    found: dict[tuple[str, object], float] = {}
-    for one in review.findings:
-        if one.track and one.severe and one.subject and limit_of(one).worse == "higher":
-            key = one.rule.signal, one.subject.key
-            found[key] = min(limit_of(one).limit, found.get(key, float("inf")))
-    return found
+    entries: dict[tuple[str, object], float] = {}
+    for finding in review.findings:
+        if finding.track and finding.severe and finding.subject and limit_of(finding).worse == "higher":
+            key = finding.rule.signal, finding.subject.key
+            entries[key] = min(limit_of(finding).limit, entries.get(key, float("inf")))
+    return entries
 
 
-def _rank(one: MisleadingAverage, limit: float | None) -> tuple[bool, bool, float]:
-    mean, beyond = one.figures.mean or 0.0, _beyond(one)
+def _rank(misleading_average: MisleadingAverage, limit: float | None) -> tuple[bool, bool, float]:
+    mean, beyond = misleading_average.figures.mean or 0.0, _beyond(misleading_average)
     hides = limit is not None and mean <= limit < beyond
-    return hides, one.kind == "bursts", (beyond - mean) / smallest_change(one.signal.unit)
+    return hides, misleading_average.kind == "bursts", (beyond - mean) / smallest_change(misleading_average.signal.unit)
 
 
-def _beyond(one: MisleadingAverage) -> float:
+def _beyond(misleading_average: MisleadingAverage) -> float:
     """What the average hides: the mean of what is not zero, p99, or the higher level."""
-    found = {"bursts": one.figures.nonzero_mean, "tail": one.figures.p99, "two levels": one.high}[one.kind]
-    return found or 0.0
+    value = {
+        "bursts": misleading_average.figures.nonzero_mean,
+        "tail": misleading_average.figures.p99,
+        "two levels": misleading_average.high,
+    }[misleading_average.kind]
+    return value or 0.0
 
 
 def _every(review: Review) -> Iterator[MisleadingAverage]:
     for name, signal in plain(review.question.signals):
         for subject, samples in leading(review, name) if not name.startswith("process.") else ():
-            one = _misleading(name, signal, subject, samples)
-            if one:
-                yield one
+            misleading = _misleading(name, signal, subject, samples)
+            if misleading:
+                yield misleading
 
 
 def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -> MisleadingAverage | None:
@@ -108,8 +118,8 @@ def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -
     levels = _two_levels(values) if share > _MOST_NONZERO else None
     if levels is None or levels[1] - levels[0] < smallest:
         return None
-    found = figures(samples, weights_of(samples), None, None)
-    return MisleadingAverage("two levels", name, signal, subject, found, *levels)
+    result = figures(samples, weights_of(samples), None, None)
+    return MisleadingAverage("two levels", name, signal, subject, result, *levels)
 
 
 def _two_levels(values: Values) -> tuple[float, float, float] | None:

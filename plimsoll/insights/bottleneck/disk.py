@@ -31,25 +31,25 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
             if not np.isnan(figure.value) and not is_total(subject.instance or ""):
                 by_disk.setdefault(subject, {})[signal] = figure
     needed = measured.needed("disk", host)
-    found = [
+    resource_uses = [
         _standing(_Disk(host, figures, _levels(measured, subject), exact=is_exact(measured, subject)), needed)
         for subject, figures in by_disk.items()
     ]
-    if not found:
+    if not resource_uses:
         totals = {
-            known_as: figure_of(measured, load, signal, *one)
+            known_as: figure_of(measured, load, signal, *pair)
             for signal, known_as in _TOTAL.items()
-            if (one := measured.one(signal, host)) is not None
+            if (pair := measured.one(signal, host)) is not None
         }
         if not totals:
             return ResourceUse("disk", host, State.NOT_RECORDED, needed=needed)
         return _standing(_Disk(host, totals, _levels(measured, Subject(host)), exact=False, together=True), needed)
-    return max(found, key=lambda one: (_rank(one), one.state, _use(one)))
+    return max(resource_uses, key=lambda resource_use: (_rank(resource_use), resource_use.state, _use(resource_use)))
 
 
 def _rank(use: ResourceUse) -> int:
     """A disk that is slow comes before those that have room, though its counters do not tell why it is."""
-    slow = use.state == State.UNCLEAR and any(one.beyond(one.value) for one in use.figures)
+    slow = use.state == State.UNCLEAR and any(figure.beyond(figure.value) for figure in use.figures)
     return State.HIGH if slow else use.state
 
 
@@ -119,8 +119,8 @@ class _Disk:
     @property
     def latency(self) -> Figure | None:
         """The longest latency."""
-        every = [one for name, one in self.figures.items() if name.endswith("latency")]
-        return max(every, key=lambda one: one.value, default=None)
+        items = [figure for name, figure in self.figures.items() if name.endswith("latency")]
+        return max(items, key=lambda figure: figure.value, default=None)
 
     @property
     def is_slow_alone(self) -> bool:
@@ -154,15 +154,15 @@ class _Disk:
     def shown(self) -> tuple[Figure, ...]:
         """The figures that tell most: its use, its queue, its latency; those past their limits first."""
         use = self.figures.get("disk.idle") or self.figures.get("disk.busy")
-        found = [one for one in (use, self.queue, self.latency) if one is not None]
-        return tuple(sorted(found, key=lambda one: not one.beyond(one.value)))
+        figures = [figure for figure in (use, self.queue, self.latency) if figure is not None]
+        return tuple(sorted(figures, key=lambda figure: not figure.beyond(figure.value)))
 
 
 def _standing(disk: _Disk, needed: str) -> ResourceUse:
     state = _state(disk)
     open_ = state == State.UNCLEAR or disk.is_slow_alone
-    what = "all disks together" if disk.together else ""
-    return ResourceUse("disk", disk.host, state, disk.shown, what=what, needed=needed if open_ else "")
+    result = "all disks together" if disk.together else ""
+    return ResourceUse("disk", disk.host, state, disk.shown, what=result, needed=needed if open_ else "")
 
 
 def _state(disk: _Disk) -> State:

@@ -78,23 +78,23 @@ class Evidence:
 
         Disks that read what memory could not hold are left out, and what was used up under low load too.
         """
-        short = {one.host for one in self.resources if one.resource == "memory" and one.used_up}
-        found = [
-            one
-            for one in self.resources
-            if one.used_up
-            and one not in self.used_up_at_any_load
-            and not (one.resource == "disk" and one.host in short)
+        short = {resource.host for resource in self.resources if resource.resource == "memory" and resource.used_up}
+        resources = [
+            resource
+            for resource in self.resources
+            if resource.used_up
+            and resource not in self.used_up_at_any_load
+            and not (resource.resource == "disk" and resource.host in short)
         ]
-        return sorted(found, key=lambda one: (-one.state, one.resource != "memory"))
+        return sorted(resources, key=lambda resource_use: (-resource_use.state, resource_use.resource != "memory"))
 
     @cached_property
     def used_up_at_any_load(self) -> list[ResourceUse]:
         """Resources that were as near their capacity under low load, from which the work could still grow."""
         return [
-            one
-            for one in self.resources
-            if one.used_up and one.resource != "memory" and one.at_low_load and self._work_grew
+            resource
+            for resource in self.resources
+            if resource.used_up and resource.resource != "memory" and resource.at_low_load and self._work_grew
         ]
 
     @cached_property
@@ -108,18 +108,18 @@ class Evidence:
     @cached_property
     def episodes(self) -> list[Finding]:
         """What was near its capacity for a part of the run: the gravest limit of each resource and host."""
-        found: dict[tuple[str, str], Finding] = {}
-        for one in self.measured.review.of(*CROSSED):
-            near = one.rule.severity == "critical" or one.rule.id in self.measured.near_rules
-            if near and one.severe and one.subject and one.rule.signal in self.measured.episodes:
-                found.setdefault((_resource(one) or one.rule.signal, one.subject.host), one)
-        return list(found.values())
+        findings: dict[tuple[str, str], Finding] = {}
+        for finding in self.measured.review.of(*CROSSED):
+            near = finding.rule.severity == "critical" or finding.rule.id in self.measured.near_rules
+            if near and finding.severe and finding.subject and finding.rule.signal in self.measured.episodes:
+                findings.setdefault((_resource(finding) or finding.rule.signal, finding.subject.host), finding)
+        return list(findings.values())
 
     @property
     def longest_short(self) -> Finding | None:
         """What was near its capacity for longest, and for more than a small part of the run; None if nothing was."""
         whole = self.measured.parts.end - self.measured.parts.start
-        longest = max(self.episodes, key=lambda one: one.time_crossed, default=None)
+        longest = max(self.episodes, key=lambda finding: finding.time_crossed, default=None)
         return longest if longest is not None and longest.time_crossed > _SMALL_PART * whole else None
 
     @property
@@ -130,22 +130,22 @@ class Evidence:
     @property
     def open(self) -> list[ResourceUse]:
         """What is not recorded or not clear."""
-        return [one for one in self.resources if one.state <= State.UNCLEAR]
+        return [resource for resource in self.resources if resource.state <= State.UNCLEAR]
 
     @property
     def mostly_recorded(self) -> bool:
         """Whether nothing but networks is not recorded or not clear."""
-        return all(one.resource == "network" for one in self.open)
+        return all(resource_use.resource == "network" for resource_use in self.open)
 
     @cached_property
     def crossed(self) -> list[Finding]:
         """The warning and critical limits that were crossed, worst first."""
-        return [one for one in self.measured.review.of(*CROSSED) if one.severe and one.subject]
+        return [finding for finding in self.measured.review.of(*CROSSED) if finding.severe and finding.subject]
 
     @cached_property
     def inside_crossed(self) -> list[Finding]:
         """Of these, those of what is no resource of a host: what waited inside the software, or failed there."""
-        return [one for one in self.crossed if _resource(one) is None]
+        return [finding for finding in self.crossed if _resource(finding) is None]
 
     @cached_property
     def near_for_a_time(self) -> tuple[NearForATime, ...]:
@@ -155,23 +155,25 @@ class Evidence:
     @property
     def room(self) -> list[ResourceUse]:
         """What was recorded and far from its capacity throughout, and crossed no limit."""
-        crossed = {(_resource(one), one.subject.key[0]) for one in self.crossed if one.subject}
-        crossed |= {(one.resource, one.subject.key[0]) for one in self.near_for_a_time}
+        crossed = {(_resource(finding), finding.subject.key[0]) for finding in self.crossed if finding.subject}
+        crossed |= {
+            (near_for_a_time.resource, near_for_a_time.subject.key[0]) for near_for_a_time in self.near_for_a_time
+        }
         return [
-            one
-            for one in self.resources
-            if one.state == State.ROOM and (one.resource, host_key(one.host)) not in crossed
+            resource
+            for resource in self.resources
+            if resource.state == State.ROOM and (resource.resource, host_key(resource.host)) not in crossed
         ]
 
     @property
     def high(self) -> list[ResourceUse]:
         """What was not near its capacity, and not far from it."""
-        return [one for one in self.resources if one.state == State.HIGH]
+        return [resource for resource in self.resources if resource.state == State.HIGH]
 
     @property
     def waits(self) -> list[Waiting]:
         """What waited inside the software, if anything did: past its limit, or grown where it has none."""
-        return [one for one in self.inside if one.long or (one.grew and one.figure.limit is None)]
+        return [waiting for waiting in self.inside if waiting.long or (waiting.grew and waiting.figure.limit is None)]
 
     @cached_property
     def phase(self) -> str | None:
@@ -179,10 +181,10 @@ class Evidence:
         shares: dict[str, int] = {}
         for part in np.flatnonzero(self.load.top).tolist():
             middle = sum(self.measured.parts.edges(part)) // 2
-            for one in self.measured.review.phases:
-                if one.start <= middle <= one.end:
-                    shares[one.name] = shares.get(one.name, 0) + 1
-        name = max(shares, key=lambda one: shares[one], default=None)
+            for phase in self.measured.review.phases:
+                if phase.start <= middle <= phase.end:
+                    shares[phase.name] = shares.get(phase.name, 0) + 1
+        name = max(shares, key=lambda text: shares[text], default=None)
         return name if name is not None and 2 * shares[name] > int(self.load.top.sum()) else None
 
     @cached_property
@@ -216,13 +218,13 @@ def evidence(review: Review) -> Evidence:
     """
     measured = Measured(review)
     load = load_response(measured, loads(review.signals, review.question.signals))
-    found = _at(measured, load)
-    if found.used_up:
-        return found
+    result = _at(measured, load)
+    if result.used_up:
+        return result
     for other in (after_the_peak(measured, load), busy_part(measured, load)):
         if other is not None and (elsewhere := _at(measured, other)).used_up:
             return elsewhere
-    return found
+    return result
 
 
 def _resource(finding: Finding) -> str | None:
@@ -259,7 +261,7 @@ def why_not_too_small(measured: Measured, load: LoadResponse) -> str | None:
 
 def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
     """Each response time of the front, under low and under the highest load."""
-    hosts = {host_key(one) for one in load.offered.hosts} if load.offered else set()
+    hosts = {host_key(host) for host in load.offered.hosts} if load.offered else set()
     for signal in measured.response_times:
         for subject, values in measured.of(signal).items():
             if host_key(subject.host) not in hosts and not signal.startswith(_OF_CLIENTS):
@@ -271,12 +273,12 @@ def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, fl
 
 def near_for_a_time(measured: Measured) -> tuple[NearForATime, ...]:
     """For each resource of a host, the subject that was near its capacity for longest."""
-    found: dict[tuple[str, str], NearForATime] = {}
-    for one in _each(measured):
-        key = one.resource, one.subject.key[0]
-        if key not in found or one.duration > found[key].duration:
-            found[key] = one
-    return tuple(found.values())
+    near_for_a_times: dict[tuple[str, str], NearForATime] = {}
+    for item in _each(measured):
+        key = item.resource, item.subject.key[0]
+        if key not in near_for_a_times or item.duration > near_for_a_times[key].duration:
+            near_for_a_times[key] = item
+    return tuple(near_for_a_times.values())
 
 
 def _each(measured: Measured) -> Iterator[NearForATime]:

@@ -79,7 +79,11 @@ class Bottleneck:
             return self.limiting.figures[0]
         if self._queue is not None:
             return self._queue.figure
-        nearest = max((one for one in self.resources if one.figures), key=lambda one: one.state, default=None)
+        nearest = max(
+            (resource for resource in self.resources if resource.figures),
+            key=lambda resource_use: resource_use.state,
+            default=None,
+        )
         return nearest.figures[0] if nearest else None
 
     @property
@@ -93,21 +97,26 @@ def find_bottleneck(review: Review) -> Bottleneck | None:
     if review.start is None or review.end is None or review.end <= review.start:
         return None
     if review.is_apart:
-        of_hosts = [one for host in review.hosts if (one := find_bottleneck(review.only(host)))]
+        of_hosts = [bottleneck for host in review.hosts if (bottleneck := find_bottleneck(review.only(host)))]
         return max(of_hosts, key=_weight, default=None)
     case = evidence(review)
     bottleneck = _of_a_resource(case) if case.used_up else _without_a_resource(case)
     return bottleneck if case.measured.rows >= _FEWEST_ROWS else replace(bottleneck, confident=False)
 
 
-def _weight(one: Bottleneck) -> tuple[bool, bool, bool, bool]:
-    return one.limiting is not None, one.kind == "queue", one.kind == "unknown", one.confident
+def _weight(bottleneck: Bottleneck) -> tuple[bool, bool, bool, bool]:
+    return (
+        bottleneck.limiting is not None,
+        bottleneck.kind == "queue",
+        bottleneck.kind == "unknown",
+        bottleneck.confident,
+    )
 
 
 def _of_a_resource(case: Evidence) -> Bottleneck:
     """What was near its capacity limits, if no other resource was as near."""
-    first, *others = case.used_up
-    rivals = [one for one in others if one.state == first.state]
+    first, *resource_uses = case.used_up
+    rivals = [other for other in resource_uses if other.state == first.state]
     if len(rivals) > 1 and not case.load.flat:
         return Bottleneck(case, "unknown")
     return Bottleneck(case, first.resource, not rivals and _is_sure(case, first), first)
@@ -127,7 +136,8 @@ def _is_sure(case: Evidence, first: ResourceUse) -> bool:
 def _may_be_paging(case: Evidence, first: ResourceUse) -> bool:
     """Whether a busy disk may read what memory could not hold, since what was left of that is not recorded."""
     return first.resource == "disk" and any(
-        one.resource == "memory" and one.host == first.host and one.state <= State.UNCLEAR for one in case.resources
+        resource.resource == "memory" and resource.host == first.host and resource.state <= State.UNCLEAR
+        for resource in case.resources
     )
 
 
@@ -135,7 +145,7 @@ def _without_a_resource(case: Evidence) -> Bottleneck:
     recorded, mostly = not case.open, case.mostly_recorded
     follows = case.load.follows
     if follows is True:
-        queues = any(one.stands for one in case.waits)
+        queues = any(wait.stands for wait in case.waits)
         return Bottleneck(case, "load", confident=not queues and not case.crossed and case.why_not_too_small is None)
     if case.high:
         return Bottleneck(case, "unknown")

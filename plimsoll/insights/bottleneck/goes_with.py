@@ -55,14 +55,14 @@ def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
     if response is None:
         return None
     signal, subject, times = response
-    found: list[tuple[RankCorrelation, str, Subject]] = []
+    items: list[tuple[RankCorrelation, str, Subject]] = []
     for name, other, values in _candidates(measured, signal):
         related = rank_correlation(values, times, _MOST_LAG)
         if related is not None and related.real and abs(related.coefficient) >= _STRONG:
-            found.append((related, name, other))
-    found.sort(key=lambda one: -abs(one[0].coefficient))
+            items.append((related, name, other))
+    items.sort(key=lambda pair: -abs(pair[0].coefficient))
     strongest: dict[str, tuple[RankCorrelation, Subject]] = {}
-    for related, name, other in found:
+    for related, name, other in items:
         strongest.setdefault(name, (related, other))
     if not strongest:
         return None
@@ -82,13 +82,13 @@ def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
 
 def _response(measured: Measured) -> tuple[str, Subject, Values] | None:
     """The response time that varies most of those recorded."""
-    every = [
+    items = [
         (signal, subject, values)
         for signal in measured.response_times
         for subject, values in measured.of(signal).items()
         if np.isfinite(values).sum() > 3
     ]
-    return max(every, key=lambda one: _spread(one[2]), default=None)
+    return max(items, key=lambda pair: _spread(pair[2]), default=None)
 
 
 def _spread(values: Values) -> float:
@@ -97,10 +97,10 @@ def _spread(values: Values) -> float:
 
 
 def _candidates(measured: Measured, signal: str) -> Iterator[tuple[str, Subject, Values]]:
-    every = (
+    item = (
         (name, subject, values) for name in _WITH if name != signal for subject, values in measured.of(name).items()
     )
-    for at, one in enumerate(every):
+    for at, pair in enumerate(item):
         if at == _MOST_SERIES:
             return
-        yield one
+        yield pair

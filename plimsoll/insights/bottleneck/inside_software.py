@@ -42,13 +42,13 @@ class Waiting:
 
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
     """Every queue and time inside the software that was recorded; those that grew or are long first."""
-    found = [*_known(measured, load), *_named(measured, load)]
-    return tuple(sorted(found, key=_importance))
+    waitings = [*_known(measured, load), *_named(measured, load)]
+    return tuple(sorted(waitings, key=_importance))
 
 
-def _importance(one: Waiting) -> tuple[int, float, bool]:
+def _importance(item: Waiting) -> tuple[int, float, bool]:
     """What grew or is long first, then what grew most; of those alike, queues before times."""
-    return -(one.grew + one.long), -_growth(one.figure), one.figure.unit not in _COUNTS
+    return -(item.grew + item.long), -_growth(item.figure), item.figure.unit not in _COUNTS
 
 
 def _known(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
@@ -63,9 +63,9 @@ def _known(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
 def _judged(figure: Figure) -> Waiting:
     limit = figure.limit or 0.0
     queue = figure.unit in _COUNTS
-    least = max(limit, 1.0) if queue else smallest_change(figure.unit) if figure.unit in _TIMES else 0.0
+    value = max(limit, 1.0) if queue else smallest_change(figure.unit) if figure.unit in _TIMES else 0.0
     long = figure.value >= max(limit, 1.0) if queue else figure.value > limit
-    grew = figure.before is not None and figure.value >= max(_GROWN * figure.before, least)
+    grew = figure.before is not None and figure.value >= max(_GROWN * figure.before, value)
     return Waiting(figure, bool(grew), bool(long))
 
 

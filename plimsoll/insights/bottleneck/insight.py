@@ -132,15 +132,17 @@ def _load_title(load: Load) -> str:
 
 
 def _lines(review: Review, figure: Figure) -> tuple[Line, ...]:
-    found = review.signals.of(figure.signal)
-    if figure.subject not in found and figure.signal in _INSTEAD:
-        found = {
-            subject: one
-            for subject, one in review.signals.on(_INSTEAD[figure.signal], figure.subject.host).items()
+    entries = review.signals.of(figure.signal)
+    if figure.subject not in entries and figure.signal in _INSTEAD:
+        entries = {
+            subject: samples
+            for subject, samples in review.signals.on(_INSTEAD[figure.signal], figure.subject.host).items()
             if figure.subject.instance in (None, subject.instance)
         }
-        return tuple(Line(str(one), "samples" if not at else "other", s) for at, (one, s) in enumerate(found.items()))
-    samples = found.get(figure.subject)
+        return tuple(
+            Line(str(subject), "samples" if not at else "other", s) for at, (subject, s) in enumerate(entries.items())
+        )
+    samples = entries.get(figure.subject)
     return (Line(figure.title, "samples", samples),) if samples is not None else ()
 
 
@@ -225,8 +227,8 @@ def _at_the_highest_load(bottleneck: Bottleneck, signal: str, host: str) -> floa
     measured = bottleneck.evidence.measured
     if signal not in measured.review.question.signals:
         return np.nan
-    found = measured.one(signal, host)
-    return median_in(found[1], bottleneck.load.top) if found is not None else np.nan
+    result = measured.one(signal, host)
+    return median_in(result[1], bottleneck.load.top) if result is not None else np.nan
 
 
 def _cause(first: Bottleneck | None, second: Bottleneck | None) -> str:

@@ -19,7 +19,7 @@ def _figures(figures: Iterable[Figure], bottleneck: Bottleneck) -> list[Any]:
 
 
 def _sentences(bottleneck: Bottleneck) -> list[Any]:
-    return [with_fields(one, figures=_figures(one.figures, bottleneck)) for one in sentences(bottleneck)]
+    return [with_fields(sentence, figures=_figures(sentence.figures, bottleneck)) for sentence in sentences(bottleneck)]
 
 
 def _resources(bottleneck: Bottleneck) -> list[Any]:

@@ -81,12 +81,12 @@ def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
     """Find the highest load of a run, and whether the work followed it."""
     work = _first(loads, "operations") or _first(loads, "bytes")
     done = measured.parts.means(work.samples) if work else None
-    offered = _offered(measured, [one for one in loads if one.kind == "connections"], done)
+    offered = _offered(measured, [load for load in loads if load.kind == "connections"], done)
     everything = np.ones(measured.parts.count, dtype=bool)
     if offered is not None:
         put = measured.parts.means(offered.samples)
-        found = response(put, done) if done is not None else None
-        return LoadResponse(offered, work, top(put, _TOP), _low(put), _follows(found), found)
+        result = response(put, done) if done is not None else None
+        return LoadResponse(offered, work, top(put, _TOP), _low(put), _follows(result), result)
     if work is None or done is None:
         return LoadResponse(None, None, everything, None, None, None)
     if not varies(done, _VARIES):
@@ -102,19 +102,19 @@ def _is_constant(done: Values) -> bool:
 
 
 def _first(loads: Sequence[Load], kind: str) -> Load | None:
-    return next((one for one in loads if one.kind == kind), None)
+    return next((load for load in loads if load.kind == kind), None)
 
 
 def _offered(measured: Measured, connections: Sequence[Load], done: Values | None) -> Load | None:
     """The connections that were changed during the run, and went with the work if that is recorded."""
-    for one in connections:
-        put = measured.parts.means(one.samples)
+    for connection in connections:
+        put = measured.parts.means(connection.samples)
         if not varies(put, _VARIES):
             continue
         if done is None or not varies(done, _VARIES):
-            return one
+            return connection
         if _go_together(put, done):
-            return one
+            return connection
     return None
 
 
@@ -139,12 +139,12 @@ def _low(load: Values, before: Mask | None = None) -> Mask | None:
     return mask if mask.sum() >= 2 else None
 
 
-def _follows(found: Response | None) -> bool | None:
-    if found is None:
+def _follows(result: Response | None) -> bool | None:
+    if result is None:
         return None
-    if found.elasticity >= _FOLLOWS and found.elasticity - found.error >= _AT_LEAST:
+    if result.elasticity >= _FOLLOWS and result.elasticity - result.error >= _AT_LEAST:
         return True
-    return False if found.elasticity <= _FLAT and found.elasticity + found.error <= _AT_MOST else None
+    return False if result.elasticity <= _FLAT and result.elasticity + result.error <= _AT_MOST else None
 
 
 def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:
@@ -167,7 +167,7 @@ def busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | None:
     """The same load with the busy part in place of the highest load; None where there is none, or a load tells."""
     if load.offered is not None or (load.work is not None and load.work.kind != "bytes"):
         return None
-    part = max(_near(measured), key=lambda one: int(one.sum()), default=None)
+    part = max(_near(measured), key=lambda mask: int(mask.sum()), default=None)
     if part is None or part.sum() < _FEWEST_BUSY or part.mean() < _LEAST_BUSY:
         return None
     return replace(load, top=part, low=_others(part), follows=None, response=None, busy=True)

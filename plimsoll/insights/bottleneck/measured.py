@@ -52,7 +52,7 @@ class Measured:
         """The means of a signal for each subject."""
         if signal not in self._means:
             recorded = self.review.signals.of(signal)
-            self._means[signal] = {subject: self.parts.means(one) for subject, one in recorded.items()}
+            self._means[signal] = {subject: self.parts.means(samples) for subject, samples in recorded.items()}
         return self._means[signal]
 
     def on(self, signal: str, host: str) -> dict[Subject, Values]:
@@ -79,10 +79,10 @@ class Measured:
 
     def _is_for(self, rule: str, subject: Subject) -> bool:
         """Whether the fact is known that a limit is multiplied by, where it is for no host without that."""
-        known = load().rules[rule]
-        if known.scale is None or known.scale not in known.where:
+        result = load().rules[rule]
+        if result.scale is None or result.scale not in result.where:
             return True
-        return self.review.facts.known(subject, known.scale) is not None
+        return self.review.facts.known(subject, result.scale) is not None
 
     def counting(self, signal: str, subject: Subject, part: Mask) -> Bound | None:
         """The limit of the first rule that judged a signal and whose other conditions held in `part` of the run."""
@@ -97,14 +97,14 @@ class Measured:
         """Whether the rules of a signal judged it in `part` of the run, and their other conditions did not hold."""
         pressure = self._pressures.get(signal)
         judged = [self._finding(rule, subject) for rule in pressure.rules] if pressure else []
-        tracks = [one.track for one in judged if one is not None and one.track is not None]
-        return bool(tracks) and not any(self._others_hold(one, part) for one in tracks)
+        tracks = [finding.track for finding in judged if finding is not None and finding.track is not None]
+        return bool(tracks) and not any(self._others_hold(track, part) for track in tracks)
 
     def is_idle(self, signal: str, subject: Subject, part: Mask) -> bool:
         """Whether nearly all of the time in `part` of the run there were no requests, or too few to tell a latency."""
         pressure = self._pressures.get(signal)
-        found = [self._findings.get((rule, *subject.key)) for rule in pressure.rules] if pressure else []
-        track = next((one.track for one in found if one is not None and one.track is not None), None)
+        findings = [self._findings.get((rule, *subject.key)) for rule in pressure.rules] if pressure else []
+        track = next((finding.track for finding in findings if finding is not None and finding.track is not None), None)
         if track is None:
             return False
         judged = np.append(part, [False])[self.parts.places(track.times)]
@@ -121,17 +121,17 @@ class Measured:
 
     def level(self, signal: str, which: Literal["low", "high", "full"], default: float) -> float:
         """The value beside a signal below which it is low, or from which on it is high, or full."""
-        known = self._pressures.get(signal)
-        level = getattr(known, which) if known else None
+        pressure = self._pressures.get(signal)
+        level = getattr(pressure, which) if pressure else None
         if isinstance(level, str):
             return load().rules[level].healthy.limit
         return default if level is None else level
 
     def documented(self, rule: str, subject: Subject) -> Bound:
         """The limit of a shipped rule as it is documented; for a fact that is not known it is that of 1."""
-        known = load().rules[rule]
-        scale = (self.review.facts.known(subject, known.scale) or 1.0) if known.scale else 1.0
-        return Bound(known.healthy.limit * scale, document_of(known))
+        result = load().rules[rule]
+        scale = (self.review.facts.known(subject, result.scale) or 1.0) if result.scale else 1.0
+        return Bound(result.healthy.limit * scale, document_of(result))
 
     @cached_property
     def with_guests(self) -> set[HostKey]:
@@ -141,18 +141,20 @@ class Measured:
     @cached_property
     def near_rules(self) -> frozenset[str]:
         """The rules whose limits resources are near their capacity from."""
-        every = self._pressures.values()
-        return frozenset(rule for one in every if one.resource != "software" for rule in one.rules)
+        values = self._pressures.values()
+        return frozenset(rule for pressure in values if pressure.resource != "software" for rule in pressure.rules)
 
     @cached_property
     def episodes(self) -> frozenset[str]:
         """The signals whose limits, crossed for a part of the run, show that a resource was short for that time."""
-        return frozenset(name for name, one in self._pressures.items() if one.alone and one.resource != "software")
+        return frozenset(
+            name for name, pressure in self._pressures.items() if pressure.alone and pressure.resource != "software"
+        )
 
     @cached_property
     def inside(self) -> tuple[str, ...]:
         """The signals of what waits inside the software."""
-        return tuple(name for name, one in self._pressures.items() if one.resource == "software")
+        return tuple(name for name, pressure in self._pressures.items() if pressure.resource == "software")
 
     @cached_property
     def response_times(self) -> tuple[str, ...]:
@@ -161,8 +163,8 @@ class Measured:
 
     @cached_property
     def _pressures(self) -> dict[str, Pressure]:
-        every = self.review.question.signals.items()
-        return {name: signal.pressure for name, signal in every if signal.pressure is not None}
+        items = self.review.question.signals.items()
+        return {name: signal.pressure for name, signal in items if signal.pressure is not None}
 
     def is_linux(self, host: str) -> bool:
         """Whether the host was judged as one of Linux, whose share of time a disk is busy is one."""
@@ -175,12 +177,12 @@ class Measured:
     @cached_property
     def _findings(self) -> dict[tuple[str | None, ...], Finding]:
         """The finding of each rule and subject; by the host alone, the first of them."""
-        found: dict[tuple[str | None, ...], Finding] = {}
-        for one in self.review.findings:
-            if one.subject is not None and one.track is not None:
-                found.setdefault((one.rule.id, *one.subject.key), one)
-                found.setdefault((one.rule.id, host_key(one.subject.host)), one)
-        return found
+        findings: dict[tuple[str | None, ...], Finding] = {}
+        for finding in self.review.findings:
+            if finding.subject is not None and finding.track is not None:
+                findings.setdefault((finding.rule.id, *finding.subject.key), finding)
+                findings.setdefault((finding.rule.id, host_key(finding.subject.host)), finding)
+        return findings
 
 
 def median_in(values: Values, part: Mask) -> float:

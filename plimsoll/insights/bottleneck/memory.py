@@ -30,11 +30,11 @@ _MB = 2**20
 def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of a host's memory: what is left of it, and whether data had to be read from disk again."""
     left = _left(measured, host, load)
-    paging = [one for name in _PAGING if (one := _first(measured, host, load, (name,))) is not None]
+    paging = [first for name in _PAGING if (first := _first(measured, host, load, (name,))) is not None]
     little = measured.documented(_LITTLE, Subject(host)).limit
-    some = measured.level("memory.pages", "high", 0.0)
+    level = measured.level("memory.pages", "high", 0.0)
     stalled = _first(measured, host, load, ("memory.stalled", "memory.waited_for"))
-    shown = tuple(one for one in (left, _begun(_most(paging), some)) if one is not None)
+    shown = tuple(figure for figure in (left, _begun(_most(paging), level)) if figure is not None)
     if stalled is not None and stalled.value > (stalled.limit or 0):
         return ResourceUse("memory", host, State.FULL, (stalled, *shown))
     if (cache := _small_cache(measured, host, load)) is not None:
@@ -42,22 +42,25 @@ def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     return ResourceUse(
         "memory",
         host,
-        _state(left, paging, little, some),
+        _state(left, paging, little, level),
         shown,
         needed="" if left and paging else measured.needed("memory", host),
     )
 
 
-def _state(left: Figure | None, paging: list[Figure], little: float, some: float) -> State:
-    pages = any(one.value >= (one.limit or 0) for one in paging)
+def _state(left: Figure | None, paging: list[Figure], little: float, value: float) -> State:
+    pages = any(figure.value >= (figure.limit or 0) for figure in paging)
     if left is None:
-        swaps = all(any(one.signal == name and one.value >= (one.limit or 0) for one in paging) for name in _SWAPPING)
+        swaps = all(
+            any(figure.signal == name and figure.value >= (figure.limit or 0) for figure in paging)
+            for name in _SWAPPING
+        )
         return State.NEAR if swaps else State.UNCLEAR if paging else State.NOT_RECORDED
     if left.value > (left.limit or 0):
         return State.NEAR if pages and left.signal == "memory.available" and left.value < little else State.ROOM
     if not paging:
         return State.UNCLEAR
-    begun = any(one.value >= max(some, _GROWN * (one.before or 0)) for one in paging)
+    begun = any(figure.value >= max(value, _GROWN * (figure.before or 0)) for figure in paging)
     return State.FULL if pages else State.NEAR if begun else State.HIGH
 
 
@@ -86,42 +89,46 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
 def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, ...]) -> Figure | None:
     """The figure of the first of some signals that was recorded."""
     for name in names:
-        if (found := measured.one(name, host)) is not None:
-            figure = figure_of(measured, load, name, *found)
+        if (result := measured.one(name, host)) is not None:
+            figure = figure_of(measured, load, name, *result)
             if not np.isnan(figure.value):
                 return figure
     return None
 
 
-def _begun(paging: Figure | None, some: float) -> Figure | None:
+def _begun(paging: Figure | None, value: float) -> Figure | None:
     """Paging held against the limit it is past: that of much, or of having begun; without one if it keeps both."""
     if paging is None or paging.beyond(paging.value):
         return paging
-    begun = paging.signal in _PAGES and paging.value >= some
-    return replace(paging, limit=some if begun else None, document=OURS if begun else None)
+    begun = paging.signal in _PAGES and paging.value >= value
+    return replace(paging, limit=value if begun else None, document=OURS if begun else None)
 
 
 def _most(paging: list[Figure]) -> Figure | None:
     """The paging that is furthest above its limit."""
-    return max(paging, key=lambda one: one.value / (one.limit or 1), default=None)
+    return max(paging, key=lambda figure: figure.value / (figure.limit or 1), default=None)
 
 
 def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Figure, ...] | None:
     """Pages that live too short while databases are read from disk: the cache of SQL Server is too small for them."""
-    found = measured.one("sql.page_life_expectancy", host)
+    result = measured.one("sql.page_life_expectancy", host)
     reads = measured.on("disk.reads", host)
-    if found is None or not reads or _climbs(measured, found[1], load):
+    if result is None or not reads or _climbs(measured, result[1], load):
         return None
-    life = figure_of(measured, load, "sql.page_life_expectancy", *found)
-    judged = [one for one in measured.review.of(*JUDGED) if one.rule.id in _PAGE_LIFE and _is_of(one, host)]
+    life = figure_of(measured, load, "sql.page_life_expectancy", *result)
+    judged = [
+        finding for finding in measured.review.of(*JUDGED) if finding.rule.id in _PAGE_LIFE and _is_of(finding, host)
+    ]
     if judged:
-        crossed = [one for one in judged if one.outcome in CROSSED]
-        held_against = [replace(life, limit=limit_of(one).limit, document=document_of(one.rule)) for one in crossed]
-        life = next((one for one in held_against if one.beyond(one.value)), None)
+        crossed = [finding for finding in judged if finding.outcome in CROSSED]
+        held_against = [
+            replace(life, limit=limit_of(finding).limit, document=document_of(finding.rule)) for finding in crossed
+        ]
+        life = next((figure for figure in held_against if figure.beyond(figure.value)), None)
     if life is None or not life.beyond(life.value):
         return None
     figures = [figure_of(measured, load, "disk.reads", subject, values) for subject, values in reads.items()]
-    busiest = max(figures, key=lambda one: np.nan_to_num(one.value))
+    busiest = max(figures, key=lambda figure: np.nan_to_num(figure.value))
     return (life, busiest) if busiest.value >= (busiest.limit or 0) else None
 
 

@@ -26,11 +26,11 @@ _INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
 
 def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of the adapter of a host that is nearest to the speed of its link."""
-    every = list(_utilizations(measured, host, load))
-    invented = {figure.subject for figure, _ in every if figure.value > _INVENTED}
-    known = [one for one in every if one[0].value >= 0 and one[0].subject not in invented]
-    if known:
-        busiest, values = max(known, key=lambda one: one[0].value)
+    items = list(_utilizations(measured, host, load))
+    invented = {figure.subject for figure, _ in items if figure.value > _INVENTED}
+    entries = [pair for pair in items if pair[0].value >= 0 and pair[0].subject not in invented]
+    if entries:
+        busiest, values = max(entries, key=lambda pair: pair[0].value)
         state = _state(busiest, measured, values, load.top)
         if state == State.NEAR and not busiest.beyond(busiest.value):
             steady = measured.level(busiest.signal, "high", 0)
@@ -39,7 +39,7 @@ def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     carried = list(_carried(measured, host, load))
     if not carried:
         return ResourceUse("network", host, State.NOT_RECORDED, needed=measured.needed("network", host))
-    most, values = max(carried, key=lambda one: one[0].value)
+    most, values = max(carried, key=lambda pair: pair[0].value)
     link = _usual_link(most.value, values, load.top)
     if link is not None:
         limit = _JUST_BELOW[0] * link / 8
@@ -81,11 +81,11 @@ def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator
     for carried, utilization in _DIRECTIONS:
         for subject, values in measured.on(carried, host).items():
             percent = links.get(subject.key)
-            given = measured.review.facts.known(subject, "link_bits")
-            if given is not None:
-                percent = np.full_like(values, given / 800)
-            if percent is not None and (known := percent > 0).any():
-                speed = np.where(known, percent, np.median(percent[known]))
+            value = measured.review.facts.known(subject, "link_bits")
+            if value is not None:
+                percent = np.full_like(values, value / 800)
+            if percent is not None and (samples := percent > 0).any():
+                speed = np.where(samples, percent, np.median(percent[samples]))
                 yield figure_of(measured, load, utilization, subject, values / speed), values
 
 

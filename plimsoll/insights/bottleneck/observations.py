@@ -39,7 +39,7 @@ def latencies(case: Evidence) -> Iterator[Reason]:
             figure_of(measured, load, name, subject, values, compared=False)
             for name, values in (("ldap.connect_latency", connect), ("ldap.processing_latency", processing))
         )
-        if not any(np.isnan(one.value) for one in pair):
+        if not any(np.isnan(figure.value) for figure in pair):
             yield _split(pair), pair
         if _is_constant(processing):
             text = f"A search took about {number(float(np.nanmedian(processing)))} ms at any load"
@@ -72,16 +72,16 @@ def _knee(case: Evidence) -> Iterator[Reason]:
     rate = case.measured.parts.means(work.samples)
     for signal in case.measured.response_times:
         for subject, values in case.measured.of(signal).items():
-            found = latency_knee(rate, values)
-            known = case.measured.review.question.signals[signal]
+            result = latency_knee(rate, values)
+            current = case.measured.review.question.signals[signal]
             bound = case.measured.bound(signal, subject)
-            if found is None or (bound is not None and found.at_highest < _NOTICED * bound.limit):
+            if result is None or (bound is not None and result.at_highest < _NOTICED * bound.limit):
                 continue
-            unit, per = known.unit, work.signal.unit
+            unit, per = current.unit, work.signal.unit
             yield (
-                f"{known.title} of {subject} stayed near {quantity(found.flat, unit)} up to "
-                f"{quantity(found.rate, per)}, {round(100 * found.rate / found.highest)} % of the highest rate "
-                f"({quantity(found.highest, per)}), where it was {quantity(found.at_highest, unit)}.",
+                f"{current.title} of {subject} stayed near {quantity(result.flat, unit)} up to "
+                f"{quantity(result.rate, per)}, {round(100 * result.rate / result.highest)} % of the highest rate "
+                f"({quantity(result.highest, per)}), where it was {quantity(result.at_highest, unit)}.",
                 (figure_of(case.measured, case.load, signal, subject, values, compared=False),),
             )
             return

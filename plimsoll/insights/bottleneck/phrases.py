@@ -88,17 +88,17 @@ def highest_load(case: Evidence) -> str:
 
 def figures_text(figures: Sequence[Figure], host: str | None) -> str:
     """Several figures in a row."""
-    return ", ".join(figure_text(one, host) for one in figures)
+    return ", ".join(figure_text(figure, host) for figure in figures)
 
 
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
     """`processor time at 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
-    known = host is not None and host_key(figure.subject.host) == host_key(host)
-    where = figure.subject.instance if known else str(figure.subject)
+    is_known = host is not None and host_key(figure.subject.host) == host_key(host)
+    where = figure.subject.instance if is_known else str(figure.subject)
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:
-        told = " by our choice" if figure.document.startswith(OURS) else ""
-        notes.append(f"{'at least' if figure.lower else 'limit'} {exactly(figure.limit, figure.unit)}{told}")
+        result = " by our choice" if figure.document.startswith(OURS) else ""
+        notes.append(f"{'at least' if figure.lower else 'limit'} {exactly(figure.limit, figure.unit)}{result}")
     if figure.before is not None and figure.before == figure.before and not brief:
         notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
     value = quantity(figure.value, figure.unit)
@@ -108,15 +108,15 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
 
 def followed(load: LoadResponse) -> str:
     """Whether the work followed the load, with the figures, or why that is not known."""
-    found, offered, work = load.response, load.offered, load.work
+    response, offered, work = load.response, load.offered, load.work
     if work is None:
         return "No load is recorded, so it is not known whether more was asked for than was done."
     if load.fell is not None:
         highest, later = load.fell
         unit = work.signal.unit
         return f"{_title(load)} fell from {quantity(highest, unit)} to {quantity(later, unit)} meanwhile."
-    if found is not None and offered is not None:
-        (put, done), (most, at_most) = found.middle, found.top
+    if response is not None and offered is not None:
+        (put, done), (most, at_most) = response.middle, response.top
         verb = "followed" if load.follows else "no longer followed" if load.flat else "followed in part"
         return (
             f"{_title(load)} {verb} the load: from {_of(put, offered)} to {_of(most, offered)} "
@@ -147,28 +147,33 @@ def _percent(before: float, after: float) -> str:
     return f"{number(round(abs(100 * (after - before) / before)))} %"
 
 
-def near_for_a_time(one: NearForATime) -> str:
+def near_for_a_time(item: NearForATime) -> str:
     """`For about 22 min only: disk time of nas1, sdb was 90 % or more, at most 97.2 %.`"""
-    unit, lower_is_worse = one.signal.unit, one.signal.worse == "lower"
-    past = f"{exactly(one.limit, unit)} or {'less' if lower_is_worse else 'more'}"
-    worst = f"{'at least' if lower_is_worse else 'at most'} {quantity(one.worst, unit)}"
-    title = lower(_SHORT_TITLES.get(one.name, one.signal.title))
-    about = max(round(one.duration / _MINUTE), 1) * _MINUTE
-    return f"For about {duration_text(about)} only: {title} of {one.subject} was {past}, {worst}."
+    unit, lower_is_worse = item.signal.unit, item.signal.worse == "lower"
+    past = f"{exactly(item.limit, unit)} or {'less' if lower_is_worse else 'more'}"
+    worst = f"{'at least' if lower_is_worse else 'at most'} {quantity(item.worst, unit)}"
+    title = lower(_SHORT_TITLES.get(item.name, item.signal.title))
+    about = max(round(item.duration / _MINUTE), 1) * _MINUTE
+    return f"For about {duration_text(about)} only: {title} of {item.subject} was {past}, {worst}."
 
 
 def room(case: Evidence, *, limited: bool) -> str:
     """What had room, with the figure of the host that has least of it; empty if nothing is known to have."""
     resources = case.room
-    least: dict[str, ResourceUse] = {}
-    for one in resources:
-        if one.figures:
-            first = least.setdefault(one.resource, one)
-            least[one.resource] = max(first, one, key=lambda other: (other.state, _nearness(other.figures[0])))
-    if not least:
+    resource_uses: dict[str, ResourceUse] = {}
+    for resource in resources:
+        if resource.figures:
+            first = resource_uses.setdefault(resource.resource, resource)
+            resource_uses[resource.resource] = max(
+                first, resource, key=lambda other: (other.state, _nearness(other.figures[0]))
+            )
+    if not resource_uses:
         return ""
-    several = len({one.host for one in resources}) > 1
-    names = [figure_text(one.figures[0], None if several else one.host, brief=True) for one in least.values()]
+    several = len({resource_use.host for resource_use in resources}) > 1
+    names = [
+        figure_text(resource_use.figures[0], None if several else resource_use.host, brief=True)
+        for resource_use in resource_uses.values()
+    ]
     where = (
         "elsewhere"
         if limited or case.load.busy
@@ -190,22 +195,22 @@ def _nearness(figure: Figure) -> float:
 def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
     """What is not recorded, or not by counters that tell; empty if there is nothing of the kind."""
     by_need: dict[tuple[str, str], list[str]] = {}
-    for one in resources:
-        how = "not recorded" if one.state == State.NOT_RECORDED else "not clear from what is recorded"
-        by_need.setdefault((f"{NOUNS[one.resource]} ({how})", one.needed), []).append(one.host)
-    parts = [f"{what} of {listed(hosts, 3)}" for (what, _), hosts in by_need.items()]
+    for resource in resources:
+        result = "not recorded" if resource.state == State.NOT_RECORDED else "not clear from what is recorded"
+        by_need.setdefault((f"{NOUNS[resource.resource]} ({result})", resource.needed), []).append(resource.host)
+    parts = [f"{text} of {listed(hosts, 3)}" for (text, _), hosts in by_need.items()]
     needs = dict.fromkeys(need for _, need in by_need if need)
     return f"Not ruled out: {'; '.join(parts)}. Record {'; '.join(needs)}." if parts else ""
 
 
-def goes_with(found: GoesWith) -> str:
+def goes_with(result: GoesWith) -> str:
     """That a response time goes with other counters, and how sure that is."""
     texts = [
         f"{lower(figure.title)} of {figure.subject} ({_worth(related, lead_s)})"
-        for figure, related, lead_s in found.others
+        for figure, related, lead_s in result.others
     ]
-    own = found.response
-    return f"{own.title} of {own.subject} goes with {listed(texts, len(texts))}."
+    current = result.response
+    return f"{current.title} of {current.subject} goes with {listed(texts, len(texts))}."
 
 
 def _worth(related: RankCorrelation, lead_s: float) -> str:

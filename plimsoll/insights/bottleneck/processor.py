@@ -41,35 +41,35 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
         return ResourceUse("cpu", host, State.NOT_RECORDED, needed=needed)
     busy = figure_of(measured, load, signal, *all_of_them)
     limit = busy.limit or 100
-    more = tuple(_supporting(measured, host, load))
-    stolen = next((one for one in more if one.signal == "cpu.steal"), None)
+    figures = tuple(_supporting(measured, host, load))
+    stolen = next((figure for figure in figures if figure.signal == "cpu.steal"), None)
     if stolen is not None and busy.value >= _HIGH * limit:
-        beside = (replace(busy, limit=None, document=None), *(one for one in more if one is not stolen))
+        beside = (replace(busy, limit=None, document=None), *(figure for figure in figures if figure is not stolen))
         return ResourceUse("cpu", host, State.NEAR, (stolen, *beside), what=STOLEN)
     if busy.value >= limit:
         state = State.FULL if busy.value >= measured.level(signal, "full", 100) else State.NEAR
-        return ResourceUse("cpu", host, state, (busy, *more))
+        return ResourceUse("cpu", host, state, (busy, *figures))
     beside = replace(busy, limit=None, document=None)
     process = _one_process(measured, host, load, busy.value)
-    if (one := _one_processor(measured, host, load)) is not None:
-        state = State.FULL if one.value >= measured.level("cpu.processor_busy", "full", 100) else State.NEAR
+    if (processor := _one_processor(measured, host, load)) is not None:
+        state = State.FULL if processor.value >= measured.level("cpu.processor_busy", "full", 100) else State.NEAR
         by = () if process is None else (process,)
-        return ResourceUse("cpu", host, state, (one, *by, beside, *more), what=ONE_PROCESSOR)
+        return ResourceUse("cpu", host, state, (processor, *by, beside, *figures), what=ONE_PROCESSOR)
     if process is not None:
-        return ResourceUse("cpu", host, State.NEAR, (process, beside, *more), what=ONE_PROCESS)
-    queue = next((one for one in more if one.signal in ("cpu.queue_length", "cpu.load")), None)
+        return ResourceUse("cpu", host, State.NEAR, (process, beside, *figures), what=ONE_PROCESS)
+    queue = next((figure for figure in figures if figure.signal in ("cpu.queue_length", "cpu.load")), None)
     with_queue = _busy_with_queue()
     if busy.value >= with_queue.limit and (queue is not None or load.flat):
         busy = replace(busy, limit=with_queue.limit, document=with_queue.document)
-        return ResourceUse("cpu", host, State.NEAR, (busy, *more))
+        return ResourceUse("cpu", host, State.NEAR, (busy, *figures))
     state = State.HIGH if busy.value >= _HIGH * limit else State.ROOM
-    return ResourceUse("cpu", host, state, (busy, *more))
+    return ResourceUse("cpu", host, state, (busy, *figures))
 
 
 def _busy_with_queue() -> Bound:
     """How busy processors are while a queue of threads counts, by the rule for it."""
     rule = load_rules().rules[_QUEUE_RULE]
-    limit = next(one.healthy.limit for one in rule.and_ if one.signal == "cpu.busy")
+    limit = next(further.healthy.limit for further in rule.and_ if further.signal == "cpu.busy")
     return Bound(limit, document_of(rule))
 
 
@@ -77,17 +77,17 @@ def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
     """The time all processors were busy; their mean where their total was not recorded."""
     if (total := measured.one("cpu.busy", host)) is not None:
         return total
-    each = measured.on("cpu.processor_busy", host)
-    return (Subject(host), np.mean(list(each.values()), axis=0)) if each else None
+    values = measured.on("cpu.processor_busy", host)
+    return (Subject(host), np.mean(list(values.values()), axis=0)) if values else None
 
 
 def _one_processor(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
     """A processor that was busy all the time beside others that were not."""
-    each = measured.on("cpu.processor_busy", host)
-    if len(each) < 2:
+    values = measured.on("cpu.processor_busy", host)
+    if len(values) < 2:
         return None
-    subject = max(each, key=lambda one: np.nan_to_num(median_in(each[one], load.top)))
-    figure = figure_of(measured, load, "cpu.processor_busy", subject, each[subject])
+    subject = max(values, key=lambda subject: np.nan_to_num(median_in(values[subject], load.top)))
+    figure = figure_of(measured, load, "cpu.processor_busy", subject, values[subject])
     return figure if figure.value >= (figure.limit or 100) else None
 
 
@@ -112,9 +112,9 @@ def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float)
 def _supporting(measured: Measured, host: str, load: LoadResponse) -> Iterator[Figure]:
     """What goes with busy processors: threads that wait for them, time that was stolen, switches between threads."""
     for signal in ("cpu.queue_length", "cpu.load", "cpu.steal"):
-        if (found := measured.one(signal, host)) is not None and not measured.excused(signal, found[0], load.top):
-            figure = figure_of(measured, load, signal, *found)
+        if (result := measured.one(signal, host)) is not None and not measured.excused(signal, result[0], load.top):
+            figure = figure_of(measured, load, signal, *result)
             if figure.limit is not None and figure.value > figure.limit:
                 yield figure
-    if (found := measured.one("cpu.context_switches", host)) is not None:
-        yield figure_of(measured, load, "cpu.context_switches", *found, compared=False)
+    if (result := measured.one("cpu.context_switches", host)) is not None:
+        yield figure_of(measured, load, "cpu.context_switches", *result, compared=False)

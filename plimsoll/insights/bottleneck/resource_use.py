@@ -101,7 +101,7 @@ class ResourceUse:
     @property
     def process(self) -> str | None:
         """The process that uses all of one processor, where one is known to."""
-        return next((one.subject.instance for one in self.figures if one.signal == "process.cpu"), None)
+        return next((figure.subject.instance for figure in self.figures if figure.signal == "process.cpu"), None)
 
     @property
     def at_low_load(self) -> bool:
@@ -114,17 +114,17 @@ def figure_of(
     measured: Measured, load: LoadResponse, signal: str, subject: Subject, values: Values, *, compared: bool = True
 ) -> Figure:
     """What a signal was in the part of the run that is judged; `compared`: with the limit of its capacity."""
-    known = measured.review.question.signals.get(signal)
+    result = measured.review.question.signals.get(signal)
     bound = measured.bound(signal, subject) if compared else None
     return Figure(
         signal,
-        known.title if known else signal,
-        known.unit if known else "",
+        result.title if result else signal,
+        result.unit if result else "",
         subject,
         median_in(values, load.top),
         None if load.low is None else median_in(values, load.low),
         bound.limit if bound else None,
         bound.document if bound else None,
         load.busy,
-        lower=known is not None and known.worse == "lower",
+        lower=result is not None and result.worse == "lower",
     )

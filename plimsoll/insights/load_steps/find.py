@@ -53,17 +53,17 @@ class LoadSteps:
     @cached_property
     def measured(self) -> tuple[LoadStep, ...]:
         """The steps with a throughput."""
-        return tuple(one for one in self.steps if one.throughput)
+        return tuple(step for step in self.steps if step.throughput)
 
     @cached_property
     def best(self) -> LoadStep | None:
         """The step with the highest throughput, of equal ones the cheapest; without those left out, if any stay."""
-        kept = [one for one in self.measured if not one.left_out] or list(self.measured)
+        kept = [load_step for load_step in self.measured if not load_step.left_out] or list(self.measured)
         if not kept:
             return None
-        most = max(one.throughput or 0 for one in kept)
-        best = [one for one in kept if (one.throughput or 0) >= (1 - _ALIKE / 4) * most]
-        return min(best, key=lambda one: (one.cost_percent or 0, -(one.throughput or 0)))
+        most = max(load_step.throughput or 0 for load_step in kept)
+        best = [load_step for load_step in kept if (load_step.throughput or 0) >= (1 - _ALIKE / 4) * most]
+        return min(best, key=lambda load_step: (load_step.cost_percent or 0, -(load_step.throughput or 0)))
 
     @cached_property
     def optimum(self) -> LoadStep | None:
@@ -79,36 +79,41 @@ class LoadSteps:
         """
         if not self.measured or not self.answers_load:
             return None
-        top = max(self.measured, key=lambda one: one.throughput or 0)
-        for one in self.measured:
-            if one.number > top.number and one.load >= (1 - _ALIKE) * top.load:
-                known = 3 * float(np.hypot(one.error, top.error))
-                less = min(_LESS * (top.throughput or 0), (top.throughput or 0) - known)
-                if (one.throughput or 0) < less:
+        top = max(self.measured, key=lambda load_step: load_step.throughput or 0)
+        for load_step in self.measured:
+            if load_step.number > top.number and load_step.load >= (1 - _ALIKE) * top.load:
+                value = 3 * float(np.hypot(load_step.error, top.error))
+                less = min(_LESS * (top.throughput or 0), (top.throughput or 0) - value)
+                if (load_step.throughput or 0) < less:
                     return top
         return None
 
     def _beyond(self, load: float) -> int:
         """How many steps were measured under more load than this."""
-        return sum(one.load >= (1 + _ALIKE) * load for one in self.measured)
+        return sum(load_step.load >= (1 + _ALIKE) * load for load_step in self.measured)
 
     @cached_property
     def last_step_is_lower(self) -> bool:
         """Whether throughput ends below its maximum while nothing shows if the load was lower, too."""
         if self.answers_load or not self.measured or self.falls_after:
             return False
-        return (self.measured[-1].throughput or 0) < 0.9 * max(one.throughput or 0 for one in self.measured)
+        return (self.measured[-1].throughput or 0) < 0.9 * max(load_step.throughput or 0 for load_step in self.measured)
 
     @cached_property
     def switching(self) -> tuple[LoadStep, LoadStep] | None:
         """Two steps between which context switches double, each operation costs more, and hardly more are done."""
-        for one, other in pairwise(self.measured):
-            if None in (one.context_switches, other.context_switches, one.cost_percent, other.cost_percent):
+        for load_step, other in pairwise(self.measured):
+            if None in (load_step.context_switches, other.context_switches, load_step.cost_percent, other.cost_percent):
                 continue
-            doubled = (other.context_switches or 0) >= _DOUBLED * (one.context_switches or 0) > 0
-            hardly = (other.throughput or 0) < _HARDLY_MORE * (one.throughput or 0)
-            if doubled and hardly and (other.cost_percent or 0) > (one.cost_percent or 0) and other.load >= one.load:
-                return one, other
+            doubled = (other.context_switches or 0) >= _DOUBLED * (load_step.context_switches or 0) > 0
+            hardly = (other.throughput or 0) < _HARDLY_MORE * (load_step.throughput or 0)
+            if (
+                doubled
+                and hardly
+                and (other.cost_percent or 0) > (load_step.cost_percent or 0)
+                and other.load >= load_step.load
+            ):
+                return load_step, other
         return None
 
     @cached_property
@@ -121,7 +126,7 @@ class LoadSteps:
                 "it needs how many work at the same time, such as connections or users; the load here is "
                 f"{self.load.signal.title} ({self.load.signal.unit})"
             )
-        return scalability(*self._curve(), np.array([one.error for one in self.measured]))
+        return scalability(*self._curve(), np.array([load_step.error for load_step in self.measured]))
 
     @cached_property
     def knee(self) -> Knee | None:
@@ -132,37 +137,38 @@ class LoadSteps:
     @cached_property
     def latency_knee(self) -> LatencyKnee | None:
         """The rate up to which latency is flat."""
-        found = [one for one in self.measured if one.latency is not None]
+        items = [load_step for load_step in self.measured if load_step.latency is not None]
         return latency_knee(
-            np.array([one.throughput or 0.0 for one in found]), np.array([one.latency or 0.0 for one in found])
+            np.array([load_step.throughput or 0.0 for load_step in items]),
+            np.array([load_step.latency or 0.0 for load_step in items]),
         )
 
     def _curve(self) -> tuple[Values, Values]:
         return (
-            np.array([one.load for one in self.measured]),
-            np.array([one.throughput or 0.0 for one in self.measured]),
+            np.array([load_step.load for load_step in self.measured]),
+            np.array([load_step.throughput or 0.0 for load_step in self.measured]),
         )
 
 
 def load_steps(review: Review) -> LoadSteps | None:
     """The load steps of a run; None if its load was not stepped."""
-    by_hand = tuple(one for one in review.phases if is_load_step(one.name))
+    by_hand = tuple(phase for phase in review.phases if is_load_step(phase.name))
     if by_hand:
         load = _most_varied(review.loads, by_hand)
-        spans = [(one.start, one.end) for one in by_hand]
+        spans = [(phase.start, phase.end) for phase in by_hand]
     else:
         load, spans = _stepped(review.loads)
     if load is None:
         return None
-    throughput = next((one for one in review.loads if one.kind == "operations"), None)
-    throughput = throughput or next((one for one in review.loads if one.kind == "bytes"), None)
-    bytes_ = next((one for one in review.loads if one.kind == "bytes"), None)
+    throughput = next((load for load in review.loads if load.kind == "operations"), None)
+    throughput = throughput or next((load for load in review.loads if load.kind == "bytes"), None)
+    bytes_ = next((load for load in review.loads if load.kind == "bytes"), None)
     waits = response_times(review.question.signals)
     latency = next((name for name in waits if review.signals.of(name)), None)
     limit = _switches_limit(review, (throughput or load).hosts)
     means = Means(review, load, throughput, bytes_, latency, limit)
     answer_time = review.question.signals[latency] if latency else None
-    steps = tuple(means.step(at, *one) for at, one in enumerate(spans, 1))
+    steps = tuple(means.step(at, *span) for at, span in enumerate(spans, 1))
     return LoadSteps(load, throughput, answer_time, bool(by_hand), limit, steps)
 
 
@@ -172,26 +178,26 @@ def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]
     Connections are what a test steps, so they count unless the operations have clearly more steps; bytes only where
     neither was stepped.
     """
-    found: dict[str | None, tuple[Load, list[tuple[int, int]]]] = {}
+    entries: dict[str | None, tuple[Load, list[tuple[int, int]]]] = {}
     for kind in ("connections", "operations", "bytes", None):
-        for load in [one for one in loads if one.kind == kind][:_CANDIDATES]:
+        for load in [load for load in loads if load.kind == kind][:_CANDIDATES]:
             levels = load.plateaus
-            spans = [(one.start, one.end) for one in levels]
-            if spans and (kind not in found or len(spans) > len(found[kind][1])):
-                found[kind] = load, spans
-        if kind == "operations" and found:
+            spans = [(level.start, level.end) for level in levels]
+            if spans and (kind not in entries or len(spans) > len(entries[kind][1])):
+                entries[kind] = load, spans
+        if kind == "operations" and entries:
             break
-    if not found:
+    if not entries:
         return None, []
-    return max(found.values(), key=lambda one: len(one[1]) + (1.5 if one[0].kind == "connections" else 0))
+    return max(entries.values(), key=lambda pair: len(pair[1]) + (1.5 if pair[0].kind == "connections" else 0))
 
 
 def _most_varied(loads: Sequence[Load], phases: Sequence[Phase]) -> Load | None:
     """The connections if they differ from phase to phase, else the best load."""
     for load in loads:
-        means = [mean(load.samples, one.start, one.end) for one in phases]
-        known = [one for one in means if one is not None]
-        if load.kind == "connections" and known and max(known) > 1.1 * min(known):
+        means = [mean(load.samples, phase.start, phase.end) for phase in phases]
+        items = [mean for mean in means if mean is not None]
+        if load.kind == "connections" and items and max(items) > 1.1 * min(items):
             return load
     return loads[0] if loads else None
 
@@ -204,14 +210,14 @@ def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
     names = {host_key(host) for host in hosts}
     return next(
         (
-            limit_of(one).limit
-            for one in review.findings
-            if one.rule.id == _SWITCHES_RULE
-            and one.outcome != Outcome.OFF
-            and one.rule.severity != "info"
-            and one.subject
-            and host_key(one.subject.host) in names
-            and 0 < (review.facts.known(Subject(one.subject.host), "clock_mhz") or 0) <= _OLD_MHZ
+            limit_of(finding).limit
+            for finding in review.findings
+            if finding.rule.id == _SWITCHES_RULE
+            and finding.outcome != Outcome.OFF
+            and finding.rule.severity != "info"
+            and finding.subject
+            and host_key(finding.subject.host) in names
+            and 0 < (review.facts.known(Subject(finding.subject.host), "clock_mhz") or 0) <= _OLD_MHZ
         ),
         None,
     )

@@ -29,8 +29,8 @@ def _blocks(steps: LoadSteps | None, review: Review, zone: Zone) -> tuple[Block,
         spans=tuple(Span(step.start, step.end) for step in steps.steps),
     )
     curve = _curve(steps)
-    said = tuple(Paragraph(sentence) for sentence in sentences(steps))
-    blocks = (*said, _table(steps, zone), ChartBlock(chart), *([curve] if curve else ()))
+    paragraphs = tuple(Paragraph(sentence) for sentence in sentences(steps))
+    blocks = (*paragraphs, _table(steps, zone), ChartBlock(chart), *([curve] if curve else ()))
     return (Section("", blocks, level=3, style="steps", what="steps"),)
 
 
@@ -50,20 +50,20 @@ def _table(steps: LoadSteps, zone: Zone) -> Table:
 
 
 def _optional_columns(steps: LoadSteps) -> Iterator[tuple[str, list[str]]]:
-    yield "Processor", [_value(one.cpu, "%") for one in steps.steps]
-    yield "Context switches", [_value(one.context_switches, "/s") for one in steps.steps]
+    yield "Processor", [_value(step.cpu, "%") for step in steps.steps]
+    yield "Context switches", [_value(step.context_switches, "/s") for step in steps.steps]
     if steps.throughput is not None and steps.answers_load:
         unit = steps.throughput.signal.unit
-        yield steps.throughput.signal.title, [_value(one.throughput, unit) for one in steps.steps]
+        yield steps.throughput.signal.title, [_value(step.throughput, unit) for step in steps.steps]
     if steps.throughput is None or steps.throughput.kind != "bytes":
-        yield "Bytes", [_value(one.bytes, "bytes/s") for one in steps.steps]
-    if any(one.cost_seconds is not None for one in steps.steps):
-        costs = [None if one.cost_seconds is None else one.cost_seconds * 1000 for one in steps.steps]
+        yield "Bytes", [_value(step.bytes, "bytes/s") for step in steps.steps]
+    if any(step.cost_seconds is not None for step in steps.steps):
+        costs = [None if step.cost_seconds is None else step.cost_seconds * 1000 for step in steps.steps]
         yield "Processor for each", [_value(cost, "ms") for cost in costs]
     else:
-        yield "Processor per 1/s", [_value(one.cost_percent, "%") for one in steps.steps]
+        yield "Processor per 1/s", [_value(step.cost_percent, "%") for step in steps.steps]
     if steps.latency is not None:
-        yield steps.latency.title, [_value(one.latency, steps.latency.unit) for one in steps.steps]
+        yield steps.latency.title, [_value(step.latency, steps.latency.unit) for step in steps.steps]
 
 
 def _value(value: float | None, unit: str) -> str:
@@ -80,12 +80,12 @@ def _bare_load(steps: LoadSteps, load: float) -> str:
     return number(load) if unit in steps.load.signal.title else quantity(load, unit)
 
 
-def _mark(steps: LoadSteps, one: LoadStep) -> str:
-    if steps.optimum is not None and one.number == steps.optimum.number:
+def _mark(steps: LoadSteps, load_step: LoadStep) -> str:
+    if steps.optimum is not None and load_step.number == steps.optimum.number:
         return "optimum"
-    if steps.best is not None and one.number == steps.best.number:
+    if steps.best is not None and load_step.number == steps.best.number:
         return "most"
-    return "left out" if one.left_out else ""
+    return "left out" if load_step.left_out else ""
 
 
 def _curve(steps: LoadSteps) -> Curve | None:
@@ -149,22 +149,22 @@ def _load_text(steps: LoadSteps, load: float) -> str:
     return quantity(load, steps.load.signal.unit)
 
 
-def _throughput_text(steps: LoadSteps, one: LoadStep) -> str:
+def _throughput_text(steps: LoadSteps, load_step: LoadStep) -> str:
     """`23.8 /s`."""
-    return quantity(one.throughput or 0, steps.throughput.signal.unit if steps.throughput else "")
+    return quantity(load_step.throughput or 0, steps.throughput.signal.unit if steps.throughput else "")
 
 
-def _cost_text(one: LoadStep) -> str:
+def _cost_text(load_step: LoadStep) -> str:
     """`29.6 ms of a processor`, or in percent of processor time where the number of processors is not known."""
-    if one.cost_seconds is not None:
-        ppem = f" ({number(one.cost_mhz)} MHz for one a second)" if one.cost_mhz is not None else ""
-        return f"{quantity(one.cost_seconds * 1000, 'ms')} of a processor each{ppem}"
-    return f"{number(one.cost_percent or 0)} % of processor time for one a second"
+    if load_step.cost_seconds is not None:
+        ppem = f" ({number(load_step.cost_mhz)} MHz for one a second)" if load_step.cost_mhz is not None else ""
+        return f"{quantity(load_step.cost_seconds * 1000, 'ms')} of a processor each{ppem}"
+    return f"{number(load_step.cost_percent or 0)} % of processor time for one a second"
 
 
 def _range_of_load(steps: LoadSteps) -> Iterator[str]:
     title = steps.load.signal.title
-    lowest, highest = (pick(one.load for one in steps.steps) for pick in (min, max))
+    lowest, highest = (pick(step.load for step in steps.steps) for pick in (min, max))
     span = f"{title} from {_bare_load(steps, lowest)} to {_bare_load(steps, highest)}"
     where = " in plimsoll.toml" if steps.by_hand else ""
     yield f"{counted(len(steps.steps), 'load step')}{where}: {span}."
@@ -178,7 +178,7 @@ def _optimum(steps: LoadSteps) -> Iterator[str]:
     best = steps.best
     if best is None or len(steps.measured) < 2:
         return
-    left_out = [one for one in steps.measured if one.left_out]
+    left_out = [load_step for load_step in steps.measured if load_step.left_out]
     among = ""
     limit = number(steps.switches_limit or 0)
     if left_out and len(left_out) < len(steps.measured):
@@ -196,15 +196,15 @@ def _optimum(steps: LoadSteps) -> Iterator[str]:
 def _after(steps: LoadSteps) -> Iterator[str]:
     top = steps.falls_after
     if top is not None:
-        later = [one for one in steps.measured if one.number > top.number]
-        worst = min(later, key=lambda one: one.throughput or 0)
+        later = [load_step for load_step in steps.measured if load_step.number > top.number]
+        worst = min(later, key=lambda load_step: load_step.throughput or 0)
         fall = percent(1 - (worst.throughput or 0) / (top.throughput or 1))
         yield (
             f"After step {top.number} ({_throughput_text(steps, top)}) throughput falls by up to {fall} "
             "although the load does not."
         )
     elif steps.last_step_is_lower:
-        top = max(steps.measured, key=lambda one: one.throughput or 0)
+        top = max(steps.measured, key=lambda load_step: load_step.throughput or 0)
         yield (
             f"After step {top.number} throughput is lower. Whether less was asked or less was answered is not known: "
             "no connections or users were recorded as the load."
@@ -214,11 +214,12 @@ def _after(steps: LoadSteps) -> Iterator[str]:
 def _switching(steps: LoadSteps) -> Iterator[str]:
     if steps.switching is None:
         return
-    one, other = steps.switching
-    more = (other.throughput or 0) / (one.throughput or 1) - 1
+    before, after = steps.switching
+    growth = (after.throughput or 0) / (before.throughput or 1) - 1
     yield (
-        f"From step {one.number} to {other.number} context switches rise from {number(one.context_switches or 0)} to "
-        f"{number(other.context_switches or 0)}/s for {percent(more) if more > 0 else 'no'} more throughput, and each "
+        f"From step {before.number} to {after.number} context switches rise from "
+        f"{number(before.context_switches or 0)} to {number(after.context_switches or 0)}/s for "
+        f"{percent(growth) if growth > 0 else 'no'} more throughput, and each "
         "operation costs more: the processors are spent on switching."
     )
 
@@ -242,8 +243,8 @@ def _scaling(steps: LoadSteps) -> Iterator[str]:
     )
 
 
-def _range(one: Estimate) -> str:
-    return f"{number(one.value)} ({number(one.low)} to {number(one.high)})"
+def _range(estimate: Estimate) -> str:
+    return f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
 
 
 def _latency(steps: LoadSteps) -> Iterator[str]:

@@ -72,12 +72,12 @@ class Means:
         inner = self._inner(start, end)
         throughput = self.throughput and mean(self.throughput.samples, *inner)
         hosts = tuple(self._host(host, inner) for host in self._hosts)
-        cpu = [one.cpu for one in hosts if one.cpu is not None]
-        switches = [one.context_switches for one in hosts if one.context_switches is not None]
+        cpu = [host.cpu for host in hosts if host.cpu is not None]
+        switches = [host.context_switches for host in hosts if host.context_switches is not None]
         mean_cpu = float(np.mean(cpu)) if cpu else None
         most_switches = max(switches, default=0.0)
-        latencies = [mean(one, *inner) for one in self._all(self.latency)]
-        known = [one for one in latencies if one is not None]
+        latencies = [mean(samples, *inner) for samples in self._all(self.latency)]
+        items = [latency for latency in latencies if latency is not None]
         return LoadStep(
             number=number,
             start=start,
@@ -89,7 +89,7 @@ class Means:
             cpu=mean_cpu,
             context_switches=sum(switches) if switches else None,
             bytes=self.bytes and mean(self.bytes.samples, *inner),
-            latency=float(np.mean(known)) if known else None,
+            latency=float(np.mean(items)) if items else None,
             cost_percent=mean_cpu / throughput if mean_cpu is not None and throughput else None,
             cost_seconds=self._cost(hosts, throughput, "processors"),
             cost_mhz=self._cost(hosts, throughput, "processors", "clock_mhz"),
@@ -104,14 +104,15 @@ class Means:
     @cached_property
     def _hosts(self) -> tuple[str, ...]:
         """The hosts that do the work, if their processor time was recorded; else all with processor time."""
-        measured = {host_key(one.host): one.host for one in self.review.signals.of(_CPU)}
+        measured = {host_key(subject.host): subject.host for subject in self.review.signals.of(_CPU)}
         working = [host for host in (self.throughput or self.load).hosts if host_key(host) in measured]
         return tuple(working or measured.values())
 
     def _host(self, host: str, inner: tuple[int, int]) -> HostStep:
         signals = self.review.signals
         cpu, switches = (
-            next((mean(one, *inner) for one in signals.on(name, host).values()), None) for name in (_CPU, _SWITCHES)
+            next((mean(samples, *inner) for samples in signals.on(name, host).values()), None)
+            for name in (_CPU, _SWITCHES)
         )
         return HostStep(host, cpu, switches)
 
@@ -123,15 +124,15 @@ class Means:
         if not throughput or not hosts:
             return None
         total = 0.0
-        for one in hosts:
-            if one.cpu is None:
+        for host in hosts:
+            if host.cpu is None:
                 return None
-            used = one.cpu / 100
+            used = host.cpu / 100
             for fact in facts:
-                known = self.review.facts.known(Subject(one.host), fact)
-                if known is None:
+                value = self.review.facts.known(Subject(host.host), fact)
+                if value is None:
                     return None
-                used *= known
+                used *= value
             total += used
         return total / throughput
 

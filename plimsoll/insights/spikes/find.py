@@ -90,52 +90,64 @@ class PeriodicSpikes:
     @property
     def passed(self) -> tuple[LimitInSpikes, ...]:
         """The limits that samples passed in some of the spikes."""
-        return tuple(one for one in self.limits if one.passed)
+        return tuple(limit for limit in self.limits if limit.passed)
 
 
 def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
     """The rhythms of a run, those that pass limits first, then those that raise most."""
     groups: list[list[SignalSpikes]] = []
-    for one in sorted(_every(review), key=_importance, reverse=True):
-        group = next((some for some in groups if some[0].events.together(one.events)), None)
+    for signal_spikes in sorted(_every(review), key=_importance, reverse=True):
+        group = next(
+            (
+                signal_spikes_list
+                for signal_spikes_list in groups
+                if signal_spikes_list[0].events.together(signal_spikes.events)
+            ),
+            None,
+        )
         if group is None:
-            groups.append([one])
+            groups.append([signal_spikes])
         else:
-            group.append(one)
+            group.append(signal_spikes)
     groups.sort(key=lambda group: _height(group[0]), reverse=True)
-    found = [_described(review, group) for group in groups[:_MOST]]
-    return tuple(sorted(found, key=lambda one: (-len(one.passed), -_height(one.main))))
+    periodic_spikes_list = [_described(review, group) for group in groups[:_MOST]]
+    return tuple(
+        sorted(
+            periodic_spikes_list,
+            key=lambda periodic_spikes: (-len(periodic_spikes.passed), -_height(periodic_spikes.main)),
+        )
+    )
 
 
 def _described(review: Review, group: list[SignalSpikes]) -> PeriodicSpikes:
     main = group[0]
-    more = rising(review, main.events, {main.name: {main.subject}})
-    hosts = {host_key(one.subject.host) for one in group}
+    risings = rising(review, main.events, {main.name: {main.subject}})
+    hosts = {host_key(signal_spikes.subject.host) for signal_spikes in group}
     with_them: dict[str, set[Subject]] = {}
-    for one in (*group, *more):
-        with_them.setdefault(one.name, set()).add(one.subject)
+    for item in (*group, *risings):
+        with_them.setdefault(item.name, set()).add(item.subject)
     used, limits = processes(review, main.events, hosts), limits_in_spikes(review, main.events, with_them)
-    return PeriodicSpikes(main, tuple(group[1:]), more, used, limits)
+    return PeriodicSpikes(main, tuple(group[1:]), risings, used, limits)
 
 
 def _every(review: Review) -> Iterator[SignalSpikes]:
     """The regular spikes of each recorded signal that are worth telling."""
     for name, signal in plain(review.question.signals):
         for subject, samples in leading(review, name):
-            there = samples.present
-            if len(there.times) < _FEWEST_SAMPLES or not _may_have_spikes(there.values):
+            current = samples.present
+            if len(current.times) < _FEWEST_SAMPLES or not _may_have_spikes(current.values):
                 continue
-            seconds = (there.times - there.times[0]) / SECOND
-            found = regular_spikes(seconds, there.values)
-            if found is not None:
-                one = SignalSpikes(name, signal, subject, _events(there, found), found)
-                if _worth_telling(one):
-                    yield one
+            seconds = (current.times - current.times[0]) / SECOND
+            result = regular_spikes(seconds, current.values)
+            if result is not None:
+                signal_spikes = SignalSpikes(name, signal, subject, _events(current, result), result)
+                if _worth_telling(signal_spikes):
+                    yield signal_spikes
 
 
-def _events(there: Samples, found: RegularSpikes) -> Events:
-    starts: Times = there.times[found.first]
-    return Events(starts, int(found.width_s * SECOND), int(found.period_s * SECOND))
+def _events(samples: Samples, result: RegularSpikes) -> Events:
+    starts: Times = samples.times[result.first]
+    return Events(starts, int(result.width_s * SECOND), int(result.period_s * SECOND))
 
 
 def _may_have_spikes(values: Values) -> bool:
@@ -149,24 +161,24 @@ def _may_have_spikes(values: Values) -> bool:
     return bool(changes.max() > _FAR * np.partition(changes, high)[high])
 
 
-def _worth_telling(one: SignalSpikes) -> bool:
-    level = one.spikes.level
-    enough = one.typical - level >= smallest_change(one.signal.unit)
-    return enough and (one.signal.unit == "%" or one.typical >= _HIGHER * level)
+def _worth_telling(signal_spikes: SignalSpikes) -> bool:
+    level = signal_spikes.spikes.level
+    enough = signal_spikes.typical - level >= smallest_change(signal_spikes.signal.unit)
+    return enough and (signal_spikes.signal.unit == "%" or signal_spikes.typical >= _HIGHER * level)
 
 
-def _importance(one: SignalSpikes) -> tuple[bool, bool, float]:
+def _importance(signal_spikes: SignalSpikes) -> tuple[bool, bool, float]:
     """Which of several signals stands for a rhythm: one of work done before one of its effects, a host before one of
     its processors, and then the clearest.
     """
-    work = one.signal.unit in ("/s", "bytes/s", "%") and not one.name.startswith("process.")
-    whole = one.subject.instance is None or one.signal.unit != "%"
-    return work, whole, len(one.events.starts) * one.spikes.agreement * _contrast(one)
+    work = signal_spikes.signal.unit in ("/s", "bytes/s", "%") and not signal_spikes.name.startswith("process.")
+    whole = signal_spikes.subject.instance is None or signal_spikes.signal.unit != "%"
+    return work, whole, len(signal_spikes.events.starts) * signal_spikes.spikes.agreement * _contrast(signal_spikes)
 
 
-def _contrast(one: SignalSpikes) -> float:
-    return (one.typical - one.spikes.level) / one.typical
+def _contrast(signal_spikes: SignalSpikes) -> float:
+    return (signal_spikes.typical - signal_spikes.spikes.level) / signal_spikes.typical
 
 
-def _height(one: SignalSpikes) -> float:
-    return (one.typical - one.spikes.level) / smallest_change(one.signal.unit)
+def _height(signal_spikes: SignalSpikes) -> float:
+    return (signal_spikes.typical - signal_spikes.spikes.level) / smallest_change(signal_spikes.signal.unit)

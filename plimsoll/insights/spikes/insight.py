@@ -70,34 +70,35 @@ def _alias(spikes: RegularSpikes) -> str:
 def rising_text(spikes: PeriodicSpikes) -> str:
     """What rises in the spikes, in a sentence; empty if nothing is known to."""
     strongest: dict[tuple[str, str], Rising] = {}
-    for one in spikes.rising:
-        strongest.setdefault((one.name, one.subject.host), one)
-    named = listed([_risen(one) for one in strongest.values()], _MOST_NAMED)
+    for rising in spikes.rising:
+        strongest.setdefault((rising.name, rising.subject.host), rising)
+    named = listed([_risen(rising) for rising in strongest.values()], _MOST_NAMED)
     text = f"Also higher in them: {named}." if named else ""
-    used = [_risen(one, process=True) for one in spikes.processes[:_MOST_PROCESSES]]
+    used = [_risen(process, process=True) for process in spikes.processes[:_MOST_PROCESSES]]
     return f"{text} Processes: {', '.join(used)}.".strip() if used else text
 
 
 def consequence(spikes: PeriodicSpikes) -> str:
     """Whether a limit was passed in the spikes, in a sentence; empty if what rises has none."""
     passed = [
-        f"{_place(one)} above {quantity(one.limit.limit, one.signal.unit)} in {one.passed} of {spikes.count} spikes"
-        for one in spikes.limits
-        if one.passed
+        f"{_place(limit)} above {quantity(limit.limit.limit, limit.signal.unit)} in {limit.passed} of "
+        f"{spikes.count} spikes"
+        for limit in spikes.limits
+        if limit.passed
     ]
     kept = [
-        f"{_place(one)} at most {quantity(one.highest, one.signal.unit)} of "
-        f"{quantity(one.limit.limit, one.signal.unit)}"
-        for one in spikes.limits
-        if not one.passed
+        f"{_place(limit)} at most {quantity(limit.highest, limit.signal.unit)} of "
+        f"{quantity(limit.limit.limit, limit.signal.unit)}"
+        for limit in spikes.limits
+        if not limit.passed
     ]
     first = f"Single samples went past limits: {listed(passed, _MOST_NAMED)}." if passed else ""
     second = f"Limits not reached in them: {listed(kept, _MOST_NAMED)}." if kept else ""
     return f"{first} {second}".strip()
 
 
-def _place(one: Rising | LimitInSpikes) -> str:
-    return titled(one.signal.title, one.subject)
+def _place(item: Rising | LimitInSpikes) -> str:
+    return titled(item.signal.title, item.subject)
 
 
 def _about(period_s: float, reach_s: float) -> str:
@@ -111,9 +112,10 @@ def _near(period_s: float, unit: float, reach_s: float) -> bool:
     return whole > 0 and abs(whole * unit - period_s) <= reach_s
 
 
-def _risen(one: Rising, *, process: bool = False) -> str:
-    who = one.subject.instance or "" if process else _place(one)
-    return f"{who} ({quantity(one.inside, one.signal.unit)} on average, else {quantity(one.between, one.signal.unit)})"
+def _risen(rising: Rising, *, process: bool = False) -> str:
+    who = rising.subject.instance or "" if process else _place(rising)
+    inside, between = (quantity(mean, rising.signal.unit) for mean in (rising.inside, rising.between))
+    return f"{who} ({inside} on average, else {between})"
 
 
 INSIGHT = Insight("spikes", BESIDE_LIMITS, periodic_spikes, _blocks)

@@ -41,7 +41,7 @@ class Events:
         """Whether both have the same period and most spikes of the one come with a spike of the other."""
         if abs(self.period - other.period) > 0.03 * max(self.period, other.period):
             return False
-        few, many = sorted((self, other), key=lambda one: len(one.starts))
+        few, many = sorted((self, other), key=lambda item: len(item.starts))
         near = max(self.width, other.width, self.period // 20)
         at = np.searchsorted(many.starts, few.starts).clip(1, len(many.starts) - 1)
         distance = np.minimum(np.abs(many.starts[at] - few.starts), np.abs(many.starts[at - 1] - few.starts))
@@ -77,16 +77,16 @@ class LimitInSpikes:
 
 def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> tuple[Rising, ...]:
     """The recorded signals that rise with the spikes, the strongest first, without those of `but` and processes."""
-    found: list[tuple[float, float, Rising]] = []
+    items: list[tuple[float, float, Rising]] = []
     tested = 0
     for name, signal in plain(review.question.signals):
         for subject, samples in leading(review, name) if not name.startswith("process.") else ():
             if subject in but.get(name, ()):
                 continue
             tested += 1
-            one = _rising(name, signal, subject, samples, events)
-            found += [one] if one else []
-    return tuple(one for _, chance, one in sorted(found, key=lambda x: -x[0]) if chance <= _CHANCE / tested)
+            pair = _rising(name, signal, subject, samples, events)
+            items += [pair] if pair else []
+    return tuple(rising for _, chance, rising in sorted(items, key=lambda x: -x[0]) if chance <= _CHANCE / tested)
 
 
 def processes(review: Review, events: Events, hosts: set[HostKey]) -> tuple[Rising, ...]:
@@ -94,23 +94,27 @@ def processes(review: Review, events: Events, hosts: set[HostKey]) -> tuple[Risi
     signal = review.question.signals.get(PROCESS)
     if signal is None:
         return ()
-    every = [(s, x) for s, x in review.signals.of(PROCESS).items() if host_key(s.host) in hosts]
-    found = [one for s, x in every if (one := _rising(PROCESS, signal, s, x, events))]
-    found = [one for one in found if one[1] <= _CHANCE / len(every)]
-    return tuple(one for _, _, one in sorted(found, key=lambda x: x[2].between - x[2].inside))
+    items = [(s, x) for s, x in review.signals.of(PROCESS).items() if host_key(s.host) in hosts]
+    entries = [rising for s, x in items if (rising := _rising(PROCESS, signal, s, x, events))]
+    entries = [pair for pair in entries if pair[1] <= _CHANCE / len(items)]
+    return tuple(rising for _, _, rising in sorted(entries, key=lambda x: x[2].between - x[2].inside))
 
 
 def _rising(
     name: str, signal: Signal, subject: Subject, samples: Samples, events: Events
 ) -> tuple[float, float, Rising] | None:
-    there = samples.present
+    result = samples.present
     if samples.interval is None:
         return None
-    one = raised(events.starts, events.width, events.period, there.times, there.values, samples.interval)
-    if one is None or one.inside < _TIMES * one.between or one.inside - one.between < smallest_change(signal.unit) / 2:
+    item = raised(events.starts, events.width, events.period, result.times, result.values, samples.interval)
+    if (
+        item is None
+        or item.inside < _TIMES * item.between
+        or item.inside - item.between < smallest_change(signal.unit) / 2
+    ):
         return None
-    strength = (one.inside - one.between) / smallest_change(signal.unit)
-    return strength, one.chance, Rising(name, signal, subject, one.inside, one.between)
+    strength = (item.inside - item.between) / smallest_change(signal.unit)
+    return strength, item.chance, Rising(name, signal, subject, item.inside, item.between)
 
 
 def limits_in_spikes(
@@ -121,21 +125,31 @@ def limits_in_spikes(
     A limit that is passed as often between the spikes has nothing to do with them and is left out.
     """
     nearest: dict[tuple[str, Subject], Finding] = {}
-    for one in review.findings:
-        if one.track and one.severe and one.subject and one.subject in with_them.get(one.rule.signal, ()):
-            key = one.rule.signal, one.subject
-            if limit_of(one).worse == "higher" and (
-                key not in nearest or limit_of(one).limit < limit_of(nearest[key]).limit
+    for item in review.findings:
+        if item.track and item.severe and item.subject and item.subject in with_them.get(item.rule.signal, ()):
+            key = item.rule.signal, item.subject
+            if limit_of(item).worse == "higher" and (
+                key not in nearest or limit_of(item).limit < limit_of(nearest[key]).limit
             ):
-                nearest[key] = one
-    found: list[LimitInSpikes] = []
+                nearest[key] = item
+    limit_in_spikes_list: list[LimitInSpikes] = []
     for (name, subject), finding in nearest.items():
-        there = review.signals.of(name)[subject].present
-        past = there.values > limit_of(finding).limit
-        inside = within(there.times, events.spans)
+        samples = review.signals.of(name)[subject].present
+        past = samples.values > limit_of(finding).limit
+        inside = within(samples.times, events.spans)
         if not inside.any() or (past.any() and past[inside].mean() < _OFTENER * past[~inside].mean()):
             continue
-        passed = len(set((np.searchsorted(events.starts, there.times[past & inside], side="right") - 1).tolist()))
-        highest = float(there.values[inside].max())
-        found.append(LimitInSpikes(finding.rule.id, name, finding.signal, subject, limit_of(finding), highest, passed))
-    return tuple(sorted(found, key=lambda one: (-one.passed, -one.highest / (one.limit.limit or 1))))
+        passed = len(set((np.searchsorted(events.starts, samples.times[past & inside], side="right") - 1).tolist()))
+        highest = float(samples.values[inside].max())
+        limit_in_spikes_list.append(
+            LimitInSpikes(finding.rule.id, name, finding.signal, subject, limit_of(finding), highest, passed)
+        )
+    return tuple(
+        sorted(
+            limit_in_spikes_list,
+            key=lambda limit_in_spikes: (
+                -limit_in_spikes.passed,
+                -limit_in_spikes.highest / (limit_in_spikes.limit.limit or 1),
+            ),
+        )
+    )

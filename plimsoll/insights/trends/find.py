@@ -39,7 +39,7 @@ class Restarts:
     def __init__(self, review: Review) -> None:
         self._review = review
         self._of_process: dict[tuple[str, str | None], list[Series]] = {}
-        for series in dict.fromkeys(one for log in review.logs for one in log.series):
+        for series in dict.fromkeys(series for log in review.logs for series in log.series):
             if series.path.casefold().endswith((_ID, _AGE)):
                 process = Subject(review.host_of(series), series.tag("instance"))
                 self._of_process.setdefault(process.key, []).append(series)
@@ -57,11 +57,11 @@ class Restarts:
 
     def _of(self, name: str, subject: Subject) -> list[int]:
         """The times (UTC ns) of the first samples after a restart."""
-        found = list(self._of_host.get(host_key(subject.host), ()))
+        items = list(self._of_host.get(host_key(subject.host), ()))
         for series in self._of_process.get(subject.key, ()) if name.startswith("process.") else ():
             changes = _differs if series.path.casefold().endswith(_ID) else _falls
-            found += _times(self._review.signals.counter(series).present, changes)
-        return found
+            items += _times(self._review.signals.counter(series).present, changes)
+        return items
 
 
 _STEADY = "steady"
@@ -142,52 +142,56 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
     load = review.loads[0] if review.loads and review.loads[0].kind else None
     load_trend = _trend(load.samples.between(looked_at.start, looked_at.end)) if load else None
     climbed = _share(load_trend) if load_trend and load_trend.direction > 0 else 0.0
-    found = _without_repeated(list(_every(review, looked_at, load, climbed)))
-    found.sort(key=lambda one: (not one.notable, -_size(one)))
-    return tuple(found[:_MOST])
+    without_repeated = _without_repeated(list(_every(review, looked_at, load, climbed)))
+    without_repeated.sort(key=lambda signal_trend: (not signal_trend.notable, -_size(signal_trend)))
+    return tuple(without_repeated[:_MOST])
 
 
-def _without_repeated(found: list[SignalTrend]) -> list[SignalTrend]:
+def _without_repeated(signal_trends: list[SignalTrend]) -> list[SignalTrend]:
     """Without signals that are another notable one in another unit: of disk.free and disk.free_bytes, or
     memory.available and memory.available_percent, the one with a limit stands, of two the one with the shorter name.
     """
-    notable = [one for one in found if one.notable]
-    return [one for one in found if not any(_stands_for(other, one) for other in notable)]
+    notable = [signal_trend for signal_trend in signal_trends if signal_trend.notable]
+    return [
+        signal_trend for signal_trend in signal_trends if not any(_stands_for(other, signal_trend) for other in notable)
+    ]
 
 
-def _stands_for(other: SignalTrend, one: SignalTrend) -> bool:
-    short, long = sorted((one.name, other.name), key=len)
-    if other is one or other.subject.key != one.subject.key or not long.startswith(f"{short}_"):
+def _stands_for(other: SignalTrend, signal_trend: SignalTrend) -> bool:
+    short, long = sorted((signal_trend.name, other.name), key=len)
+    if other is signal_trend or other.subject.key != signal_trend.subject.key or not long.startswith(f"{short}_"):
         return False
-    first, second = ((each.limit is not None, -len(each.name)) for each in (other, one))
+    first, second = (
+        (signal_trend.limit is not None, -len(signal_trend.name)) for signal_trend in (other, signal_trend)
+    )
     return first > second
 
 
 def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
     restarts = Restarts(review)
     judged: dict[tuple[str, Subject | None], list[Finding]] = {}
-    for one in review.findings:
-        if one.track and one.severe:
-            judged.setdefault((one.rule.signal, one.subject), []).append(one)
+    for finding in review.findings:
+        if finding.track and finding.severe:
+            judged.setdefault((finding.rule.signal, finding.subject), []).append(finding)
     for name, signal in review.question.signals.items():
         if signal.trend is None:
             continue
         for subject, samples in review.signals.of(name).items():
-            there = restarts.longest(name, subject, samples.between(looked_at.start, looked_at.end).present)
-            if not len(there.times):
+            longest = restarts.longest(name, subject, samples.between(looked_at.start, looked_at.end).present)
+            if not len(longest.times):
                 continue
-            if name.startswith(_PROCESS) and not _may_change(there.values, signal):
+            if name.startswith(_PROCESS) and not _may_change(longest.values, signal):
                 continue
-            start, end = int(there.times[0]), int(there.times[-1])
+            start, end = int(longest.times[0]), int(longest.times[-1])
             if end - start < max(_SHORTEST, _OF_PHASE * (looked_at.end - looked_at.start)):
                 continue
-            found = _trend_beside(there, signal, load)
-            if found is None:
+            result = _trend_beside(longest, signal, load)
+            if result is None:
                 continue
-            movement = _movement(found, signal, float(np.abs(there.values).mean()))
-            explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(found)))
+            movement = _movement(result, signal, float(np.abs(longest.values).mean()))
+            explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(result)))
             of_subject = judged.get((name, subject), [])
-            limit = _limit(of_subject, found)
+            limit = _limit(of_subject, result)
             yield SignalTrend(
                 name,
                 signal,
@@ -197,15 +201,15 @@ def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) 
                 start,
                 end,
                 movement,
-                _notable(signal, movement, explained, limit, there),
-                found,
+                _notable(signal, movement, explained, limit, longest),
+                result,
                 load,
                 climbed,
                 explained,
                 limit,
-                next((one for one in of_subject if _is_just_passed(one)), None),
-                _reaches(found, limit, (end - start) / SECOND),
-                float(there.values.max()),
+                next((finding for finding in of_subject if _is_just_passed(finding)), None),
+                _reaches(result, limit, (end - start) / SECOND),
+                float(longest.values.max()),
             )
 
 
@@ -217,17 +221,17 @@ def _may_change(values: Values, signal: Signal) -> bool:
 
 
 def _trend(samples: Samples) -> Trend | None:
-    there = samples.present
-    return trend((there.times - there.times[0]) / SECOND, there.values) if len(there.times) else None
+    result = samples.present
+    return trend((result.times - result.times[0]) / SECOND, result.values) if len(result.times) else None
 
 
 def _trend_beside(samples: Samples, signal: Signal, load: Load | None) -> Trend | None:
     """The trend beside what else moves a signal: what fills at first, the load, the day."""
     seconds = (samples.times - samples.times[0]) / SECOND
-    there = load.samples.present if load else None
+    result = load.samples.present if load else None
     around = None
-    if there is not None and there.times[0] <= samples.times[0] and there.times[-1] >= samples.times[-1]:
-        around = np.interp(seconds, (there.times - samples.times[0]) / SECOND, there.values)
+    if result is not None and result.times[0] <= samples.times[0] and result.times[-1] >= samples.times[-1]:
+        around = np.interp(seconds, (result.times - samples.times[0]) / SECOND, result.values)
     return trend_beside(seconds, samples.values, around, _least(signal, float(np.abs(samples.values).mean())))
 
 
@@ -238,60 +242,60 @@ def _least(signal: Signal, level: float) -> float:
     return max(_CHANGE * level, smallest_change(signal.unit) / 2)
 
 
-def _movement(found: Trend, signal: Signal, level: float) -> Movement:
-    change = abs(found.end - found.start)
-    if not found.direction or change < _least(signal, level):
+def _movement(result: Trend, signal: Signal, level: float) -> Movement:
+    change = abs(result.end - result.start)
+    if not result.direction or change < _least(signal, level):
         return Movement.NONE
-    return Movement.CLIMBS if found.direction > 0 else Movement.FALLS
+    return Movement.CLIMBS if result.direction > 0 else Movement.FALLS
 
 
-def _share(one: Trend) -> float:
+def _share(item: Trend) -> float:
     """The change as a share of the middle of the line."""
-    middle = abs(one.start + one.end) / 2
-    return (one.end - one.start) / middle if middle else 0.0
+    middle = abs(item.start + item.end) / 2
+    return (item.end - item.start) / middle if middle else 0.0
 
 
-def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding | None, there: Samples) -> bool:
+def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding | None, samples: Samples) -> bool:
     if signal.trend == "should_rise":
         # A limit that held all the same is one for which something else decides: page life by the size of the cache.
         counts = limit if limit is not None and limit.outcome != Outcome.HELD else None
-        below = counts is not None and float(there.values.max()) <= limit_of(counts).limit
+        below = counts is not None and float(samples.values.max()) <= limit_of(counts).limit
         return movement == Movement.CLIMBS or below
     wrong = Movement.CLIMBS if signal.trend == "must_not_rise" else Movement.FALLS
     return movement == wrong and not explained
 
 
-def _limit(judged: Sequence[Finding], found: Trend) -> Finding | None:
+def _limit(judged: Sequence[Finding], result: Trend) -> Finding | None:
     """The nearest limit on the way of the line, or for what should rise, the highest one it should be above."""
     if not judged:
         return None
     if judged[0].signal.trend == "should_rise":
         floors = [f for f in judged if limit_of(f).worse == "lower" and f.rule.reduce != "increase"]
         return max(floors, key=lambda f: limit_of(f).limit, default=None)
-    ahead = [f for f in judged if f.rule.reduce != "increase" and (limit_of(f).limit - found.end) * found.slope > 0]
-    return min(ahead, key=lambda f: abs(limit_of(f).limit - found.end), default=None)
+    ahead = [f for f in judged if f.rule.reduce != "increase" and (limit_of(f).limit - result.end) * result.slope > 0]
+    return min(ahead, key=lambda f: abs(limit_of(f).limit - result.end), default=None)
 
 
-def _is_just_passed(one: Finding) -> bool:
+def _is_just_passed(finding: Finding) -> bool:
     """Whether a limit was crossed at the end, too briefly for a doubt of its own (review/doubts.py)."""
-    crossing = one.unfinished
-    return crossing is not None and 2 * crossing.duration <= one.rule.for_
+    crossing = finding.unfinished
+    return crossing is not None and 2 * crossing.duration <= finding.rule.for_
 
 
-def _reaches(found: Trend, limit: Finding | None, recorded_s: float) -> tuple[float, float, float] | None:
+def _reaches(result: Trend, limit: Finding | None, recorded_s: float) -> tuple[float, float, float] | None:
     """When the line is at the limit, in s from its end: best guess, earliest, latest."""
-    if limit is None or limit.signal.trend == "should_rise" or found.may_be_level:
+    if limit is None or limit.signal.trend == "should_rise" or result.may_be_level:
         return None
-    distance = limit_of(limit).limit - found.end
-    best, *ends = (distance / slope for slope in (found.slope, *found.interval))
+    distance = limit_of(limit).limit - result.end
+    best, *ends = (distance / slope for slope in (result.slope, *result.interval))
     known_well = best <= WEEK_S and max(ends) <= _AT_MOST * best
     return (best, min(ends), max(ends)) if best <= _FURTHEST * recorded_s or known_well else None
 
 
-def _size(one: SignalTrend) -> float:
+def _size(signal_trend: SignalTrend) -> float:
     """How much it changed, for what comes first: a limit within reach before others."""
-    soon = 1e6 / (1 + one.reaches_s[0]) if one.reaches_s else 0.0
-    return soon + abs(_share(one.trend))
+    soon = 1e6 / (1 + signal_trend.reaches_s[0]) if signal_trend.reaches_s else 0.0
+    return soon + abs(_share(signal_trend.trend))
 
 
 def _falls(values: Values) -> NDArray[np.bool_]:

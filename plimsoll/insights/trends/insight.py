@@ -57,28 +57,30 @@ def _news(
     ]
 
 
-def _ahead(found: tuple[SignalTrend, ...]) -> tuple[str, ...]:
+def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
     """The limits that a leak reaches within a week, the soonest first."""
     soon = [
         (
             trend.reaches_s[0],
             f"At the rate of this run {titled(trend.signal.title, trend.subject)} reaches {_reaching(trend)}.",
         )
-        for trend in found
+        for trend in signal_trends
         if trend.notable and trend.reaches_s and trend.limit and trend.limit.outcome not in CROSSED
     ]
     return tuple(text for seconds, text in sorted(soon)[:_MOST_AHEAD] if 0 < seconds <= WEEK_S)
 
 
-def _step(found: tuple[SignalTrend, ...]) -> str:
+def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
     """Which process to watch, where memory falls towards its limit: the trend that takes most of what is lost."""
     leaks = {
         trend.subject.host: trend
-        for trend in found
+        for trend in signal_trends
         if trend.name == "memory.available" and trend.notable and trend.reaches_s
     }
     for host, leak in leaks.items():
-        of_host = [trend for trend in found if trend.name in _HELD and trend.notable and trend.subject.host == host]
+        of_host = [
+            trend for trend in signal_trends if trend.name in _HELD and trend.notable and trend.subject.host == host
+        ]
         memory = [trend for trend in of_host if trend.name == _PRIVATE]
         most = max(memory, key=lambda trend: trend.trend.slope, default=None)
         if most is None or most.trend.slope < _MOST_OF_IT * -leak.trend.slope:
@@ -89,18 +91,18 @@ def _step(found: tuple[SignalTrend, ...]) -> str:
     return ""
 
 
-def _doubt(found: tuple[SignalTrend, ...]) -> str:
+def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
     """What moves to its limit and was past it at the end, or is before it would count that it is."""
-    for trend in found:
+    for trend in signal_trends:
         if not trend.notable or trend.signal.trend == "should_rise":
             continue
-        what = f"{trend.signal.title} of {trend.subject}"
+        name = f"{trend.signal.title} of {trend.subject}"
         if trend.passed:
             text = exactly(limit_of(trend.passed).limit, trend.signal.unit)
-            return f"{what} {trend.movement}, and had just reached its limit of {text} when the recording ended"
+            return f"{name} {trend.movement}, and had just reached its limit of {text} when the recording ended"
         limit, reaches = trend.limit, trend.reaches_s
         if limit and reaches and limit.outcome not in CROSSED and reaches[0] * SECOND <= limit.rule.for_:
-            return f"{what} {trend.movement}, and is about to reach its limit"
+            return f"{name} {trend.movement}, and is about to reach its limit"
     return ""
 
 
@@ -123,9 +125,9 @@ def sentence(trend: SignalTrend) -> str:
             f"{_change(low, unit)} and {_change(high, unit)} an hour){should}."
         )
     way = "up" if slope > 0 else "down"
-    best, least, most = (_change(rate, unit) for rate in (abs(slope), *sorted((abs(low), abs(high)))))
+    best, name, most = (_change(rate, unit) for rate in (abs(slope), *sorted((abs(low), abs(high)))))
     text = (
-        f"{title} {way} {best} an hour{_between(least, most)} {where}, from {quantity(trend.trend.start, unit)} to "
+        f"{title} {way} {best} an hour{_between(name, most)} {where}, from {quantity(trend.trend.start, unit)} to "
         f"{quantity(trend.trend.end, unit)}"
     )
     return f"{text}{_beside_load(trend)}.{_healthy(trend)}{_outlook(trend)}"
@@ -167,9 +169,9 @@ def _change(value: float, unit: str) -> str:
     return f"{number(value)} points" if unit == "%" else quantity(value, unit)
 
 
-def _between(least: str, most: str) -> str:
+def _between(text: str, most: str) -> str:
     """An interval in brackets; empty where it is too narrow to see."""
-    return f" ({least} to {most})" if least != most else ""
+    return f" ({text} to {most})" if text != most else ""
 
 
 INSIGHT = Insight("trends", BESIDE_LIMITS, trends, _blocks, news=_news, ahead=_ahead, step=_step, doubt=_doubt)

@@ -181,8 +181,8 @@ def _remarks(review: Review) -> Iterator[Section]:
         for remark in review.remarks[:_MOST_REMARKS]
     )
     summary = f"{number(len(review.remarks))}: what was skipped, repaired, guessed or is worth knowing"
-    more = _more(len(review.remarks) - len(shown))
-    yield Section("Remarks", (Bullets(shown), *more), summary=summary, anchor="remarks", fold="closed")
+    paragraphs = _more(len(review.remarks) - len(shown))
+    yield Section("Remarks", (Bullets(shown), *paragraphs), summary=summary, anchor="remarks", fold="closed")
 
 
 def _files(review: Review, zone: Zone, hashes: Sequence[str]) -> Section:
@@ -260,11 +260,11 @@ def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> tuple[Se
         return ()
     spans = [(WHOLE_RUN, review.start, review.end), *((p.name, p.start, p.end) for p in review.phases)]
     longest = max(range(len(spans)), key=lambda at: (at > 0, spans[at][2] - spans[at][1]))
-    more = (
+    text = (
         f"{number(hidden)} more are in the JSON; of a signal with many instances the {subjects} with the worst means "
         "are shown."
     )
-    notes = (Paragraph(more, "note"),) if hidden else ()
+    notes = (Paragraph(text, "note"),) if hidden else ()
     sections = [
         Section(
             name,
@@ -308,16 +308,14 @@ def _statistics_note(review: Review, *, weighted: bool) -> str:
 
 def _counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int]:
     """The counters that no signal uses, and how many are left out."""
-    others = sorted(
-        signals.others(), key=lambda series: (host_key(review.host_of(series)), series.path or series.field)
-    )
+    items = sorted(signals.others(), key=lambda series: (host_key(review.host_of(series)), series.path or series.field))
     weights = Weights()
     rows: list[_Row] = []
-    for series in others[:_MOST_COUNTERS]:
+    for series in items[:_MOST_COUNTERS]:
         samples = signals.counter(series)
         title = series.path or f"{series.measurement} {series.field}"
         rows.append(_Row(title, review.host_of(series), "", low=False, samples=samples, weights=weights(samples)))
-    return rows, len(others) - len(rows)
+    return rows, len(items) - len(rows)
 
 
 def _signal_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int, int]:

@@ -162,7 +162,9 @@ class _SubjectBuilder:
         """One finding; `related` adds the signals its rule says to look at."""
         crossings = finding.counted
         most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
-        listed = sorted(sorted(crossings, key=lambda one: -one.duration)[:most], key=lambda one: one.start)
+        listed = sorted(
+            sorted(crossings, key=lambda crossing: -crossing.duration)[:most], key=lambda crossing: crossing.start
+        )
         several = len(crossings) > 1 or finding.outcome == Outcome.OFTEN
         return DrawnSubject(
             severity=finding.rule.severity,
@@ -172,7 +174,7 @@ class _SubjectBuilder:
             facts=self._facts(finding),
             water=water(level(finding)),
             chart=self._chart(finding, group),
-            rows=tuple(self._row(finding, one) for one in listed) if several else (),
+            rows=tuple(self._row(finding, crossing) for crossing in listed) if several else (),
             hidden_rows=len(crossings) - len(listed),
             notes=finding.notes,
             override=finding.override.note if finding.override else "",
@@ -189,7 +191,7 @@ class _SubjectBuilder:
             ("Crossed", how_long(finding).removeprefix("for ") + in_phase(finding)),
             ("Worst", worst_text(finding, worst_crossed(finding))),
             ("Threshold", threshold(finding)),
-            ("First" if len(crossings) > 1 else "From", self._clock(min(one.start for one in crossings))),
+            ("First" if len(crossings) > 1 else "From", self._clock(min(crossing.start for crossing in crossings))),
         ]
         brief = brief_crossings(finding) if finding.outcome != Outcome.OFTEN else ""
         if finding.share_of_time is not None:
@@ -197,15 +199,15 @@ class _SubjectBuilder:
             facts.append(("Beyond the limit", f"{percent(finding.share_of_time)} of the time{briefly}"))
         return tuple(facts)
 
-    def _row(self, finding: Finding, one: Crossing) -> CrossingRow:
+    def _row(self, finding: Finding, crossing: Crossing) -> CrossingRow:
         unit = finding.signal.unit
-        when = f"{self._clock(one.start)} – {self._clock(until(self.review, one))}"
+        when = f"{self._clock(crossing.start)} – {self._clock(until(self.review, crossing))}"
         return CrossingRow(
             when,
-            lasted(one.duration),
-            quantity(one.worst, unit),
-            quantity(one.mean, unit),
-            used_by(finding, one.start),
+            lasted(crossing.duration),
+            quantity(crossing.worst, unit),
+            quantity(crossing.mean, unit),
+            used_by(finding, crossing.start),
         )
 
     def _clock(self, instant: int) -> str:
@@ -215,13 +217,13 @@ class _SubjectBuilder:
         lines = finding_lines(finding, self.signals)
         if self.charts is None or not lines or constant(lines, finding.signal.unit):
             return None
-        alike = tuple(one for one in group.findings if one.subject == finding.subject)
+        alike = tuple(item for item in group.findings if item.subject == finding.subject)
         return self.charts.add(
             lines,
             finding.signal.unit,
             f"Chart: {_sentence(finding)} Crossed {how_long(finding)}.",
             limits=limits(finding, alike if finding is group.worst else ()),
-            spans=[Span(one.start, one.end) for one in finding.counted],
+            spans=[Span(crossing.start, crossing.end) for crossing in finding.counted],
             severity=finding.rule.severity,
         )
 
@@ -232,6 +234,6 @@ def _sentence(finding: Finding) -> str:
 
 def _title(finding: Finding, group: Group) -> str:
     """What distinguishes a finding from the others of its signal: its place, and its limit if there are several."""
-    several_places = len({one.subject for one in group.findings}) > 1
+    several_places = len({finding.subject for finding in group.findings}) > 1
     parts = [place(finding) if several_places else "", threshold(finding) if len(group.rules) > 1 else ""]
     return " · ".join(part for part in parts if part)

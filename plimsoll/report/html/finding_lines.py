@@ -27,9 +27,9 @@ def finding_lines(finding: Finding, signals: RecordedSignals) -> list[Line]:
     if shown is None or not _equal(shown, judged):
         label = f"{finding.rule.reduce} over {window(finding)}"
         interval = sampling_interval(track.times)
-        every = f", one every {duration_text(interval)}" if interval else ""
+        text = f", one every {duration_text(interval)}" if interval else ""
         plural = "" if track.judged == 1 else "s"
-        caption = f"{label}, which is what is judged: {number(track.judged)} evaluation{plural}{every}"
+        caption = f"{label}, which is what is judged: {number(track.judged)} evaluation{plural}{text}"
         lines.insert(0, Line(label, "judged", judged, caption))
     return lines
 
@@ -37,19 +37,21 @@ def finding_lines(finding: Finding, signals: RecordedSignals) -> list[Line]:
 def constant(lines: Sequence[Line], unit: str) -> str:
     """`always 4,096 MB` where nothing ever changes, of which a chart would tell no more; else empty."""
     values = [line.samples.present.values for line in lines]
-    seen = [one for one in values if len(one)]
-    if not seen or any(one.min() != seen[0][0] or one.max() != seen[0][0] for one in seen):
+    values_list = [value for value in values if len(value)]
+    if not values_list or any(
+        values.min() != values_list[0][0] or values.max() != values_list[0][0] for values in values_list
+    ):
         return ""
-    return f"always {quantity(float(seen[0][0]), unit)}"
+    return f"always {quantity(float(values_list[0][0]), unit)}"
 
 
-def limits(finding: Finding, others: tuple[Finding, ...] = ()) -> list[Limit]:
+def limits(finding: Finding, findings: tuple[Finding, ...] = ()) -> list[Limit]:
     """The limit of a finding, and those of other findings of the same signal and subject on the same scale."""
     unit = finding.signal.unit
     levels = {limit_of(finding).limit: finding.rule.severity}
     if finding.rule.reduce not in OWN_SCALE:
-        drawn = (one for one in others if one.rule.reduce not in OWN_SCALE and not one.superseded_by)
-        levels = {limit_of(one).limit: one.rule.severity for one in drawn} | levels
+        drawn = (other for other in findings if other.rule.reduce not in OWN_SCALE and not other.superseded_by)
+        levels = {limit_of(finding).limit: finding.rule.severity for finding in drawn} | levels
         levels = {limit_of(finding).limit: finding.rule.severity} | levels
     return [Limit.of(level, unit, severity) for level, severity in levels.items()]
 

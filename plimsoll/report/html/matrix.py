@@ -59,7 +59,7 @@ def matrix(review: Review, link_of: Callable[[Finding], str]) -> Matrix | None:
         for host in review.hosts
     }
     hosts = sorted(review.hosts, key=lambda host: (ranks[host] or [(99.0, 0.0)], host_key(host)))
-    section = {one: group.signal for group in review.groups for one in (*group.findings, *group.not_counted)}
+    section = {finding: group.signal for group in review.groups for finding in (*group.findings, *group.not_counted)}
 
     def link(finding: Finding) -> str:
         return anchor("crossed", section[finding]) if finding in section else link_of(finding)

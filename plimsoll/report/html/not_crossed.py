@@ -92,12 +92,12 @@ class NotCrossed:
         self._numbers = {host_key(host): at for at, host in enumerate(review.hosts)}
         findings = review.of(outcome)
         if outcome == Outcome.TOO_SHORT:
-            findings = [one for one in findings if not never_tested(one)]
+            findings = [finding for finding in findings if not never_tested(finding)]
         by_host = _grouped(findings, per_host=True)
         self.per_host = len(by_host) <= _MOST_ITEMS
         groups = by_host if self.per_host else _grouped(findings, per_host=False)
         ordered = sorted((sorted(group, key=nearness) for group in groups), key=lambda group: nearness(group[0]))
-        rules = sum(len({one.rule.id for one in group}) for group in groups)
+        rules = sum(len({finding.rule.id for finding in group}) for group in groups)
         self._shown = max(_SHOWN_ALIKE_AT_LEAST, min(_SHOWN_ALIKE, _SHOWN_ALIKE_IN_ALL // max(1, rules)))
         opened = 0 if review.of(Outcome.CROSSED, Outcome.OFTEN) or outcome != Outcome.HELD else _OPEN
         self.items = tuple(self._item(group, at < opened) for at, group in enumerate(ordered))
@@ -108,9 +108,9 @@ class NotCrossed:
         return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
     def _item(self, group: Sequence[Finding], opened: bool) -> Item:
-        subjects = {one.subject for one in group}
+        subjects = {finding.subject for finding in group}
         first = group[0]
-        brief = [(finding, one) for finding in group for one in finding.crossings]
+        brief = [(finding, crossing) for finding in group for crossing in finding.crossings]
         longest = sorted(brief, key=lambda pair: -pair[1].duration)[:_LISTED_CROSSINGS]
         return Item(
             id=self.id(first),
@@ -145,39 +145,39 @@ class NotCrossed:
             evaluations=number(finding.track.judged) if finding.track else "",
         )
 
-    def _brief(self, finding: Finding, one: Crossing) -> BriefRow:
-        start, end = (self._review.clock(self._zone, at) for at in (one.start, until(self._review, one)))
-        worst = quantity(one.worst, finding.signal.unit)
-        return BriefRow(f"{start} – {end}", lasted(one.duration), worst, place(finding), threshold(finding))
+    def _brief(self, finding: Finding, crossing: Crossing) -> BriefRow:
+        start, end = (self._review.clock(self._zone, at) for at in (crossing.start, until(self._review, crossing)))
+        worst = quantity(crossing.worst, finding.signal.unit)
+        return BriefRow(f"{start} – {end}", lasted(crossing.duration), worst, place(finding), threshold(finding))
 
     def _chart(self, group: Sequence[Finding]) -> Chart | None:
         """A chart of the finding nearest its limit, with the samples of other subjects behind it."""
-        leading = next((one for one in group if one.rule.reduce not in OWN_SCALE), group[0])
+        leading = next((finding for finding in group if finding.rule.reduce not in OWN_SCALE), group[0])
         lines = finding_lines(leading, self._signals)
         if self._charts is None or not lines or leading.signal.fact:
             return None
-        others: dict[object, tuple[Finding, Samples]] = {}
+        entries: dict[object, tuple[Finding, Samples]] = {}
         for finding in group:
             samples = self._signals.samples(finding)
             same_scale = leading.rule.reduce not in OWN_SCALE and finding.subject != leading.subject
             if samples is not None and finding.subject and same_scale:
-                others.setdefault(finding.subject, (finding, samples))
+                entries.setdefault(finding.subject, (finding, samples))
         other_lines = [
-            Line(str(finding.subject), "other", samples) for finding, samples in others.values() if finding.subject
+            Line(str(finding.subject), "other", samples) for finding, samples in entries.values() if finding.subject
         ]
         if other_lines:
             lines = [Line(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines]
         lines = [*lines, *other_lines[: MOST_LINES - len(lines)]]
         if constant(lines, leading.signal.unit):
             return None
-        alike = tuple(one for one in group if one.subject == leading.subject)
+        alike = tuple(finding for finding in group if finding.subject == leading.subject)
         return self._charts.add(
             lines,
             leading.signal.unit,
             f"Chart: {leading.signal.title} of {place(leading)}, {extreme(leading)} "
             f"{quantity(worst_shown(leading), leading.signal.unit)}; {limits(leading)[0].text}.",
             limits=limits(leading, alike),
-            spans=[Span(one.start, one.end) for one in leading.crossings],
+            spans=[Span(crossing.start, crossing.end) for crossing in leading.crossings],
             severity="brief",
         )
 

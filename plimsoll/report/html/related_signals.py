@@ -54,7 +54,7 @@ def related_signals(
         return None
     drawn: list[RelatedSignal] = []
     missing: list[str] = []
-    more: list[str] = []
+    items: list[str] = []
     for name in finding.rule.look_at:
         signal = review.question.signals.get(name)
         recorded = signals.on(name, finding.subject.host)
@@ -63,10 +63,10 @@ def related_signals(
         if signal is None or not recorded:
             missing.append(signal.title if signal else name)
         elif len(drawn) == _MOST:
-            more.append(signal.title)
+            items.append(signal.title)
         else:
             drawn.append(_related(review, signal, recorded, finding, charts, _limits(review, name)))
-    return RelatedSignals(tuple(drawn), tuple(missing), tuple(more))
+    return RelatedSignals(tuple(drawn), tuple(missing), tuple(items))
 
 
 def _related(
@@ -82,7 +82,7 @@ def _related(
     summary = _inside_and_rest(review, samples, finding, signal.unit)
     if len(recorded) > 1:
         summary += f"; the first {len(worst)} of {number(len(recorded))} drawn" if len(recorded) > len(worst) else ""
-    lines = [Line(str(one), "other" if at else "samples", s) for at, (one, s) in enumerate(worst)]
+    lines = [Line(str(subject), "other" if at else "samples", s) for at, (subject, s) in enumerate(worst)]
     limit = limits.get(first)
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
     if always := constant(lines, signal.unit):
@@ -106,10 +106,10 @@ def _related(
 def _limits(review: Review, name: str) -> Mapping[Subject, float]:
     """The limits of the signal's own rules, by subject."""
     limits: dict[Subject, float] = {}
-    for one in review.findings:  # the worst first, so that its limit is drawn
-        drawn = one.track and one.rule.reduce not in OWN_SCALE and not one.superseded_by
-        if one.rule.signal == name and one.subject and one.track and drawn:
-            limits.setdefault(one.subject, one.track.healthy.limit)
+    for finding in review.findings:  # the worst first, so that its limit is drawn
+        drawn = finding.track and finding.rule.reduce not in OWN_SCALE and not finding.superseded_by
+        if finding.rule.signal == name and finding.subject and finding.track and drawn:
+            limits.setdefault(finding.subject, finding.track.healthy.limit)
     return limits
 
 
@@ -117,7 +117,7 @@ def _worst_first(
     recorded: Mapping[Subject, Samples], finding: Finding, *, lower: bool
 ) -> Sequence[tuple[Subject, Samples]]:
     """The subjects with the worst means during the breach; the breached instance itself comes first."""
-    own = finding.subject.instance if finding.subject else None
+    text = finding.subject.instance if finding.subject else None
     crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
 
     def rank(item: tuple[Subject, Samples]) -> tuple[bool, bool, float]:
@@ -126,7 +126,7 @@ def _worst_first(
             crossed[id(samples.times)] = in_crossings(samples.times, finding.counted)
         instance, level = item[0].instance, _mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values))
         level = -np.inf if level is None else -level if lower else level
-        return (instance != own, (instance or "").casefold() == IDLE, -level)
+        return (instance != text, (instance or "").casefold() == IDLE, -level)
 
     return sorted(recorded.items(), key=rank)[:_MOST_LINES]
 
@@ -152,5 +152,5 @@ def _mean(samples: Samples, chosen: NDArray[np.bool_]) -> float | None:
 
 
 def _spans(finding: Finding) -> list[Span]:
-    longest = sorted(finding.counted, key=lambda one: -one.duration)[:_MOST_SHADED]
-    return [Span(one.start, one.end) for one in longest]
+    longest = sorted(finding.counted, key=lambda crossing: -crossing.duration)[:_MOST_SHADED]
+    return [Span(crossing.start, crossing.end) for crossing in longest]

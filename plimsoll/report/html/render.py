@@ -23,14 +23,14 @@ from plimsoll.review.verdict import Verdict
 _MOST_ON_COVER = 3  # hosts, and files
 
 
-def render(found: Insights, zone: Zone | None = None, now: int | None = None, *, appendix: bool = False) -> str:
+def render(insights: Insights, zone: Zone | None = None, now: int | None = None, *, appendix: bool = False) -> str:
     """The report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
 
     With the `appendix` everything is printed on paper, without it the cover and the findings. A screen has all of it.
 
     Characters that UTF-8 cannot encode (half of a surrogate pair in a counter's name) become question marks.
     """
-    review = found.review
+    review = insights.review
     zone = zone or review.zone
     hashes = Hashes(review)
     signals = review.signals
@@ -38,9 +38,11 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
     unsure = review.phases_found.unsure if review.phases_found else ()
     charts = Charts(review.start or 0, review.end or 0, review.phases, zone, unsure=unsure) if filled else None
     sections = crossed(review, zone, signals, charts)
-    short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
-    first = first_screen(found)
-    causes, beside = (tuple(found.sections(place, zone)) for place in ("causes", "beside"))
+    short, not_crossed = (
+        NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
+    )
+    first = first_screen(insights)
+    causes, beside = (tuple(insights.sections(place, zone)) for place in ("causes", "beside"))
     title = f"{review.word} {_name(review)}"
     unjudged_blocks, digests = unjudged(review), hashes.texts()
     document = Document("review", title, _name(review), (*causes, *beside), simulated=review.run.simulated)
@@ -63,12 +65,12 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None, *,
         first=first,
         phases=phases_text(review, zone),
         summaries=_summaries(review),
-        sections=[one for one in sections if one.severity != "info"],
-        notes=[one for one in sections if one.severity == "info"],
+        sections=[section for section in sections if section.severity != "info"],
+        notes=[section for section in sections if section.severity == "info"],
         old_limits=old_limits(review.set_aside),
         short=short,
-        held=held,
-        matrix=matrix(review, lambda one: _link(one, short, held)),
+        held=not_crossed,
+        matrix=matrix(review, lambda finding: _link(finding, short, not_crossed)),
         overridden=[
             dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
             for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
@@ -114,13 +116,13 @@ def _verdict_class(review: Review) -> str:
     return "critical" if "critical" in severities else "warning"
 
 
-def _link(finding: Finding, short: NotCrossed, held: NotCrossed) -> str:
+def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
     """The id of what tells more of a finding that was not crossed, or that is an old limit by itself."""
     if finding.outcome in CROSSED:
         return "notes"
     if finding.outcome == Outcome.TOO_SHORT and never_tested(finding):
         return "unjudged"
-    return (held if finding.outcome == Outcome.HELD else short).id(finding)
+    return (not_crossed if finding.outcome == Outcome.HELD else short).id(finding)
 
 
 def _named_water(first: FirstScreen) -> str:

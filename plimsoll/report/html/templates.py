@@ -18,9 +18,9 @@ from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number, percent
 
 
-def environment(read: Callable[[str], str], known: Mapping[str, Any]) -> Environment:
+def environment(read: Callable[[str], str], entries: Mapping[str, Any]) -> Environment:
     """The templates whose text `read` gives by their names. `known` are functions and data that all of them use."""
-    made = Environment(
+    result = Environment(
         loader=FunctionLoader(read),
         autoescape=True,
         undefined=StrictUndefined,
@@ -31,9 +31,9 @@ def environment(read: Callable[[str], str], known: Mapping[str, Any]) -> Environ
     )
     filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
     filters |= {"short": short}
-    made.filters.update(filters)
-    made.globals.update(known)
-    return made
+    result.filters.update(filters)
+    result.globals.update(entries)
+    return result
 
 
 class _Compiled(BytecodeCache):

@@ -24,14 +24,14 @@ class Drawing:
         self.y_axis = [(self._y(at), quantity(at, curve.y_unit)) for at in _ticks(curve.y_end)]
         self.points = self._marks(curve.points)
         self.marks = self._marks(curve.marks)
-        self.shares = [(self._x(one.x), self._y(one.y / 100 * curve.y_end), one.text) for one in curve.shares]
+        self.shares = [(self._x(share.x), self._y(share.y / 100 * curve.y_end), share.text) for share in curve.shares]
         self.fit, self.beyond = self._line(curve.fit), self._line(curve.beyond)
         edge = [(x, high) for x, _, high in curve.band] + [(x, low) for x, low, _ in reversed(curve.band)]
         self.band = self._line((x, min(max(y, 0.0), curve.y_end)) for x, y in edge)
         self.limit = self._y(curve.limit[0]) if curve.limit else None
 
     def _marks(self, points: Iterable[Point]) -> list[tuple[float, float, str]]:
-        return [(self._x(one.x), self._y(one.y), one.text) for one in points]
+        return [(self._x(point.x), self._y(point.y), point.text) for point in points]
 
     def _line(self, points: Iterable[tuple[float, float]]) -> str:
         return " ".join(f"{self._x(x)},{self._y(y)}" for x, y in points if np.isfinite(y))
@@ -45,7 +45,7 @@ class Drawing:
 
 def _ticks(end: float) -> list[float]:
     """About five values up to `end`, at steps of 1, 2, 2.5 or 5 times a power of ten."""
-    least = end / _TICKS
-    power = 10 ** np.floor(np.log10(least))
-    step = next(float(factor * power) for factor in (1, 2, 2.5, 5, 10) if factor * power >= least * 0.999)
+    value = end / _TICKS
+    power = 10 ** np.floor(np.log10(value))
+    step = next(float(factor * power) for factor in (1, 2, 2.5, 5, 10) if factor * power >= value * 0.999)
     return [at * step for at in range(int(end / step * 1.000001) + 1)]

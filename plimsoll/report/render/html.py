@@ -111,7 +111,7 @@ def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:
 
 def _menu_of(blocks: Iterable[Block | Verdict]) -> list[tuple[str, str]]:
     """The anchors and entries of the menu."""
-    return [(one.anchor, one.menu) for one in blocks if isinstance(one, Section) and one.menu]
+    return [(block.anchor, block.menu) for block in blocks if isinstance(block, Section) and block.menu]
 
 
 def page_data(charts: Charts | None, *, elapsed: bool = False) -> Markup:

@@ -69,10 +69,10 @@ def answer_lines(blocks: Iterable[Block]) -> Iterator[Line]:
 
 def _statement(statement: Statement) -> Iterator[Line]:
     """Render the answer, and what explains it below."""
-    first, *more = statement.sentences[:_MOST_SENTENCES]
+    first, *items = statement.sentences[:_MOST_SENTENCES]
     yield (f"  {first}",)
     indent = "  " if statement.flush else "      "
-    yield from (((f"{indent}{text}", "dim"),) for text in more)
+    yield from (((f"{indent}{text}", "dim"),) for text in items)
 
 
 def _section(section: Section, width: int | None) -> Iterator[Line]:
@@ -83,17 +83,17 @@ def _section(section: Section, width: int | None) -> Iterator[Line]:
         yield ()
         yield ((plain_text(section.title), "bold"),)
     yield from render_lines(section.blocks[: section.brief or None], width)
-    if section.level == 2 and (more := _hidden(section)):
-        what = next((one.what for one in _sections(section) if one.what), "")
-        text = f"  {f'{more:,} more {what}'.strip()}; {Parameter.OUT} writes a report with all of them"
+    if section.level == 2 and (hidden := _hidden(section)):
+        name = next((section.what for section in _sections(section) if section.what), "")
+        text = f"  {f'{hidden:,} more {name}'.strip()}; {Parameter.OUT} writes a report with all of them"
         yield ((text, "dim"),)
 
 
 def _hidden(section: Section) -> int:
     """How many statements and rows of a section a terminal leaves out."""
     brief = section.blocks[: section.brief or None]
-    tables = sum(max(0, len(one.rows) - one.brief) + one.hidden for one in brief if isinstance(one, Table))
-    inner = sum(_hidden(one) for one in brief if isinstance(one, Section) and not one.fold)
+    tables = sum(max(0, len(block.rows) - block.brief) + block.hidden for block in brief if isinstance(block, Table))
+    inner = sum(_hidden(block) for block in brief if isinstance(block, Section) and not block.fold)
     return section.hidden + len(section.blocks) - len(brief) + tables + inner
 
 

@@ -35,20 +35,20 @@ class DriverClock:
 
 def driver_clock(signals: RecordedSignals) -> DriverClock | None:
     """The difference, where it is certain that there is one; None if not, or without a load driver."""
-    asked = _asked(signals)
-    if asked is None:
+    requested = _asked(signals)
+    if requested is None:
         return None
     work = _work(signals)
-    sent = asked.present
+    sent = requested.present
     if no_common_time(signals):
         return DriverClock(no_common_time=True)
-    found = [
-        (name, one, step) for name, samples in work if (one := _lag(sent, samples)) for step in [_step(sent, samples)]
+    lags = [
+        (name, lag, step) for name, samples in work if (lag := _lag(sent, samples)) for step in [_step(sent, samples)]
     ]
-    if not found:
+    if not lags:
         return None
-    name, best, step = min(found, key=lambda one: (one[1].high - one[1].low) * one[2])
-    if any(abs(one.best * length - best.best * step) > 2 * _ALIKE * max(step, length) for _, one, length in found):
+    name, best, step = min(lags, key=lambda pair: (pair[1].high - pair[1].low) * pair[2])
+    if any(abs(lag.best * length - best.best * step) > 2 * _ALIKE * max(step, length) for _, lag, length in lags):
         return None
     if best.low <= _ALIKE and best.high >= -_ALIKE:
         return None
@@ -57,19 +57,19 @@ def driver_clock(signals: RecordedSignals) -> DriverClock | None:
 
 def no_common_time(signals: RecordedSignals) -> bool:
     """Whether the recordings of load driver and hosts do not meet at all."""
-    asked, work = _asked(signals), [one.present.times for _, one in _work(signals)]
-    if asked is None or not work:
+    samples, work = _asked(signals), [samples.present.times for _, samples in _work(signals)]
+    if samples is None or not work:
         return False
-    sent = asked.present.times
+    sent = samples.present.times
     return all(times[-1] < sent[0] or times[0] > sent[-1] for times in work)
 
 
 def _asked(signals: RecordedSignals) -> Samples | None:
-    return next((one for name in (_SENT, _ANSWERED) for one in signals.of(name).values()), None)
+    return next((samples for name in (_SENT, _ANSWERED) for samples in signals.of(name).values()), None)
 
 
 def _work(signals: RecordedSignals) -> list[tuple[str, Samples]]:
-    return [(f"{name} of {subject.host}", one) for name in _WORK for subject, one in signals.of(name).items()]
+    return [(f"{name} of {subject.host}", samples) for name in _WORK for subject, samples in signals.of(name).items()]
 
 
 def remarks_on(clock: DriverClock | None) -> Iterator[Remark]:
@@ -105,9 +105,9 @@ def _lag(sent: Samples, work: Samples) -> Lag | None:
     rows = (end - start) // step + 1
     if rows > _MOST_ROWS:
         return None
-    asked = np.nan_to_num(_on_grid(sent, start, step, rows))
+    nan_to_num = np.nan_to_num(_on_grid(sent, start, step, rows))
     done = _on_grid(work.present, start, step, rows)
-    return lag(asked, done, int(min(_MOST * SECOND // step, rows // 3)))
+    return lag(nan_to_num, done, int(min(_MOST * SECOND // step, rows // 3)))
 
 
 def _on_grid(samples: Samples, start: int, step: int, rows: int) -> Values:

@@ -59,7 +59,7 @@ class FoundPhases:
     @property
     def steady(self) -> Phase | None:
         """The steady state."""
-        return next((one for one in self.phases if one.name == STEADY), None)
+        return next((phase for phase in self.phases if phase.name == STEADY), None)
 
     def to_judge_by(self, start: int, end: int) -> tuple[Phase, ...]:
         """The phases of a run from `start` to `end` for its rules: the steady state is all that follows the ramp-up.
@@ -75,7 +75,7 @@ class FoundPhases:
     @property
     def unsure(self) -> tuple[tuple[int, int], ...]:
         """The times in which the boundaries are with a probability of 95 %."""
-        return tuple((one.low, one.high) for one in self.boundaries if one)
+        return tuple((boundary.low, boundary.high) for boundary in self.boundaries if boundary)
 
     @property
     def worth_telling(self) -> bool:
@@ -116,7 +116,7 @@ def _found(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> 
     phases = tuple(Phase(*span) for span in spans if span[2] > span[1])
     boundaries = (state.begin, state.end)
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
-    parts = ", ".join(f"{_NAMES[one.name]} {duration_text(_seconds(one))}" for one in phases)
+    parts = ", ".join(f"{_NAMES[phase.name]} {duration_text(_seconds(phase))}" for phase in phases)
     return FoundPhases(
         phases,
         confidence,

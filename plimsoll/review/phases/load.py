@@ -41,9 +41,9 @@ class Load:
 
         Bytes and processor time rise for many reasons, so theirs must be stairs: up, down, or both.
         """
-        found = plateaus(self.samples)
-        is_clear = self.kind in ("connections", "operations") or _turns([one.level for one in found]) <= 1
-        return found if is_clear else ()
+        levels = plateaus(self.samples)
+        is_clear = self.kind in ("connections", "operations") or _turns([plateau.level for plateau in levels]) <= 1
+        return levels if is_clear else ()
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -57,46 +57,46 @@ def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Loa
     Of one kind the one with the highest mean is first. A run without any has its processor time instead; empty
     without that as well.
     """
-    found = list(_of(recorded, {name: one for name, one in signals.items() if one.load}))
-    found.sort(key=lambda one: (_rank(one.kind), -float(one.samples.present.values.mean())))
-    return tuple(found or _of(recorded, {_FALLBACK: signals[_FALLBACK]} if _FALLBACK in signals else {}))
+    candidates = list(_of(recorded, {name: signal for name, signal in signals.items() if signal.load}))
+    candidates.sort(key=lambda load: (_rank(load.kind), -float(load.samples.present.values.mean())))
+    return tuple(candidates or _of(recorded, {_FALLBACK: signals[_FALLBACK]} if _FALLBACK in signals else {}))
 
 
 def moved(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
     """Bytes sent and bytes received, which tell of the load where nothing else does."""
-    found = _of(recorded, {name: signals[name] for name in _MOVED if name in signals})
-    return tuple(replace(one, kind="bytes") for one in found)
+    candidates = _of(recorded, {name: signals[name] for name in _MOVED if name in signals})
+    return tuple(replace(load, kind="bytes") for load in candidates)
 
 
 def _of(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Load]:
     for name, signal in signals.items():
-        every = recorded.of(name)
-        if every:
-            subjects, samples = together(every, mean=signal.unit == "%")
+        entries = recorded.of(name)
+        if entries:
+            subjects, samples = together(entries, mean=signal.unit == "%")
             if len(samples.present.times) and samples.present.values.any():
                 yield Load(signal.load, name, signal, subjects, samples)
 
 
-def together(every: Mapping[Subject, Samples], *, mean: bool = False) -> tuple[tuple[Subject, ...], Samples]:
+def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple[tuple[Subject, ...], Samples]:
     """The sum (or mean) of several series over steps of the longest sampling interval.
 
     A step in which one of them has no sample has none. Those with samples in less than 80 % of the steps are left out,
     unless all are: then the one with the most samples stands alone.
     """
-    if len(every) == 1:
-        [(subject, samples)] = every.items()
+    if len(entries) == 1:
+        [(subject, samples)] = entries.items()
         return (subject,), samples
-    present = {subject: samples.present for subject, samples in every.items()}
-    step = max((one.interval or 0 for one in every.values()), default=0)
+    present = {subject: samples.present for subject, samples in entries.items()}
+    step = max((samples.interval or 0 for samples in entries.values()), default=0)
     if not step:
-        subject = max(present, key=lambda one: len(present[one].times))
-        return (subject,), every[subject]
-    start = min(int(one.times[0]) for one in present.values())
-    rows = max((int(one.times[-1]) - start) // step for one in present.values()) + 1
-    means = {subject: _means(one, start, step, rows) for subject, one in present.items()}
-    covered = {subject: float(np.isfinite(one).mean()) for subject, one in means.items()}
+        subject = max(present, key=lambda subject: len(present[subject].times))
+        return (subject,), entries[subject]
+    start = min(int(samples.times[0]) for samples in present.values())
+    rows = max((int(samples.times[-1]) - start) // step for samples in present.values()) + 1
+    means = {subject: _means(samples, start, step, rows) for subject, samples in present.items()}
+    covered = {subject: float(np.isfinite(values).mean()) for subject, values in means.items()}
     chosen = [subject for subject, share in covered.items() if share >= _COVERED]
-    chosen = chosen or [max(covered, key=lambda one: covered[one])]
+    chosen = chosen or [max(covered, key=lambda subject: covered[subject])]
     stacked = np.array([means[subject] for subject in chosen])
     times = start + np.arange(rows, dtype=np.int64) * step
     return tuple(chosen), Samples(times, stacked.mean(axis=0) if mean else stacked.sum(axis=0))
@@ -115,6 +115,6 @@ def _rank(kind: field_types.Load | None) -> int:
 
 def _turns(levels: Sequence[float]) -> int:
     """How often levels turn from rising to falling or back, by changes of more than a tenth of their range."""
-    least = 0.1 * float(np.ptp(levels)) if levels else 0.0
-    rises = [other > one for one, other in pairwise(levels) if abs(other - one) > least]
-    return sum(one != other for one, other in pairwise(rises))
+    value = 0.1 * float(np.ptp(levels)) if levels else 0.0
+    rises = [other > level for level, other in pairwise(levels) if abs(other - level) > value]
+    return sum(rise != other for rise, other in pairwise(rises))

@@ -17,9 +17,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]:
     """The first and the last row (UTC ns) of all logs but those of load drivers, in a part of the run; 0 without."""
-    of_hosts = [log.times for log in logs if any(one.measurement not in LOAD_DRIVER for one in log.series)]
-    inside = [one for times in of_hosts if len(one := times[(times >= part[0]) & (times <= part[1])])]
-    return (int(min(one[0] for one in inside)), int(max(one[-1] for one in inside))) if inside else (0, 0)
+    of_hosts = [log.times for log in logs if any(series.measurement not in LOAD_DRIVER for series in log.series)]
+    inside = [values for times in of_hosts if len(values := times[(times >= part[0]) & (times <= part[1])])]
+    return (int(min(values[0] for values in inside)), int(max(values[-1] for values in inside))) if inside else (0, 0)
 
 
 def recordings(
@@ -27,7 +27,9 @@ def recordings(
 ) -> dict[str, list[Times]]:
     """The times of the recordings of each host in a part of the run, without those of load drivers."""
     names = {host_key(host): host for host in hosts}
-    return times_by(lambda one: None if one.measurement in LOAD_DRIVER else names[host_key(host_of(one))], logs, part)
+    return times_by(
+        lambda series: None if series.measurement in LOAD_DRIVER else names[host_key(host_of(series))], logs, part
+    )
 
 
 def times_by(
@@ -37,31 +39,31 @@ def times_by(
 
     Not those of all rows: a recorder may go on while it gets no values.
     """
-    found: dict[Key, list[Times]] = {}
+    times_lists: dict[Key, list[Times]] = {}
     for log in logs:
         first, stop = np.searchsorted(log.times, [part[0], part[1] + 1]).tolist()
         columns: dict[Key, list[pl.Series]] = {}
         for series, column in zip(log.series, log.columns, strict=True):
             if (key := key_of(series)) is not None:
                 columns.setdefault(key, []).append(column)
-        for key, some in columns.items():
-            times = log.times[first:stop][_filled(some, first, stop)]
+        for key, items in columns.items():
+            times = log.times[first:stop][_filled(items, first, stop)]
             if len(times):
-                found.setdefault(key, []).append(times)
-    return found
+                times_lists.setdefault(key, []).append(times)
+    return times_lists
 
 
 def _filled(columns: Iterable[pl.Series], first: int, stop: int) -> NDArray[np.bool_]:
     """Which rows from `first` to before `stop` hold a value in any of these columns."""
-    found = np.zeros(stop - first, dtype=bool)
+    result = np.zeros(stop - first, dtype=bool)
     for column in columns:
         part = column.slice(first, stop - first)
         if not part.null_count():
-            return ~np.zeros_like(found)
-        found |= part.is_not_null().to_numpy()
-        if found.all():
+            return ~np.zeros_like(result)
+        result |= part.is_not_null().to_numpy()
+        if result.all():
             break
-    return found
+    return result
 
 
 class Absence(NamedTuple):
@@ -73,16 +75,16 @@ class Absence(NamedTuple):
     at_the_end: bool = False
 
     @classmethod
-    def while_recorded(cls, host: Times, nothing: NDArray[np.bool_], least: int) -> "Absence":
+    def while_recorded(cls, host: Times, nothing: NDArray[np.bool_], value: int) -> "Absence":
         """That in the steps between samples of a host in which there was `nothing`.
 
         Steps over `least` (ns) are none: the host was not recorded, either.
         """
         steps = np.diff(host)
-        counted = np.where(steps > least, 0, steps)
+        counted = np.where(steps > value, 0, steps)
         absent = int(counted[nothing].sum())
         at_the_end = bool(nothing.any()) and bool(nothing[int(np.argmax(nothing)) :].all())
-        is_long = absent > max(least, long_absence(int(counted.sum())))
+        is_long = absent > max(value, long_absence(int(counted.sum())))
         return cls(absent, int(host[-1] - host[0]), is_long, at_the_end)
 
     def __str__(self) -> str:

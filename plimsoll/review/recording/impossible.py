@@ -33,47 +33,49 @@ _SamplesOf = Callable[[Finding], Samples | None]
 
 
 def impossible_values(
-    findings: Iterable[Finding], known: Sequence[BadCounter], samples_of: _SamplesOf
+    findings: Iterable[Finding], items: Sequence[BadCounter], samples_of: _SamplesOf
 ) -> Iterator[Doubt]:
     """Signals of warning and critical thresholds that were not judged at times, as their values cannot be.
 
     Nor is it known what a mean was that can be, of many samples that cannot.
     """
-    counters = " ".join(one.counter.casefold() for one in known)
-    found: dict[str, str] = {}
-    for one in findings:
-        named = any(source.path and source.path.counter.casefold() in counters for source in one.signal.sources)
-        if named or not one.severe or not one.track or one.signal.title in found:
+    counters = " ".join(bad_counter.counter.casefold() for bad_counter in items)
+    entries: dict[str, str] = {}
+    for finding in findings:
+        named = any(source.path and source.path.counter.casefold() in counters for source in finding.signal.sources)
+        if named or not finding.severe or not finding.track or finding.signal.title in entries:
             continue
-        values = one.track.impossible[~np.isnan(one.track.impossible)]
-        if not _is_impossible(one.track):
-            values, count = _samples(one, samples_of)
+        values = finding.track.impossible[~np.isnan(finding.track.impossible)]
+        if not _is_impossible(finding.track):
+            values, count = _samples(finding, samples_of)
             values = values[values < 0]  # those above the highest may be of a timer that runs unevenly
             if len(values) <= MOST_IMPOSSIBLE * count:
                 continue
-        found[one.signal.title] = f"{subject_title(one)} cannot be {quantity(float(values[0]), one.signal.unit)}"
-    if found:
-        more = f", and so with {counted(len(found) - 1, 'more signal')}" if len(found) > 1 else ""
-        yield Doubt(f"{next(iter(found.values()))}{more}", "such values are not judged")
+        entries[finding.signal.title] = (
+            f"{subject_title(finding)} cannot be {quantity(float(values[0]), finding.signal.unit)}"
+        )
+    if entries:
+        text = f", and so with {counted(len(entries) - 1, 'more signal')}" if len(entries) > 1 else ""
+        yield Doubt(f"{next(iter(entries.values()))}{text}", "such values are not judged")
 
 
 def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -> Iterator[Remark]:
     """A remark on each signal with samples that cannot be. Values of -1 and less have a remark on their counter."""
-    found: dict[str, list[tuple[Finding, Values, int]]] = {}
-    seen: set[tuple[str, object]] = set()
-    for one in findings:
-        if one.severe and one.track and (of := (one.rule.signal, one.track.subject.key)) not in seen:
-            seen.add(of)
-            values, count = _samples(one, samples_of)
+    entries: dict[str, list[tuple[Finding, Values, int]]] = {}
+    results: set[tuple[str, object]] = set()
+    for finding in findings:
+        if finding.severe and finding.track and (of := (finding.rule.signal, finding.track.subject.key)) not in results:
+            results.add(of)
+            values, count = _samples(finding, samples_of)
             values = values[values > BELOW_ZERO]
             if len(values):
-                found.setdefault(one.rule.signal, []).append((one, values, count))
-    for (one, values, count), *others in found.values():
-        more = f", and so with {len(others):,} more" if others else ""
-        worst = quantity(float(values[np.abs(values).argmax()]), one.signal.unit)
+                entries.setdefault(finding.rule.signal, []).append((finding, values, count))
+    for (finding, values, count), *items in entries.values():
+        name = f", and so with {len(items):,} more" if items else ""
+        worst = quantity(float(values[np.abs(values).argmax()]), finding.signal.unit)
         such = "such as " if len(values) > 1 else ""
         text = (
-            f"{len(values):,} of {counted(count, 'value')} of {subject_title(one)} cannot be, {such}{worst}{more}: "
+            f"{len(values):,} of {counted(count, 'value')} of {subject_title(finding)} cannot be, {such}{worst}{name}: "
             "where they make a mean impossible, it is not judged"
         )
         yield Remark(Kind.NOTED, text, count=len(values))
@@ -90,24 +92,24 @@ def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
 
 def _is_impossible(track: Track) -> bool:
     """Whether more of the values cannot be than one bad sample makes impossible, or all."""
-    count, others = int((~np.isnan(track.impossible)).sum()), int((~np.isnan(track.values)).sum())
+    count, value = int((~np.isnan(track.impossible)).sum()), int((~np.isnan(track.values)).sum())
     one_sample = track.window // EVERY + 1
-    return count > 0 and (not others or count > one_sample + MOST_IMPOSSIBLE * (count + others))
+    return count > 0 and (not value or count > one_sample + MOST_IMPOSSIBLE * (count + value))
 
 
 def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:
     """Counters whose bad values leave it unknown whether the run was good; those of the packs' own signals as well."""
     signals = [signal for pack in packs for signal in pack.signals.values()]
-    own = {source.path.counter.casefold() for signal in signals for source in signal.sources if source.path}
-    found = [
+    entries = {source.path.counter.casefold() for signal in signals for source in signal.sources if source.path}
+    items = [
         BadCounter(short(name, 60), "could not be read")
         for log in logs
         for name in log.unread
-        if mentions_needed_counter(name) or any(counter in name.casefold() for counter in own)
+        if mentions_needed_counter(name) or any(counter in name.casefold() for counter in entries)
     ]
-    below = (one for log in logs for one in _below_zero(log))
-    found += [BadCounter(path, "are below zero") for path, count, of in below if count > MOST_IMPOSSIBLE * of]
-    return tuple(dict.fromkeys(found))
+    below = (pair for log in logs for pair in _below_zero(log))
+    items += [BadCounter(path, "are below zero") for path, count, of in below if count > MOST_IMPOSSIBLE * of]
+    return tuple(dict.fromkeys(items))
 
 
 def remarks_below_zero(logs: Sequence[Log]) -> Iterator[Remark]:

@@ -41,17 +41,17 @@ def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, i
     """For how long nothing was recorded, and of how long a time (ns), without pauses between days."""
     times = np.unique(np.concatenate(parts))
     steps = np.diff(times)
-    least = max(SHORTEST_ABSENCE, *(PAUSE * (sampling_interval(one) or 0) for one in parts))
-    at = np.flatnonzero(steps > least)
+    value = max(SHORTEST_ABSENCE, *(PAUSE * (sampling_interval(part) or 0) for part in parts))
+    at = np.flatnonzero(steps > value)
     bounds = np.concatenate(([0], at + 1, [len(times)]))
     lengths = times[bounds[1:] - 1] - times[bounds[:-1]]
     absent, of = 0, int(times[-1] - times[0])
     for place, row in enumerate(at.tolist()):
         before, after, pause = int(times[row]), int(times[row + 1]), int(steps[row])
-        within = any(one[0] <= before and one[-1] >= after for one in parts)
+        within = any(part[0] <= before and part[-1] >= after for part in parts)
         if not within and pause > _APART * int(lengths[place : place + 2].max()):
             of -= pause
-        elif not any(_covers(one, before, after, least) for one in planned):
+        elif not any(_covers(planned, before, after, value) for planned in planned):
             absent += pause
     return absent, of
 
@@ -63,21 +63,23 @@ def _covers(planned: Planned, before: int, after: int, slack: float) -> bool:
 def restarted(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Sequence[Planned]) -> Iterator[Doubt]:
     """Hosts that were started again in the middle of the run."""
     for subject, samples in recorded.of(_UPTIME).items():
-        there = samples.present
-        steps = np.diff(there.times)
-        begun = (np.diff(there.values) < 0) & (there.values[1:] * SECOND <= steps + _BOOT)
-        instants = there.times[1:][begun].tolist()
+        result = samples.present
+        steps = np.diff(result.times)
+        begun = (np.diff(result.values) < 0) & (result.values[1:] * SECOND <= steps + _BOOT)
+        instants = result.times[1:][begun].tolist()
         unplanned = [
-            one for one in instants if not any(work.start <= one <= work.end and not work.rules for work in planned)
+            instant
+            for instant in instants
+            if not any(work.start <= instant <= work.end and not work.rules for work in planned)
         ]
         if unplanned:
             yield Doubt(f"{subject.host} was restarted{_times(len(unplanned))} in the middle of the run", _MEANT)
-    told: dict[str, int] = {}
-    for one in remarks:
-        if one.text.startswith(RESTARTED) and one.file:
-            told[one.file] = told.get(one.file, 0) + one.count
+    entries: dict[str, int] = {}
+    for remark in remarks:
+        if remark.text.startswith(RESTARTED) and remark.file:
+            entries[remark.file] = entries.get(remark.file, 0) + remark.count
     # A remark has no time: planned work of all rules may be what it is about.
-    for file, count in told.items() if all(work.rules for work in planned) else ():
+    for file, count in entries.items() if all(work.rules for work in planned) else ():
         yield Doubt(f"{PurePath(file).name} says that its host was restarted{_times(count)}", _MEANT)
 
 

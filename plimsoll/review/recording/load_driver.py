@@ -63,12 +63,12 @@ _MOST_NAMED = 3
 
 def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
     """That many requests failed, in the whole run or for minutes, where no objective judges that."""
-    found = _requests(recorded, findings)
-    if found is None:
+    requests = _requests(recorded, findings)
+    if requests is None:
         return
-    bad, worst = _bad_minutes(found)
-    if found.share >= _MANY_FAILED:
-        yield Doubt(f"{_share_text(found.share)} failed", _OBJECTIVE)
+    bad, worst = _bad_minutes(requests)
+    if requests.share >= _MANY_FAILED:
+        yield Doubt(f"{_share_text(requests.share)} failed", _OBJECTIVE)
     elif bad >= _LONG_FAILED:
         yield Doubt(f"up to {_share_text(worst)} failed for {bad:,} min", _OBJECTIVE)
     elif broken := _broken_operations(recorded):
@@ -78,9 +78,9 @@ def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
 
 def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
     """How many requests failed, as a sentence, where they are not few and no more is said of them."""
-    found = _requests(recorded, findings)
-    if found and found.share >= _SOME_FAILED and not any(many_failed(recorded, findings)):
-        yield f"{_share_text(found.share)} failed, and no objective says how many may."
+    requests = _requests(recorded, findings)
+    if requests and requests.share >= _SOME_FAILED and not any(many_failed(recorded, findings)):
+        yield f"{_share_text(requests.share)} failed, and no objective says how many may."
 
 
 def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
@@ -89,8 +89,8 @@ def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[D
         times = _under_load(samples)
         if not len(times):
             continue
-        inside = [one for one in phases if one.start < times[-1] and one.end > times[0]]
-        spans = [(one.start, one.end) for one in inside] or [(int(times[0]), int(times[-1]))]
+        inside = [phase for phase in phases if phase.start < times[-1] and phase.end > times[0]]
+        spans = [(phase.start, phase.end) for phase in inside] or [(int(times[0]), int(times[-1]))]
         of = sum(end - start for start, end in spans)
         steps = np.diff(times)
         at = int(np.argmax(steps)) if len(steps) else 0
@@ -99,8 +99,8 @@ def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[D
         begin, end = int(times[at]), int(times[at + 1])
         if inside and not any(first <= begin and end <= last for first, last in spans):
             continue
-        what = f"the load driver had next to no requests answered for {duration_text(end - begin)} in the middle"
-        yield Doubt(f"{what} of its load", "see whether it paused or the system did not answer")
+        text = f"the load driver had next to no requests answered for {duration_text(end - begin)} in the middle"
+        yield Doubt(f"{text} of its load", "see whether it paused or the system did not answer")
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:
@@ -139,7 +139,7 @@ class _Requests(NamedTuple):
 def _bad_minutes(requests: _Requests) -> tuple[int, float]:
     """In how many minutes many requests failed, and their share in the worst of them."""
     minute = (requests.times - requests.times[0]) // _MINUTE
-    done, failed = (np.bincount(minute, weights=one) for one in (requests.done, requests.failed))
+    done, failed = (np.bincount(minute, weights=values) for values in (requests.done, requests.failed))
     bad = (failed >= _OFTEN_FAILED * done) & (failed * requests.step >= _ENOUGH_FAILED * SECOND)
     return int(bad.sum()), float((failed[bad] / done[bad]).max(initial=0.0))
 
@@ -152,21 +152,24 @@ def _broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
         failed = failed_of.get(subject.key)
         if failed is None:
             continue
-        found = _together(done, failed)
-        enough = found.failed.sum() * found.step >= _ENOUGH_FAILED * SECOND
-        if enough and found.share >= _USUALLY_FAILED:
-            broken.append((subject.instance or "", found.share))
+        together = _together(done, failed)
+        enough = together.failed.sum() * together.step >= _ENOUGH_FAILED * SECOND
+        if enough and together.share >= _USUALLY_FAILED:
+            broken.append((subject.instance or "", together.share))
     return broken
 
 
 def _requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Requests | None:
     """The requests; None where they are not known, or judged by an objective."""
-    judged = any(one.pack.pack == OBJECTIVE and one.rule.signal == _SHARE and one.outcome in JUDGED for one in findings)
+    judged = any(
+        finding.pack.pack == OBJECTIVE and finding.rule.signal == _SHARE and finding.outcome in JUDGED
+        for finding in findings
+    )
     done, failed = (next(iter(recorded.of(name).values()), None) for name in (_DONE, _FAILED))
     if judged or done is None or failed is None:
         return None
-    found = _together(done, failed)
-    return found if found.done.any() else None
+    together = _together(done, failed)
+    return together if together.done.any() else None
 
 
 def _together(done: Samples, failed: Samples) -> _Requests:
@@ -209,7 +212,8 @@ def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str
 def _waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Waits | None:
     """None where it is not known, or judged by an objective."""
     judged = any(
-        one.pack.pack == OBJECTIVE and "response" in one.rule.signal and one.outcome in JUDGED for one in findings
+        finding.pack.pack == OBJECTIVE and "response" in finding.rule.signal and finding.outcome in JUDGED
+        for finding in findings
     )
     done, waited = (next(iter(recorded.of(name).values()), None) for name in (_DONE, _WAITED))
     if judged or done is None or waited is None:

@@ -56,9 +56,9 @@ def gone(
     for host, service in until:
         if (host, service) not in of_service:
             never.setdefault(host, []).append(service)
-    for host, some in never.items():
-        yield Doubt(f"there is no value in what was recorded of {listed(some, _MOST_NAMED)} of {host}", _CHECK)
-    texts = [f"{listed(some, _MOST_NAMED)} of {host} for {absence}" for (host, absence), some in together.items()]
+    for host, items in never.items():
+        yield Doubt(f"there is no value in what was recorded of {listed(items, _MOST_NAMED)} of {host}", _CHECK)
+    texts = [f"{listed(entries, _MOST_NAMED)} of {host} for {absence}" for (host, absence), entries in together.items()]
     if texts:
         yield Doubt(f"nothing was recorded of {listed(texts, _MOST_NAMED)}", _CHECK)
 
@@ -68,8 +68,8 @@ class _Services:
 
     def __init__(self, packs: Iterable[Pack]) -> None:
         no_services = _no_services()
-        self._asked = [one.applies_to for one in packs if one.applies_to and one.pack not in no_services["packs"]]
-        self._left_out = [one.casefold() for one in no_services["objects"]]
+        self._asked = [pack.applies_to for pack in packs if pack.applies_to and pack.pack not in no_services["packs"]]
+        self._left_out = [no_service.casefold() for no_service in no_services["objects"]]
         self._known: dict[tuple[str, str | None], str | None] = {}
 
     def of(self, series: Series) -> str | None:
@@ -77,9 +77,11 @@ class _Services:
         key = series.measurement, series.tag("objectname")
         if key not in self._known:
             name = key[1] or key[0]
-            left_out = key[0] in LOAD_DRIVER or any(fnmatchcase(name.casefold(), one) for one in self._left_out)
-            wanted = any(has_object(series, one.objects, one.measurements) for one in self._asked)
-            self._known[key] = name.partition(":")[0] if wanted and not left_out else None
+            left_out = key[0] in LOAD_DRIVER or any(fnmatchcase(name.casefold(), text) for text in self._left_out)
+            is_wanted = any(
+                has_object(series, applies_to.objects, applies_to.measurements) for applies_to in self._asked
+            )
+            self._known[key] = name.partition(":")[0] if is_wanted and not left_out else None
         return self._known[key]
 
 

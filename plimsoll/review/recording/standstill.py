@@ -66,8 +66,8 @@ class _Host:
     @property
     def longest(self) -> tuple[int, int, int]:
         """The start and the end of the longest time in which nothing changed, and for how long it was recorded."""
-        first = min(int(one.times[0]) for _, one in self.recorded)
-        last = max(int(one.times[-1]) for _, one in self.recorded)
+        first = min(int(samples.times[0]) for _, samples in self.recorded)
+        last = max(int(samples.times[-1]) for _, samples in self.recorded)
         bounds = np.concatenate(([first], self.changes, [last]))
         at = int(np.diff(bounds).argmax())
         return int(bounds[at]), int(bounds[at + 1]), last - first
@@ -82,10 +82,10 @@ class _Host:
     def doubt(self) -> Doubt | None:
         """That it stood still, if it did for long; None if what was recorded shows nothing."""
         start, end, of = self.longest
-        within = [(name, one.between(start, end)) for name, one in self.recorded]
-        samples = max(len(one.times) for _, one in within)
+        within = [(name, samples.between(start, end)) for name, samples in self.recorded]
+        samples = max(len(samples.times) for _, samples in within)
         # What is 0 is at rest, and proves nothing.
-        still = [name for name, one in within if len(one.values) and one.values[0] != 0]
+        still = [name for name, samples in within if len(samples.values) and samples.values[0] != 0]
         kinds = {name.partition(".")[0] for name in still}
         if samples < _LEAST_SAMPLES or not self.is_long or len(kinds) < _LEAST_KINDS:
             return None
@@ -97,56 +97,58 @@ class _Host:
 def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts: Iterable[str]) -> Iterator[Doubt]:
     """Hosts of which nothing changed for long that always does, and those whose processors never had anything to do."""
     by_key = {host_key(host): _Host(host) for host in hosts}
-    for name in (name for name, one in signals.items() if one.moves):
+    for name in (name for name, signal in signals.items() if signal.moves):
         for subject, samples in recorded.of(name).items() if by_key else ():
             host = by_key.get(subject.key[0])
             # Most move by the first counter: the others need not be read.
             if host is not None and (not host.recorded or host.is_long):
                 host.add(name, samples.present)
-        by_key = {key: one for key, one in by_key.items() if not one.recorded or one.is_long}
-    yield from (doubt for one in by_key.values() if one.recorded and (doubt := one.doubt))
+        by_key = {key: host for key, host in by_key.items() if not host.recorded or host.is_long}
+    yield from (doubt for host in by_key.values() if host.recorded and (doubt := host.doubt))
     for subject, samples in recorded.of(_PROCESSORS).items():
         values = samples.present.values
         if len(values) >= _LEAST_SAMPLES and not values.any():
-            what = f"the processors of {subject.host} were busy for exactly 0 % in all {len(values):,} samples"
-            yield Doubt(f"{what}, as those of no running host are", _CHECK)
+            text = f"the processors of {subject.host} were busy for exactly 0 % in all {len(values):,} samples"
+            yield Doubt(f"{text}, as those of no running host are", _CHECK)
 
 
 def work_stopped(
     recorded: RecordedSignals, signals: Mapping[str, Signal], planned: Sequence[Planned]
 ) -> Iterator[Doubt]:
     """Hosts whose steady operations stopped for long and went on; what was planned, or began or ended so, is none."""
-    told: dict[str, tuple[int, str]] = {}
+    entries: dict[str, tuple[int, str]] = {}
     for name, signal in signals.items():
         if signal.load != "operations" or name.startswith(_LOAD_DRIVER):
             continue
         for subject, samples in recorded.of(name).items():
             if (stop := _stop(samples.present)) is None:
                 continue
-            if any(not one.rules and one.start <= stop.end and one.end >= stop.begin for one in planned):
+            if any(
+                not planned.rules and planned.start <= stop.end and planned.end >= stop.begin for planned in planned
+            ):
                 continue
             length, did = stop.end - stop.begin, "stopped" if stop.is_whole else "all but stopped"
             text = f"{titled(signal.title, subject)} {did} for {duration_text(length)}"
-            told[subject.host] = max(told.get(subject.host, (0, "")), (length, text))
-    if told:
-        _, longest = max(told.values())
-        more = f", and so did {counted(len(told) - 1, 'more host')}" if len(told) > 1 else ""
-        yield Doubt(f"{longest} in the middle of steady work{more}", _CHECK_PAUSE)
+            entries[subject.host] = max(entries.get(subject.host, (0, "")), (length, text))
+    if entries:
+        _, longest = max(entries.values())
+        result = f", and so did {counted(len(entries) - 1, 'more host')}" if len(entries) > 1 else ""
+        yield Doubt(f"{longest} in the middle of steady work{result}", _CHECK_PAUSE)
 
 
-def _stop(there: Samples) -> _Stop | None:
+def _stop(samples: Samples) -> _Stop | None:
     """The longest stop; None if there is none that counts."""
-    usual = float(np.quantile(there.values, _USUAL)) if len(there.values) else 0.0
-    busy = np.flatnonzero(there.values > _LEAST_WORK * usual)
+    usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
+    busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
     if len(busy) < _LEAST_SAMPLES:
         return None
-    steps = np.diff(there.times[busy])
+    steps = np.diff(samples.times[busy])
     at = int(steps.argmax())
-    begin, end = int(there.times[busy[at]]), int(there.times[busy[at + 1]])
+    begin, end = int(samples.times[busy[at]]), int(samples.times[busy[at + 1]])
     between = int(busy[at + 1] - busy[at]) - 1
     idle = int(busy[-1] - busy[0]) + 1 - len(busy) - between
-    long = end - begin > long_absence(int(there.times[busy[-1]] - there.times[busy[0]]))
+    long = end - begin > long_absence(int(samples.times[busy[-1]] - samples.times[busy[0]]))
     steady = idle <= _MOST_IDLE * len(busy)
-    whole = not there.values[busy[at] + 1 : busy[at + 1]].any()
+    whole = not samples.values[busy[at] + 1 : busy[at + 1]].any()
     counts = whole or end - begin <= _LONGEST_PARTLY
     return _Stop(begin, end, whole) if between and long and steady and counts else None
