@@ -22,8 +22,8 @@ from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.grid import EVERY
 from plimsoll.rules.load import load
+from plimsoll.rules.states import EVERY
 
 _SERIES = 60  # of a host
 _START = 1_700_000_000 * SECOND // EVERY * EVERY

@@ -18,9 +18,8 @@ from plimsoll.report.comparison.json_document import ComparisonDocument
 from plimsoll.report.json import ReviewDocument
 from plimsoll.report.rule_page import explain, signal_text, threshold_text
 from plimsoll.rules.load import load_packs, load_signals
-from plimsoll.rules.schema.document import RulesDocument
-from plimsoll.rules.schema.json_schema import MODELS, schema_of
-from plimsoll.rules.schema.json_schema import text as schema_text
+from plimsoll.rules.schema.document import MODELS, RulesDocument, schema_of
+from plimsoll.rules.schema.document import text as schema_text
 from plimsoll.rules.schema.pack import Pack
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from plimsoll.alerting.alert import COLUMNS, Alert, Key, alert_of, key_text
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.severity import SEVERITIES
+from plimsoll.rules.wording import SEVERITIES
 
 _DAY = 86_400 * SECOND
 KEPT_ALERTS = 400 * _DAY

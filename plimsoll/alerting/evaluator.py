@@ -18,10 +18,9 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.grid import EVERY
 from plimsoll.rules.origins import Origins, series_of
 from plimsoll.rules.schema.field_types import Resource
-from plimsoll.rules.states import Status
+from plimsoll.rules.states import EVERY, Status
 from plimsoll.rules.subjects import host_tags
 from plimsoll.store.protocol import SampleReader
 

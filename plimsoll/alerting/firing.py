@@ -10,7 +10,7 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alerts_file import AlertsFile, is_like
 from plimsoll.model.series import HostKey
 from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.severity import SEVERITIES
+from plimsoll.rules.wording import SEVERITIES
 
 
 @dataclass(frozen=True, slots=True)

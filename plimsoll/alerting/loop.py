@@ -24,8 +24,7 @@ from plimsoll.model.log import Times
 from plimsoll.model.points import Points
 from plimsoll.model.series import HostKey, host_key
 from plimsoll.model.times import SECOND, duration_text, iso
-from plimsoll.rules.grid import EVERY
-from plimsoll.rules.states import State
+from plimsoll.rules.states import EVERY, State
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import SampleReader
 

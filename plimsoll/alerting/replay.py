@@ -17,9 +17,8 @@ from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.crossings import worst_of
 from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.grid import EVERY
 from plimsoll.rules.origins import series_of
-from plimsoll.rules.states import State, Truth, run
+from plimsoll.rules.states import EVERY, State, Truth, run
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.rules.tracks import Conditions
 from plimsoll.store.protocol import SampleReader

@@ -13,9 +13,9 @@ from plimsoll.collect.sources import disks, file_systems, system, windows
 from plimsoll.collect.sources.reading import Group, NoAnswer, Reading
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
-from plimsoll.rules.grid import EVERY
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.states import EVERY
 
 _SAID_S = 30.0
 

@@ -17,8 +17,7 @@ from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.field_types import Fact, Severity
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.severity import gravity
-from plimsoll.rules.wording import limit_text
+from plimsoll.rules.wording import gravity, limit_text
 
 
 @dataclass(frozen=True, slots=True)

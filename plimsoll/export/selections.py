@@ -12,9 +12,9 @@ from typing import Literal
 
 from plimsoll.model import names
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
-from plimsoll.rules.fields import OPERATORS
 from plimsoll.rules.schema.field_types import EACH, Operation
 from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform, Weight
+from plimsoll.rules.window import OPERATORS
 from plimsoll.store.influx.quoting import identifier, literal, regex, string, whole
 
 Agent = Literal["windows", "telegraf", "sysstat"]

@@ -20,7 +20,7 @@ from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.settings import QuietHours
 from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.severity import SEVERITIES
+from plimsoll.rules.wording import SEVERITIES
 
 _OF_NO_HOST = ("all-silent", "plimsoll")
 

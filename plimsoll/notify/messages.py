@@ -28,7 +28,7 @@ from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone, duration_text, iso
 from plimsoll.notify.grouping import ENDED, MOST_AN_HOUR, PACE, Group, Item
 from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.severity import SEVERITIES
+from plimsoll.rules.wording import SEVERITIES
 
 State: TypeAlias = Literal["firing", "resolved"]
 

@@ -35,7 +35,7 @@ from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of, subject_title
 from plimsoll.review.verdict import group_sentence
 from plimsoll.rules.crossings import Crossing
-from plimsoll.rules.severity import SEVERITIES
+from plimsoll.rules.wording import SEVERITIES
 
 SCHEMA = "plimsoll.review/1"
 _MOST_SPANS = 100  # of brief crossings, for each finding

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from plimsoll.model.remark import counted
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent
-from plimsoll.rules.fields import OPERATORS
 from plimsoll.rules.host_filter import hosts_text
 from plimsoll.rules.schema.pack import OFTEN, Condition, Pack, Rule
 from plimsoll.rules.schema.signal import Derivation, Fields, Signal, Source, Transform
 from plimsoll.rules.schema.units import unit_of
+from plimsoll.rules.window import OPERATORS
 from plimsoll.rules.wording import counted_by, crossed_text, healthy_text, limit_text
 
 _CODE = re.compile(r"`([^`]*)`")

@@ -25,7 +25,7 @@ from plimsoll.review.findings import Finding, Outcome, nearness
 from plimsoll.review.groups import Group
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import crossed_clause, in_phase, place, worst_crossed, worst_shown, worst_text
-from plimsoll.rules.severity import COLOURS, MARKS
+from plimsoll.rules.wording import COLOURS, MARKS
 
 UNJUDGED = (
     (Outcome.NO_DATA, "No data"),

@@ -13,9 +13,8 @@ from plimsoll.review.findings import JUDGED, Doubt, Finding, Outcome
 from plimsoll.review.recording.impossible import BadCounter
 from plimsoll.review.sentences import breach_sentence, limit_of, subject_title, worst_text
 from plimsoll.rules.crossings import Found, gaps_crossed
-from plimsoll.rules.grid import EVERY
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.states import Truth
+from plimsoll.rules.states import EVERY, Truth
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.tracks import Track
 from plimsoll.rules.wording import exactly

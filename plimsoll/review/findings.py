@@ -26,10 +26,10 @@ from plimsoll.rules.crossings import (
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.severity import SEVERITIES
 from plimsoll.rules.states import Truth
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.tracks import Track
+from plimsoll.rules.wording import SEVERITIES
 
 
 class Outcome(StrEnum):

@@ -8,7 +8,7 @@ from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.severity import SEVERITIES
+from plimsoll.rules.wording import SEVERITIES
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,13 @@ from plimsoll.review.signal_samples import signal_samples
 from plimsoll.review.superseded import supersede, without_stand_ins
 from plimsoll.rules.crossings import any_fired, longest_stretch, share_of_time, time_crossed
 from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.fields import transformed
-from plimsoll.rules.grid import grid
 from plimsoll.rules.host_filter import fitted, hosts_text
 from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as
 from plimsoll.rules.schema.pack import Pack, Rule
-from plimsoll.rules.states import State
+from plimsoll.rules.states import State, grid
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 from plimsoll.rules.tracks import Track
+from plimsoll.rules.window import transformed
 
 
 def judge(

@@ -9,7 +9,6 @@ from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.fields import combined_rates, combined_samples, transformed
 from plimsoll.rules.origins import (
     DerivedOrigin,
     FactOrigin,
@@ -21,6 +20,7 @@ from plimsoll.rules.origins import (
 )
 from plimsoll.rules.request_means import FlatPairs, requests_per_second
 from plimsoll.rules.signal_values import combined, total
+from plimsoll.rules.window import combined_rates, combined_samples, transformed
 
 
 def signal_samples(

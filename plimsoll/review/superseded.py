@@ -7,9 +7,8 @@ from functools import partial
 from plimsoll.model.remark import listed
 from plimsoll.model.series import host_key
 from plimsoll.review.findings import JUDGED, Finding, Outcome
-from plimsoll.rules.host_filter import is_for_such, says_nothing
+from plimsoll.rules.host_filter import JudgedSubjects, is_for_such, says_nothing
 from plimsoll.rules.schema.field_types import Fact
-from plimsoll.rules.stand_ins import JudgedSubjects
 from plimsoll.rules.subjects import Subject
 
 _UNJUDGED = (Outcome.OFF, Outcome.DOES_NOT_APPLY)

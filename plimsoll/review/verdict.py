@@ -23,7 +23,7 @@ from plimsoll.review.sentences import (
     subject_title,
     worst_text,
 )
-from plimsoll.rules.grid import EVERY
+from plimsoll.rules.states import EVERY
 from plimsoll.rules.wording import exactly
 
 

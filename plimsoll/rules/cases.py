@@ -12,13 +12,12 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import duration_text
 from plimsoll.rules.crossings import crossings, worst_value
 from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.grid import grid
 from plimsoll.rules.host_filter import applies, hosts_text
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.schema.pack import Case, Rule
 from plimsoll.rules.schema.signal import Signal, Source
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import Truth
+from plimsoll.rules.states import Truth, grid
 from plimsoll.rules.subjects import Subject, is_total
 from plimsoll.rules.tracks import Track
 

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
-from plimsoll.rules.grid import EVERY
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.rules.states import State, Truth
+from plimsoll.rules.states import EVERY, State, Truth
 from plimsoll.rules.tracks import NOT_JUDGED, Track, spans_of
 
 

@@ -17,8 +17,8 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
 from plimsoll.rules.origins import Origin, Origins, WeightedOrigin, facts_of, origin_for, series_of
-from plimsoll.rules.possible import possible
 from plimsoll.rules.request_means import is_idle
+from plimsoll.rules.schema.field_types import Reduce
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
@@ -27,6 +27,24 @@ from plimsoll.rules.states import State, Truth, Truths, run_rows
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.tracks import Conditions, Limits, Matrix, Track, spans_of, together_of, truths_of
 from plimsoll.rules.window import Together
+
+BELOW_ZERO = -1.0  # values nearer to zero may be rounding errors
+
+
+_SMALL = {"s": 1e-5, "ms": 0.01, "ratio": 0.01}  # units of which 1 is much; recorders round times to 0.01 ms
+
+
+_ABOVE = 1.1  # and so may values that are not further above the highest
+
+
+_NEVER_BELOW_ZERO = frozenset((
+    "%", "ratio", "/s", "s", "ms", "ms/s", "bytes", "MB", "bytes/s",
+    "connections", "failures", "machines", "messages", "packets", "processes", "requests", "sessions", "tasks",
+    "threads",
+))  # fmt: skip
+
+
+_OF_SAMPLES: tuple[Reduce, ...] = ("mean", "min", "max", "last", "median")
 
 
 class Constants:
@@ -322,3 +340,21 @@ def _forward(values: Values) -> Values:
     """The values; instead of NaN the last one before it, if there is one."""
     columns = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
     return np.take_along_axis(values, np.maximum.accumulate(columns, axis=1), axis=1)
+
+
+def _limits(signal: Signal) -> tuple[float, float]:
+    """The values that a signal cannot reach: the highest below zero, and one above which it cannot be."""
+    above_zero = not signal.negative and signal.unit in _NEVER_BELOW_ZERO
+    low = -_SMALL.get(signal.unit, -BELOW_ZERO) if above_zero else -np.inf
+    return low, np.inf if signal.highest is None else _ABOVE * signal.highest
+
+
+def possible(values: Values, signal: Signal, how: Reduce) -> NDArray[np.bool_]:
+    """Which reduced values of a signal can be; True for NaN."""
+    return ~impossible(values, signal) if how in _OF_SAMPLES else np.ones(values.shape, dtype=bool)
+
+
+def impossible(values: Values, signal: Signal) -> NDArray[np.bool_]:
+    """Which samples a signal cannot have; False for NaN."""
+    low, high = _limits(signal)
+    return (values <= low) | (values > high)

@@ -2,7 +2,7 @@
 
 import hashlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,12 +12,36 @@ import pydantic
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.kept import cache_folder, kept, state_of
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import Document, Mistakes, Place, read, validate
-from plimsoll.rules.schema.checks import UniqueNames, check_rule, check_signals
-from plimsoll.rules.schema.pack import Pack, Rule
+from plimsoll.rules.schema.pack import Condition, Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Signals
 from plimsoll.rules.schema.units import convert_limits
+
+_INSTEAD = {
+    "pack": f"give this one another name, or judge by one of the two with {Parameter.ONLY}",
+    "rule": f"give this one another id, or judge by one of the two with {Parameter.ONLY}",
+    "signal": "use that one, or choose another name",
+}
+
+
+class UniqueNames:
+    """Checks that each name of one kind is used once; `places` says where each is defined."""
+
+    def __init__(self, kind: str, places: Mapping[str, str] | None = None) -> None:
+        self._kind = kind
+        self.places = dict(places or {})
+
+    def mistakes(self, document: Document, place: Place, name: str) -> Iterator[str]:
+        """A message if the name was used before."""
+        if name in self.places:
+            first = self.places[name]
+            text = f"{first} has a {self._kind} of that {'id' if self._kind == 'rule' else 'name'} already"
+            elsewhere = not first.startswith(f"{document.file}:")
+            yield document.mistake(place, f"{text}; {_INSTEAD[self._kind]}" if elsewhere else text)
+        self.places.setdefault(name, document.where(place))
+
 
 YAML = (".yaml", ".yml")
 _HERE = Path(__file__).parent
@@ -211,3 +235,57 @@ def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]
             f"choose from {', '.join(ours)}, or give the path of a .yaml file"
         )
     return name, user_files.read(Path(name), f"; give the path of a pack{_HOW}")
+
+
+def check_signals(document: Document, own: Mapping[str, Signal], known: Mapping[str, Signal]) -> Iterator[str]:
+    """Mistakes in the derived signals of a file: unknown operands and circles."""
+    for name, signal in own.items():
+        if signal.weight and (signal.weight.rate not in known or known[signal.weight.rate].weight):
+            place = ("signals", name, "weight", "rate")
+            rate = signal.weight.rate
+            yield document.mistake(
+                place, f"{rate} is a time per request itself" if rate in known else _unknown(rate, known)
+            )
+        operands = signal.derived.operands if signal.derived else ()
+        place = ("signals", name, "derived")
+        unknown = [operand for operand in operands if operand not in known]
+        for operand in unknown:
+            yield document.mistake(place, _unknown(operand, known))
+        if not unknown and name in _below(operands, known):
+            yield document.mistake(place, "it is derived from itself")
+
+
+def check_rule(document: Document, place: Place, rule: Rule, known: Mapping[str, Signal]) -> list[str]:
+    """Mistakes in a rule's use of signals: unknown names, and conditions with instances for a rule without them."""
+    named: list[tuple[Place, str]] = [((*place, "signal"), rule.signal)]
+    conditions: list[tuple[Place, Condition]] = []
+    for field, extra in (("and", rule.and_), ("when_phase_unknown", rule.when_phase_unknown)):
+        conditions += [((*place, field, at, "signal"), condition) for at, condition in enumerate(extra)]
+    named += [(where, condition.signal) for where, condition in conditions]
+    named += [((*place, "look_at", at), name) for at, name in enumerate(rule.look_at)]
+    mistakes = [document.mistake(where, _unknown(name, known)) for where, name in named if name not in known]
+    if mistakes:
+        return mistakes
+    return [
+        document.mistake(where, f"{condition.signal} has instances and {rule.signal} has none: which one is meant?")
+        for where, condition in conditions
+        if known[condition.signal].instances == "each" and known[rule.signal].instances == "none"
+    ]
+
+
+def _below(operands: Iterable[str], known: Mapping[str, Signal]) -> set[str]:
+    """The operands, and all signals that these are computed from."""
+    found: set[str] = set()
+    left = list(operands)
+    while left:
+        name = left.pop()
+        signal = known.get(name)
+        if name not in found and signal:
+            left += signal.derived.operands if signal.derived else ()
+        found.add(name)
+    return found
+
+
+def _unknown(name: str, known: Mapping[str, Signal]) -> str:
+    near = suggest(name, list(known)) or "; a pack may define its own under signals:"
+    return f'signal "{name}" is not known{near}'

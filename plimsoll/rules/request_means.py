@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
-from plimsoll.rules.fields import Pairs, apply_operation, transformed
 from plimsoll.rules.schema.field_types import Operation, Reduce
 from plimsoll.rules.schema.signal import Transform
-from plimsoll.rules.window import reduce_spans
+from plimsoll.rules.window import Pairs, apply_operation, reduce_spans, transformed
 
 OCCUPIED = 0.5  # requests outstanding on average from which few requests are slow ones, and no idleness; ours
 

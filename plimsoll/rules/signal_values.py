@@ -12,7 +12,6 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import Stretch, within
 from plimsoll.model.series import Series
-from plimsoll.rules.fields import Pairs, combined, combined_rates, combined_samples, total, transformed
 from plimsoll.rules.origins import (
     DerivedOrigin,
     FactOrigin,
@@ -29,7 +28,18 @@ from plimsoll.rules.schema.field_types import Fact, Operation, Reduce
 from plimsoll.rules.schema.pack import Condition
 from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.window import Apart, Bounds, Together, reduce_rows
+from plimsoll.rules.window import (
+    Apart,
+    Bounds,
+    Pairs,
+    Together,
+    combined,
+    combined_rates,
+    combined_samples,
+    reduce_rows,
+    total,
+    transformed,
+)
 
 _MOST_SAMPLES = 4_000_000  # that are computed at once; more need memory and are no faster
 _MOST_CACHED = 4_000_000  # values of conditions, for other rules with the same condition

@@ -1,10 +1,19 @@
 """The wording of limits in reviews, reports, rule pages, dashboards and alerts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from plimsoll.model.value_text import exact, exactly
-from plimsoll.rules.schema.field_types import Fact, Reduce
+from plimsoll.rules.schema.field_types import Fact, Reduce, Severity
 from plimsoll.rules.schema.healthy import Healthy
+
+SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")  # the gravest first
+
+
+MARKS: Mapping[str, str] = {"critical": "◆", "warning": "▲", "info": "○"}
+
+
+COLOURS: Mapping[str, str] = {"critical": "red", "warning": "yellow", "info": "cyan"}  # on a terminal
+
 
 _MB = 1024**2
 # One of what a fact counts, and several.
@@ -71,3 +80,8 @@ def counted_by(fact: Fact, number: float = 2) -> str:
 def fact_text(fact: Fact, number: float) -> str:
     """So much of a fact: `2 processors`, `4,096 MB of memory`, `1,000,000,000 bit/s`."""
     return f"{number:,.12g} {_UNITS.get(fact) or counted_by(fact, number)}"
+
+
+def gravity(severity: str) -> int:
+    """How grave a severity is: 0 for info, and more for what is graver."""
+    return len(SEVERITIES) - 1 - [*SEVERITIES].index(severity)

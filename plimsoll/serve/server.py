@@ -25,7 +25,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.write_queue import WriteQueue
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.severity import SEVERITIES
+from plimsoll.rules.wording import SEVERITIES
 from plimsoll.serve.access import Access
 from plimsoll.serve.guard import Guard, SecurityHeaders
 from plimsoll.serve.limits import Limits

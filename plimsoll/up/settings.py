@@ -34,7 +34,7 @@ from plimsoll.notify.settings import (
 )
 from plimsoll.receive.exporters.scrape import Target
 from plimsoll.receive.line_protocol.series_names import Bounds
-from plimsoll.rules.grid import EVERY
+from plimsoll.rules.states import EVERY
 from plimsoll.store.duck.store import DAYS as DAYS_KEPT
 from plimsoll.store.duck.store import RAW_DAYS, SIZE_LIMIT
 from plimsoll.store.victoriametrics.address import names_victoriametrics

@@ -34,8 +34,8 @@ from plimsoll.notify.test_message import TargetTester
 from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
-from plimsoll.rules.grid import EVERY
+from plimsoll.receive.writing import Busy, NotWritten
+from plimsoll.rules.states import EVERY
 from plimsoll.serve.access import Access, TrustedProxy
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.limits import Limits

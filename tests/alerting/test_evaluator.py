@@ -14,12 +14,11 @@ from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.grid import EVERY, grid
 from plimsoll.rules.load import Catalogue, load
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, Truth
+from plimsoll.rules.states import EVERY, State, Truth, grid
 from plimsoll.rules.subjects import Subject
 from tests.alerting.in_memory import InMemory
 from tests.rules.test_vectors import CASES, judged, rule_of, signals_of

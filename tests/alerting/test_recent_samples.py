@@ -9,7 +9,7 @@ from plimsoll.alerting.recent_samples import RecentSamples
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.grid import EVERY
+from plimsoll.rules.states import EVERY
 from plimsoll.rules.window import Apart, Bounds
 from plimsoll.store.store import Store
 

@@ -10,7 +10,7 @@ import pytest
 
 from plimsoll.dashboards.areas import PanelSpec, load_areas
 from plimsoll.dashboards.limits import Limits, drawn
-from plimsoll.export.grafana.look import load_look
+from plimsoll.export.grafana.dashboards.parts import load_look
 from plimsoll.rules.load import load_signals
 
 Report = Mapping[str, Any]

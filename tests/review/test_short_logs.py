@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.model.times import SECOND
 from plimsoll.review import judging
-from plimsoll.rules.grid import grid
+from plimsoll.rules.states import grid
 
 CPU = r"Processor(_Total)\% Processor Time"
 MEMORY = r"Memory\Available Bytes"

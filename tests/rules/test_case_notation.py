@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.rules.schema.case_notation import parse
+from plimsoll.rules.schema.field_types import parse
 
 
 @pytest.mark.parametrize(

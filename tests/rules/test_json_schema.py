@@ -7,7 +7,7 @@ import yaml
 from jsonschema import Draft7Validator
 
 from plimsoll.model.shipped_tables import shipped_files
-from plimsoll.rules.schema.json_schema import PACK, SIGNALS, shipped
+from plimsoll.rules.schema.document import PACK, SIGNALS, shipped
 
 FOLDERS = {"packs": PACK, "signals": SIGNALS}
 FILES = [

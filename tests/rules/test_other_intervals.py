@@ -7,10 +7,10 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.crossings import crossings
 from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.grid import grid
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.states import grid
 
 SIGNALS = {
     "cpu.total": Signal.model_validate(

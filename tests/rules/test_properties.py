@@ -14,11 +14,10 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.rules.crossings import crossings
 from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.grid import grid
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, Status, Truth, run, settled, step
+from plimsoll.rules.states import State, Status, Truth, grid, run, settled, step
 
 SERIES = Series("h", "m", (), "x")
 SIGNALS = {

@@ -7,11 +7,10 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.grid import grid
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State
+from plimsoll.rules.states import State, grid
 
 SIGNALS = {
     "disk.queue": Signal.model_validate(

@@ -7,13 +7,12 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.grid import grid
 from plimsoll.rules.instances import Instances
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.origins import origin_for
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State
+from plimsoll.rules.states import State, grid
 from plimsoll.rules.subjects import Subject
 
 SIGNALS = load_signals()

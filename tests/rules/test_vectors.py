@@ -13,11 +13,10 @@ from plimsoll.model.times import SECOND
 from plimsoll.review.judging import outcome_of
 from plimsoll.rules.crossings import share_of_time, time_crossed
 from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.grid import grid
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, Truth
+from plimsoll.rules.states import State, Truth, grid
 from plimsoll.rules.subjects import Subject
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.json").read_text())["cases"]

@@ -31,7 +31,7 @@ from plimsoll.notify import alerts_document, test_message
 from plimsoll.notify.delivery import senders
 from plimsoll.notify.notification_log import notifications, states
 from plimsoll.notify.redaction import redacted
-from plimsoll.rules.severity import COLOURS, MARKS
+from plimsoll.rules.wording import COLOURS, MARKS
 from plimsoll.up import settings as up_settings
 
 _DAY = 86_400 * SECOND

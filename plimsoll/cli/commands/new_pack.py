@@ -16,7 +16,7 @@ from plimsoll.model.remark import counted
 from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.rules.load import YAML, load_packs
 from plimsoll.rules.pack_from_log import chosen, pack_text
-from plimsoll.rules.schema import json_schema
+from plimsoll.rules.schema import document
 
 # The first line of the template names this file.
 SCHEMA = "plimsoll-pack.schema.json"
@@ -47,11 +47,11 @@ def new_pack(
     if path.suffix not in YAML:
         raise Unusable(f"{path}: a pack is a .yaml file; write it like {path.stem or 'mine'}.yaml")
     beside = path.parent / SCHEMA
-    schema = json_schema.shipped(json_schema.PACK)
+    schema = document.shipped(document.PACK)
     try:
         if path.exists():
             raise Unusable(f"{path}: exists already, and is not written over; name another file")
-        ours = not beside.exists() or json_schema.TITLES[json_schema.PACK] in beside.read_text(
+        ours = not beside.exists() or document.TITLES[document.PACK] in beside.read_text(
             encoding="utf-8", errors="replace"
         )
     except OSError as error:

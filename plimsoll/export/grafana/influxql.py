@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 
 from plimsoll.dashboards.areas import Function
 from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant
-from plimsoll.rules.fields import OPERATORS
 from plimsoll.rules.schema.field_types import Reduce
 from plimsoll.rules.schema.signal import Fields, Transform
+from plimsoll.rules.window import OPERATORS
 from plimsoll.store.influx.quoting import identifier, literal, number, whole
 
 TIME = "$timeFilter"
@@ -226,7 +226,7 @@ _DIVIDED = f'{TIME} AND "divisor" > 0'  # a division by 0 gives 0 in InfluxDB
 def _points(selection: Selection, conditions: str) -> Parts:
     """Return the field to reduce, and its source: the measurement or a subquery, with the conditions.
 
-    Rates are computed over pairs of neighbouring samples within the range, as in plimsoll/rules/fields.py.
+    Rates are computed over pairs of neighbouring samples within the range, as in plimsoll/rules/window.py.
     """
     fields = selection.source.field
     source, group = f"{identifier(selection.measurement)} WHERE {conditions}", _group(selection.group)

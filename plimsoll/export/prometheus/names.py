@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.export.prometheus.selectors import PLAIN_NAME, duration, number, text
+from plimsoll.export.prometheus.values import PLAIN_NAME, duration, number, text
 from plimsoll.export.selections import OBJECT, POLLED
 from plimsoll.model.perfmon import SQL_NAMED
 from plimsoll.model.times import SECOND

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from plimsoll.export.annotations import annotations, value_template
-from plimsoll.export.prometheus.selectors import duration, host_matcher, number, text
-from plimsoll.export.prometheus.values import by, signal_value
+from plimsoll.export.prometheus.values import by, duration, host_matcher, number, signal_value, text
 from plimsoll.export.rule_sources import (
     BoundCondition,
     Inexpressible,

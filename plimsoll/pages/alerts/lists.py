@@ -20,8 +20,7 @@ from plimsoll.notify.test_message import TestedTarget
 from plimsoll.pages.shared.alert_rows import incident_rows, rows
 from plimsoll.pages.shared.time_range import TimeRange
 from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.severity import SEVERITIES
-from plimsoll.rules.wording import should_text
+from plimsoll.rules.wording import SEVERITIES, should_text
 from plimsoll.up.watched import Watched
 
 T = TypeVar("T")

@@ -26,8 +26,7 @@ from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import TimeRange
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.severity import SEVERITIES, gravity
-from plimsoll.rules.wording import limit_text
+from plimsoll.rules.wording import SEVERITIES, gravity, limit_text
 from plimsoll.up.watched import Watched
 
 _MOST_MORE = 500  # names of lines that are not drawn

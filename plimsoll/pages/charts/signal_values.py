@@ -10,8 +10,8 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import pauses
 from plimsoll.model.times import SECOND
 from plimsoll.review.signal_samples import signal_samples
-from plimsoll.rules.fields import transformed
 from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as, series_of
+from plimsoll.rules.window import transformed
 from plimsoll.store.m4 import Drawn, bucket_width, m4
 from plimsoll.store.protocol import SampleReader
 

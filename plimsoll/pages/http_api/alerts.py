@@ -34,7 +34,7 @@ from plimsoll.pages.http_api.parameters import (
 )
 from plimsoll.pages.shared.numbers import ID
 from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.severity import SEVERITIES
+from plimsoll.rules.wording import SEVERITIES
 from plimsoll.up.watched import Watched
 
 router = new_router()

@@ -18,8 +18,7 @@ from plimsoll.pages.http_api.operation import new_router
 from plimsoll.pages.http_api.parameters import ApiError, Instant, Page, PageQuery, WatchedDependency
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.severity import SEVERITIES
-from plimsoll.rules.wording import limit_text
+from plimsoll.rules.wording import SEVERITIES, limit_text
 
 LimitState = Literal["ok", "pending", "firing", "no_data", "not_judged"]
 _STATES: Sequence[LimitState] = ("ok", "pending", "firing", "no_data", "not_judged")

@@ -11,8 +11,8 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.pages.charts.hosts_in_range import SignalSource
 from plimsoll.pages.charts.signal_values import compute_signals
-from plimsoll.rules.fields import transformed
 from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as, series_of
+from plimsoll.rules.window import transformed
 from plimsoll.store.protocol import Buckets, SampleReader
 
 # Our own: what is sent to one who asks, and what is read to compute it, must fit in memory beside the judging.

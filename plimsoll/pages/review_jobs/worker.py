@@ -51,7 +51,7 @@ from plimsoll.review.review_logs import review_logs
 from plimsoll.review.sentences import breach_sentence
 from plimsoll.review.verdict import Verdict
 from plimsoll.rules.load import Catalogue
-from plimsoll.rules.severity import SEVERITIES
+from plimsoll.rules.wording import SEVERITIES
 from plimsoll.serve.credentials import owner_token
 from plimsoll.store.remote import remote_store
 from plimsoll.store.store import Store

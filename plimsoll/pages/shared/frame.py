@@ -19,7 +19,7 @@ from plimsoll.model.value_text import quantity
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.report.html.templates import environment
-from plimsoll.rules.severity import MARKS
+from plimsoll.rules.wording import MARKS
 from plimsoll.serve.principals import person_of
 
 NAVIGATION = (

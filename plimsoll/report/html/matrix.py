@@ -7,7 +7,7 @@ from plimsoll.model.series import host_key
 from plimsoll.report.html.crossed import anchor
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
-from plimsoll.rules.severity import MARKS, SEVERITIES
+from plimsoll.rules.wording import MARKS, SEVERITIES
 
 _FEWEST_HOSTS = 4
 _MOST_HOSTS = 300

@@ -21,7 +21,7 @@ from plimsoll.model.errors import printable_lines
 from plimsoll.model.times import Zone
 from plimsoll.report.html.templates import environment
 from plimsoll.report.render.curve import Drawing
-from plimsoll.rules.severity import MARKS
+from plimsoll.rules.wording import MARKS
 
 _STYLES = {"review": (), "comparison": ("page/compare.css",), "capacity": ("page/capacity.css",)}
 _UTC = Zone.parse("UTC")

@@ -20,7 +20,7 @@ from plimsoll.model.document import (
 )
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.styled import Line, Part, cells
-from plimsoll.rules.severity import COLOURS, MARKS
+from plimsoll.rules.wording import COLOURS, MARKS
 
 _MOST_SENTENCES = 5
 _VERDICTS = {"critical": "bold red", "warning": "bold yellow", "unknown": "bold yellow"}

@@ -18,7 +18,7 @@ from plimsoll.model.run import Phase
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.review.phases.load import Load
-from plimsoll.rules.grid import EVERY
+from plimsoll.rules.states import EVERY
 
 STEADY, RAMP_UP = "steady", "ramp-up"
 _MOST_TRIED = 4  # load signals; the first that tells is believed

@@ -13,9 +13,9 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import quantity
 from plimsoll.review.findings import Doubt, Finding
 from plimsoll.review.sentences import subject_title
-from plimsoll.rules.grid import EVERY
-from plimsoll.rules.possible import BELOW_ZERO, impossible
+from plimsoll.rules.evaluate import BELOW_ZERO, impossible
 from plimsoll.rules.schema.pack import Pack
+from plimsoll.rules.states import EVERY
 from plimsoll.rules.tracks import Track
 
 MOST_IMPOSSIBLE = 0.1  # the share of a counter's values from which the run is not known to be healthy

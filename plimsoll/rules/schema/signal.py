@@ -30,7 +30,7 @@ class Transform(Strict):
 
 
 class Fields(Strict):
-    """Several fields of one measurement, combined sample by sample (plimsoll/rules/fields.py)."""
+    """Several fields of one measurement, combined sample by sample (plimsoll/rules/window.py)."""
 
     sum: Annotated[tuple[str, ...], Field(min_length=2)] | None = Field(default=None, description="The sum of all.")
     difference: tuple[str, str] | None = Field(default=None, description="The first less the second.")

@@ -12,17 +12,17 @@ import pytest
 import urllib3
 
 from plimsoll.dashboards.areas import load_areas
+from plimsoll.export.grafana.dashboards.parts import load_look
 from plimsoll.export.grafana.dashboards.queries import computed_groups, constant_query, group_operands, layers
 from plimsoll.export.grafana.dashboards.runs import HOSTS_URL
-from plimsoll.export.grafana.look import load_look
 from plimsoll.export.selections import drawn, selections
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
-from plimsoll.rules.fields import combined_samples
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.subjects import subject_of
+from plimsoll.rules.window import combined_samples
 from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import Address, Server
 from tests.export.grafana.committed import dashboards

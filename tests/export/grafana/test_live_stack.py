@@ -13,10 +13,10 @@ import pytest
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.times import SECOND
-from plimsoll.rules.fields import combined_rates
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.origins import FieldsOrigin, recorded_as
 from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.window import combined_rates
 from plimsoll.store.influx import tokens
 from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import Address, Server

@@ -8,7 +8,7 @@ from plimsoll.dashboards import areas
 from plimsoll.dashboards.areas import PanelSpec, load_areas
 from plimsoll.dashboards.limits import Limits, title
 from plimsoll.export.grafana.dashboards.panels import cell_thresholds, panel_of, threshold_steps
-from plimsoll.export.grafana.look import load_look
+from plimsoll.export.grafana.dashboards.parts import load_look
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.healthy import Healthy

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from plimsoll.export.prometheus.export import notation
 from plimsoll.export.prometheus.rules import Options, alerting_rules
-from plimsoll.export.prometheus.unit_tests import notation
 from plimsoll.export.rule_sources import Refused
 from plimsoll.hosts.site import Site
 from plimsoll.model.times import SECOND

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.model.times import SECOND
-from plimsoll.rules.grid import EVERY
+from plimsoll.rules.states import EVERY
 from tests.conftest import built
 
 FOLDER = Path(__file__).parent

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from plimsoll.export.grafana.dashboards.parts import DATASOURCE_UID
 from plimsoll.export.grafana.influxql import JoinedWith, requests, span, window, worst_span, worst_window
-from plimsoll.export.grafana.look import DATASOURCE_UID
 from plimsoll.export.rule_sources import BoundCondition, Inexpressible
 from plimsoll.export.selections import Selection
 from plimsoll.model.times import SECOND

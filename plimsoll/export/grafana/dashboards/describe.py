@@ -14,8 +14,7 @@ from plimsoll.model.times import duration_text
 from plimsoll.rules.host_filter import is_note
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.pack import Condition, Rule
-from plimsoll.rules.severity import MARKS
-from plimsoll.rules.wording import limit_text
+from plimsoll.rules.wording import MARKS, limit_text
 
 _TIME_AND_VARIABLES = "${__url_time_range}&${__all_variables}"
 _REDUCES = {

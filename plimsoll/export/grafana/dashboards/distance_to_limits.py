@@ -15,6 +15,7 @@ from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
     LAST,
     Json,
+    load_look,
     organize,
     override,
     panel,
@@ -22,14 +23,13 @@ from plimsoll.export.grafana.dashboards.parts import (
     table_options,
 )
 from plimsoll.export.grafana.influxql import is_other_subject, is_subject
-from plimsoll.export.grafana.look import load_look
 from plimsoll.export.rule_sources import is_for_pack
 from plimsoll.export.selections import OBJECT, POLLED, Selection, variants
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.severity import MARKS
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.wording import MARKS
 from plimsoll.store.influx.quoting import number
 
 NOTHING = "No host recorded any of this in the range"

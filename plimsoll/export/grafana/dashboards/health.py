@@ -12,8 +12,10 @@ from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
     SHARED,
     Json,
+    Unit,
     grid,
     link,
+    load_look,
     organize,
     override,
     panel,
@@ -22,7 +24,6 @@ from plimsoll.export.grafana.dashboards.parts import (
     transformation,
 )
 from plimsoll.export.grafana.influxql import chosen
-from plimsoll.export.grafana.look import Unit, load_look
 from plimsoll.export.selections import variants
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_signals

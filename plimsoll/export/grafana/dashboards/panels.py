@@ -7,8 +7,17 @@ from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.homes import home_of
 from plimsoll.dashboards.limits import Limits, Scaled, drawn, in_view, scaled, title
 from plimsoll.export.grafana.dashboards import describe, queries
-from plimsoll.export.grafana.dashboards.parts import DATASOURCE, LAST, Json, last_values, organize, part, table_options
-from plimsoll.export.grafana.look import Unit, load_look
+from plimsoll.export.grafana.dashboards.parts import (
+    DATASOURCE,
+    LAST,
+    Json,
+    Unit,
+    last_values,
+    load_look,
+    organize,
+    part,
+    table_options,
+)
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule

@@ -6,8 +6,29 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
-from plimsoll.export.grafana.look import load_look
-from plimsoll.model.strict_yaml import read
+from plimsoll.model.strict_yaml import read, validate
+from plimsoll.rules.schema.field_types import Severity, Strict
+
+DATASOURCE_UID = "plimsoll-influxql"
+
+
+class Unit(Strict):
+    """How one unit of signals is shown in Grafana."""
+
+    unit: str
+    small: str | None = None
+    axis: str = ""
+    scale: float = 1.0
+
+
+class Look(Strict):
+    """look.yaml as a whole."""
+
+    units: dict[str, Unit]
+    severities: dict[Severity, str]
+    run: str
+    line: str
+
 
 Json: TypeAlias = dict[str, Any]
 
@@ -79,3 +100,9 @@ def _parts() -> Json:
     for severity, color in load_look().severities.items():
         text = text.replace(f"<{severity}>", color)
     return read("parts.yaml", text.encode()).data
+
+
+@cache
+def load_look() -> Look:
+    """Load look.yaml. Raises Mistakes if it is invalid."""
+    return validate(read("look.yaml", files("plimsoll.export.grafana").joinpath("look.yaml").read_bytes()), Look)

@@ -13,8 +13,8 @@ from plimsoll.dashboards.areas import Function, PanelSpec
 from plimsoll.export.grafana.dashboards.parts import DATASOURCE, Json, transformation
 from plimsoll.export.grafana.influxql import TIME, by_interval, by_tags, chosen, panel_parts, state
 from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, drawn
-from plimsoll.rules.fields import OPERATORS
 from plimsoll.rules.load import load_signals
+from plimsoll.rules.window import OPERATORS
 from plimsoll.store.influx.quoting import identifier
 
 DISK_VARIABLE = "{}_disk"  # the variable with which the reader chooses the disks that hold databases, or logs

@@ -11,13 +11,13 @@ from plimsoll.export.grafana.dashboards.parts import (
     Json,
     grid,
     link,
+    load_look,
     organize,
     override,
     panel,
     part,
     table_options,
 )
-from plimsoll.export.grafana.look import load_look
 from plimsoll.store.influx.quoting import identifier
 from plimsoll.store.influx.samples import RUN
 

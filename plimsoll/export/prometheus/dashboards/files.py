@@ -13,7 +13,7 @@ from plimsoll.export.grafana.dashboards.queries import ref_id
 from plimsoll.export.grafana.dashboards.runs import AREA as RUNS
 from plimsoll.export.prometheus.dashboards import variables
 from plimsoll.export.prometheus.dashboards.queries import PanelQuery, panel_query
-from plimsoll.export.prometheus.selectors import duration
+from plimsoll.export.prometheus.values import duration
 from plimsoll.export.rule_sources import Inexpressible, Refused
 from plimsoll.hosts.site import Site
 from plimsoll.model.times import SECOND

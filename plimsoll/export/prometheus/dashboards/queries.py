@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from plimsoll.dashboards.areas import Function, PanelSpec
 from plimsoll.export.grafana.dashboards.queries import DISK_VARIABLE
 from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
-from plimsoll.export.prometheus.selectors import number, selector
-from plimsoll.export.prometheus.values import FUNCTIONS, SWAPPED, by, combine
+from plimsoll.export.prometheus.values import FUNCTIONS, SWAPPED, by, combine, number, selector
 from plimsoll.export.rule_sources import Inexpressible
 from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, drawn
-from plimsoll.rules.fields import OPERATORS
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Fields, Transform
+from plimsoll.rules.window import OPERATORS
 
 HOST, INSTANCE = "host", "instance"
 

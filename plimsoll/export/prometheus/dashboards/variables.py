@@ -9,7 +9,7 @@ from plimsoll.export.grafana.dashboards.parts import Json, part
 from plimsoll.export.grafana.dashboards.queries import DISK_VARIABLE
 from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
 from plimsoll.export.prometheus.dashboards.queries import HOST, INSTANCE
-from plimsoll.export.prometheus.selectors import text
+from plimsoll.export.prometheus.values import text
 from plimsoll.export.selections import Selection
 from plimsoll.rules.exporters.schema import plain_name
 from plimsoll.store.influx.quoting import literal
