@@ -72,8 +72,8 @@ def _count(number: int, name: str, ranges: Sequence[Range], color: str) -> Json:
     made = _stat(name, number, _COUNT_WIDTH, calcs=["count"], fields="/^State$/")
     made["options"]["textMode"] = "value"
     mapping = {"type": "value", "options": {"0": {"text": "none", "color": "text"}}}
-    defaults = {"unit": "none", "noValue": "none", "mappings": [mapping]}
-    defaults["color"] = {"fixedColor": color, "mode": "fixed"}
+    shown = {"fixedColor": color, "mode": "fixed"}
+    defaults = {"unit": "none", "noValue": "none", "mappings": [mapping], "color": shown}
     return {
         **made,
         "description": "How many limits were crossed, counted by host and instance.",

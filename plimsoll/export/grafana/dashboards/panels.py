@@ -19,7 +19,6 @@ from plimsoll.export.grafana.dashboards.parts import (
     table_options,
 )
 from plimsoll.rules.load import load_signals
-from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.store.influx.quoting import number
 
@@ -110,7 +109,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
     for limit in limits:
         value = f"{limit.healthy.limit * unit.scale:.12g} * ${limit.fact}"
         targets.ask(queries.constant_query(spec.signal, value), limit_name(limit))
-    defaults = {
+    defaults: Json = {
         "unit": spec.unit or _unit_name(unit, rules),
         "noValue": NO_DATA,
         # Colour is for trouble: other palettes have the orange and red of the limits.
@@ -129,7 +128,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
         maxDataPoints=_POINTS_OF_EACH if signal.instances == "each" else _POINTS,
         fieldConfig={
             "defaults": defaults,
-            "overrides": [_limit_override(severity) for severity in dict.fromkeys(one.severity for one in limits)],
+            "overrides": [*map(_limit_override, dict.fromkeys(limit.severity for limit in limits))],
         },
     )
     made["options"]["legend"] = _legend(spec, floor=signal.worse == "lower")
