@@ -19,6 +19,7 @@ from plimsoll.export.grafana.dashboards.parts import (
     table_options,
 )
 from plimsoll.rules.load import load_signals
+from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.store.influx.quoting import number
 
