@@ -34,7 +34,7 @@ from plimsoll.notify.test_message import TargetTester
 from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.receive.writing import Busy, NotWritten
+from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
 from plimsoll.rules.states import EVERY
 from plimsoll.serve.access import Access, TrustedProxy
 from plimsoll.serve.credentials import Credentials

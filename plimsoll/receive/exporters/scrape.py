@@ -18,7 +18,7 @@ from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator, without_port
 from plimsoll.receive.line_protocol.parse import Parser, TooMany
-from plimsoll.receive.writing import Busy, NotWritten
+from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
 from plimsoll.rules.states import EVERY
 
 _SAMPLE = re.compile(
