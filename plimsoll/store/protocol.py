@@ -284,7 +284,10 @@ class Claims(Protocol):
 class RunStore(Protocol):
     """Runs with their samples, which are kept apart from live ones and from those of other runs."""
 
-    claims: Claims
+    @property
+    def claims(self) -> Claims:
+        """The claims of commands on runs."""
+        ...
 
     @property
     def name(self) -> str:

@@ -285,36 +285,6 @@ def test_the_oldest_days_are_dropped_while_the_file_is_too_large(opened):
     assert len(read(store, MEM)) == 10
 
 
-def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
-    monkeypatch.setattr(compaction, "_ROWS_A_FILE", 1500)
-    store, wrong = opened(raw_days=1, days=4), []
-    series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(20)]
-    which = np.repeat(np.arange(20, dtype=np.int32), 144)
-
-    def day(number):
-        times = np.tile(MONDAY + number * DAY + np.arange(144) * 600 * SECOND, 20)
-        return Points(series, which, times, np.ones(len(times)))
-
-    def look():
-        found = store.samples.read(series, *EVER)
-        (sums,) = store.samples.buckets(series[:1], *EVER, DAY)
-        last = int(sums.times[-1]) if len(sums.times) else MONDAY
-        days = [last - at * DAY for at in range(4)]
-        counts = {one for start in days for one in store.samples.counts(series, start, start + DAY - 1)}
-        if any(len(one.times) % 144 or set(one.values) - {1.0} for one in found) or counts - {0, 144}:
-            wrong.append(counts)
-
-    with repeatedly(look):
-        for number in range(6):
-            store.live.write_points(day(number))
-            tidy(store, MONDAY + (number + 1) * DAY)
-        tidy(store, MONDAY + 6 * DAY + 3600 * SECOND)
-    assert not wrong
-    assert set(tables(store)) == {"open"}
-    kinds = [*days(store).values()]
-    assert (len(kinds), kinds[0], kinds[-1]) == (4, {"minutes"}, {"values"})
-
-
 def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
     monkeypatch.setattr(hot_file, "_CHECKPOINT_BYTES", 300_000)
     monkeypatch.setattr(hot_file, "_COPY_BYTES", 1 << 17)

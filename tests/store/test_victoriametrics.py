@@ -1,7 +1,6 @@
 """The store in VictoriaMetrics: a real one. What it does as every other store is in test_contract.py."""
 
 import http.server
-import subprocess
 import threading
 import time
 from contextlib import contextmanager
@@ -9,7 +8,6 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import urllib3
-import yaml
 
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
@@ -21,7 +19,7 @@ from plimsoll.store.victoriametrics.address import Address
 from plimsoll.store.victoriametrics.names import Measurements, metric_name
 from plimsoll.store.victoriametrics.samples import VictoriaSamples
 from plimsoll.store.victoriametrics.server import Server
-from tests.conftest import VictoriaMetrics, built, free_port
+from tests.conftest import VictoriaMetrics
 from tests.store.test_contract import EVER, START, cpu, points
 
 HOUR = 3600 * SECOND
@@ -250,44 +248,3 @@ def test_an_answer_that_is_not_whole_is_none(answer, call, error, why):
         with pytest.raises(error, match=why):
             live.series(START - HOUR, START) if call == "series" else live.read([cpu()], *EVER)
         live.close()
-
-
-@contextmanager
-def vmauth(folder, victoriametrics, token):
-    """A vmauth that has the paths of a cluster's tenant 0, before a single VictoriaMetrics."""
-    routes = [
-        {"src_paths": [f"/{kind}/0/{path}/.*"], "url_prefix": victoriametrics, "drop_src_path_prefix_parts": 2}
-        for kind, path in (("insert", "influx"), ("select", "prometheus"))
-    ]
-    (folder / "auth.yml").write_text(yaml.dump({"users": [{"bearer_token": token, "url_map": routes}]}))
-    address = f"127.0.0.1:{free_port()}"
-    command = [built("vmauth"), f"-auth.config={folder / 'auth.yml'}", f"-httpListenAddr={address}"]
-    with (folder / "log").open("wb") as said, subprocess.Popen(command, stdout=said, stderr=said) as server:
-        try:
-            until = time.monotonic() + 300
-            while time.monotonic() < until:
-                try:
-                    urllib3.request("GET", f"http://{address}/health", retries=False, timeout=1)
-                    break
-                except urllib3.exceptions.HTTPError:
-                    time.sleep(0.05)
-            yield address
-        finally:
-            server.terminate()
-
-
-def test_the_paths_of_a_cluster_lead_through_vmauth_with_a_token(own_victoriametrics, tmp_path):
-    own_victoriametrics.forget()
-    with vmauth(tmp_path, own_victoriametrics.url, "s3cret") as address:
-        cluster = f"{address}/insert/0/influx,/select/0"
-        live = samples_of(cluster, token="s3cret")
-        live.write_points(wave([cpu()], 100))
-        own_victoriametrics.show()
-        assert live.series(START, START + HOUR).series == [cpu()]
-        assert len(live.read([cpu()], *EVER)[0].times) == 100
-        assert live.hosts(*EVER) == ["WEB1"]
-        live.close()
-        stranger = samples_of(cluster, token="wrong")
-        with pytest.raises(Unusable, match="it refuses the token in VICTORIAMETRICS_TOKEN"):
-            stranger.read([cpu()], *EVER)
-        stranger.close()

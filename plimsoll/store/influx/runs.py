@@ -57,7 +57,7 @@ class InfluxClaims:
         heard = {table.tags["holder"]: int(table.rows[-1][0]) for table in self._server.query(query)}
         claims: list[Claim] = []
         for table in written:
-            since, work, who = table.rows[0]
+            since, work, who = int(table.rows[0][0]), *table.rows[0][1:]
             run, holder = table.tags["run"], table.tags["holder"]
             claims.append(Claim(run, holder, Work(work), who, since, heard.get(holder, since), holder in heard))
         return claims
