@@ -51,29 +51,29 @@ class Lease:
         heard: dict[str, int] = {}
         until = time.monotonic() + _PATIENCE_S
         while True:
-            others = self._living(self._others(), force=force)
-            if not others:
+            living = self._living(self._others(), force=force)
+            if not living:
                 self._claims.claim(self._claim)
                 if not self._others():
                     self._beats.start()
                     return
                 self._claims.withdraw(self._claim.holder)
                 time.sleep(random.uniform(0.1, 1))
-            for other in others:
+            for other in living:
                 if not heard:
                     notify(f"{described(other)}: waiting until it has ended")
                 goes_on = other.heard > heard.setdefault(other.holder, other.heard)
                 if goes_on or time.monotonic() > until:
                     raise Unusable(f"{described(other)}: {_advice(self._claim)}")
-            if others:
+            if living:
                 time.sleep(_LOOKS_EVERY_S)
 
     def check(self) -> None:
         """Raise LeaseEnded if the claim was ended."""
         claims = self._claims.current(LIFE_S)
-        if any(one.holder == self._claim.holder for one in claims):
+        if any(claim.holder == self._claim.holder for claim in claims):
             return
-        now = next((f"; now {described(one)}" for one in claims if one.run == self._claim.run), "")
+        now = next((f"; now {described(claim)}" for claim in claims if claim.run == self._claim.run), "")
         raise LeaseEnded(
             f'run "{self._claim.run}": another command took it over while this one was {self._claim.work} it{now}'
         )

@@ -27,7 +27,7 @@ def dumps(run: StoredRun) -> bytes:
         "settings": run.settings,
         "whole": run.whole,
         "remarks": [asdict(remark) for remark in run.remarks],
-        "recordings": [_recording(one) for one in run.recordings],
+        "recordings": [_recording(recording) for recording in run.recordings],
     }
     return zlib.compress(json.dumps(document, separators=(",", ":")).encode())
 
@@ -43,25 +43,27 @@ def loads(document: bytes) -> StoredRun:
     phases = tuple(Phase(**phase) for phase in data["run"].pop("phases"))
     return StoredRun(
         Run(**data["run"], phases=phases),
-        tuple(_read_recording(one) for one in data["recordings"]),
+        tuple(_read_recording(datum) for datum in data["recordings"]),
         tuple(map(_remark, data["remarks"])),
         data["settings"],
         data.get("whole", False),  # missing in runs stored by earlier versions
     )
 
 
-def _recording(one: Recording) -> dict[str, Any]:
+def _recording(recording: Recording) -> dict[str, Any]:
     return {
-        "path": one.path,
-        "format": one.format,
-        "sha256": one.sha256,
-        "zone": _zone(one.zone),
-        "times": _packed(one.times),
-        "series": [[s.host, s.measurement, s.tags, s.field, s.path] for s in one.series],
-        "missing": _packed(np.concatenate([rows.astype(np.int64) for rows in one.missing] or [one.times[:0]])),
-        "missing_of": [len(rows) for rows in one.missing],
-        "remarks": [asdict(remark) for remark in one.remarks],
-        "unread": one.unread,
+        "path": recording.path,
+        "format": recording.format,
+        "sha256": recording.sha256,
+        "zone": _zone(recording.zone),
+        "times": _packed(recording.times),
+        "series": [[s.host, s.measurement, s.tags, s.field, s.path] for s in recording.series],
+        "missing": _packed(
+            np.concatenate([rows.astype(np.int64) for rows in recording.missing] or [recording.times[:0]])
+        ),
+        "missing_of": [len(rows) for rows in recording.missing],
+        "remarks": [asdict(remark) for remark in recording.remarks],
+        "unread": recording.unread,
     }
 
 

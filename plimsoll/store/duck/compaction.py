@@ -72,7 +72,7 @@ class Retention:
             if self._unfreed:
                 self._unfreed = not self._file.checkpoint()
             with self._file.reading() as cursor:
-                names = [one.name for one in list_files(cursor)]
+                names = [file.name for file in list_files(cursor)]
             self._file.days.check(names, _CHECKED_BYTES)
             return False
 
@@ -89,7 +89,7 @@ class Retention:
     def _drop(self, now: int) -> bool:
         """Drop the oldest day if it is too old, or if the file is too large."""
         with self._file.reading() as cursor:
-            days = [one.day for one in (*list_tables(cursor), *list_files(cursor)) if one.kind is not Kind.OPEN]
+            days = [table.day for table in (*list_tables(cursor), *list_files(cursor)) if table.kind is not Kind.OPEN]
         oldest = min(days, default=now // DAY)
         too_old = oldest < (now - self._keeping.days * DAY) // DAY
         if not too_old and not (oldest < now // DAY - 1 and self._too_large()):
@@ -97,7 +97,7 @@ class Retention:
         with self._file.writing() as cursor:
             for table in tables_of_day(cursor, oldest):
                 drop_table(cursor, table)
-            unlist_files(cursor, [one.name for one in list_files(cursor, oldest * DAY, oldest * DAY)])
+            unlist_files(cursor, [file.name for file in list_files(cursor, oldest * DAY, oldest * DAY)])
             cursor.execute("DELETE FROM held WHERE day = ?", [oldest])
         return True
 
@@ -115,7 +115,7 @@ class Retention:
         with self._file.writing() as cursor:
             day = f"{floor('time', DAY)} // {DAY}"
             for (number,) in cursor.execute(f"SELECT DISTINCT {day} FROM {table.name}").fetchall():
-                raw = [one for one in tables_of_day(cursor, number) if one.kind is Kind.RAW and not one.above]
+                raw = [table for table in tables_of_day(cursor, number) if table.kind is Kind.RAW and not table.above]
                 place = raw[0] if raw else add_table(cursor, Kind.RAW, number)
                 within = f"FROM {table.name} WHERE time >= {number * DAY} AND time < {(number + 1) * DAY}"
                 cursor.execute(f"INSERT INTO {place.name} {within} ORDER BY series, time")
@@ -142,7 +142,7 @@ class _Piece(NamedTuple):
     files: Sequence[DayFile]
 
 
-class _Made(NamedTuple):
+class _WrittenFile(NamedTuple):
     """A file that has no name yet, and what is in it."""
 
     partial: Path
@@ -164,13 +164,13 @@ class Compaction:
         It is done with a day when that is over by an hour. What comes later is left until the next day is over.
         """
         with self._file.reading() as cursor:
-            found = self._late(cursor, now) or self._old(cursor, now)
-        if found is None or not self._file.has_room:
+            piece = self._late(cursor, now) or self._old(cursor, now)
+        if piece is None or not self._file.has_room:
             return False
         try:
-            partial = self._file.days.partial(found.day)
+            partial = self._file.days.partial(piece.day)
             try:
-                self._listed(found, self._written(found, partial))
+                self._listed(piece, self._written(piece, partial))
             finally:
                 partial.unlink(missing_ok=True)
         except OSError as error:
@@ -182,11 +182,11 @@ class Compaction:
         today = (now - HOUR) // DAY
         if self._closed == today:
             return None
-        tables = [one for one in list_tables(cursor) if one.kind is not Kind.OPEN and one.day < today]
-        for day in sorted({one.day for one in tables}):
+        tables = [table for table in list_tables(cursor) if table.kind is not Kind.OPEN and table.day < today]
+        for day in sorted({table.day for table in tables}):
             files = list_files(cursor, day * DAY, day * DAY)
             if self._is_whole(files):
-                return self._next(cursor, now, day, [one for one in tables if one.day == day], files)
+                return self._next(cursor, now, day, [table for table in tables if table.day == day], files)
         self._closed = today
         return None
 
@@ -194,21 +194,21 @@ class Compaction:
         """The first series that lie in tables; if these have a file already, all that are in it."""
         rows = cursor.execute(f"SELECT min(series) FROM ({_union(tables, 'series')})").fetchone()
         first = _ALL if rows is None or rows[0] is None else int(rows[0])
-        is_thin = self._is_old(day, now) or any(one.kind is Kind.THIN for one in (*tables, *files))
+        is_thin = self._is_old(day, now) or any(table.kind is Kind.THIN for table in (*tables, *files))
         kind = Kind.THIN if is_thin else Kind.RAW
-        same = [one for one in files if one.first <= first <= one.last]
+        same = [file for file in files if file.first <= first <= file.last]
         if same:
             return _Piece(day, kind, same[0].first, same[0].last, tables, same)
-        before_next = min((one.first for one in files if one.first > first), default=_ALL + 1) - 1
+        before_next = min((file.first for file in files if file.first > first), default=_ALL + 1) - 1
         return _Piece(day, kind, first, min(before_next, _last(cursor, day, first, tables)), tables, [])
 
     def _old(self, cursor: Cursor, now: int) -> _Piece | None:
         """A file of samples as they came, of a day of which minutes are enough."""
         files = list_files(cursor)
-        for day in sorted({one.day for one in files if one.kind is Kind.RAW and self._is_old(one.day, now)}):
-            of_day = [one for one in files if one.day == day]
+        for day in sorted({file.day for file in files if file.kind is Kind.RAW and self._is_old(file.day, now)}):
+            of_day = [file for file in files if file.day == day]
             if self._is_whole(of_day):
-                file = next(one for one in of_day if one.kind is Kind.RAW)
+                file = next(file for file in of_day if file.kind is Kind.RAW)
                 return _Piece(day, Kind.THIN, file.first, file.last, [], [file])
         return None
 
@@ -217,9 +217,9 @@ class Compaction:
 
     def _is_whole(self, files: Sequence[DayFile]) -> bool:
         """Whether all can be read. Of a day that is damaged nothing is changed: somebody may mend it."""
-        return len(self._file.days.readable(one.name for one in files)) == len(files)
+        return len(self._file.days.readable(file.name for file in files)) == len(files)
 
-    def _written(self, piece: _Piece, partial: Path) -> _Made:
+    def _written(self, piece: _Piece, partial: Path) -> _WrittenFile:
         rows, within = self._rows(piece), f"series BETWEEN {piece.first} AND {piece.last}"
         with self._file.reading() as cursor:
             numbers = cursor.execute(f"SELECT DISTINCT series FROM ({rows}) WHERE {within}").fetchall()
@@ -231,56 +231,56 @@ class Compaction:
                 f"TO {quoted(str(partial))} ({_FORMAT})"
             ).fetchone() or (None, 0, 0, 0, {})
         series = columns['"series"'] if samples else {"min": 0, "max": 0}
-        return _Made(partial, samples, int(series["min"]), int(series["max"]))
+        return _WrittenFile(partial, samples, int(series["min"]), int(series["max"]))
 
     def _rows(self, piece: _Piece) -> str:
         """The query for what is to be in the file, of these series and of others."""
-        thin, raw = ([one for one in piece.files if one.kind is kind] for kind in (Kind.THIN, Kind.RAW))
-        late = _union([one for one in piece.tables if one.kind is Kind.RAW], "*")
+        thin, raw = ([file for file in piece.files if file.kind is kind] for kind in (Kind.THIN, Kind.RAW))
+        late = _union([table for table in piece.tables if table.kind is Kind.RAW], "*")
         values = [late] if late else []
         if raw:
             filed = f"SELECT series, time, value FROM {rows_of(self._file.days, raw)}"
             values.append(f"SELECT * FROM ({filed}) ANTI JOIN ({late}) USING (series, time)" if late else filed)
         if piece.kind is Kind.RAW:
             return " UNION ALL ".join(values)
-        known = [one.rows for one in piece.tables if one.kind is Kind.THIN]
-        known += [rows_of(self._file.days, thin)] if thin else []
-        minutes = " UNION ALL ".join(f"SELECT series, time, {_VALUES[Kind.THIN]} FROM {one}" for one in known)
+        minute_rows = [table.rows for table in piece.tables if table.kind is Kind.THIN]
+        minute_rows += [rows_of(self._file.days, thin)] if thin else []
+        minutes = " UNION ALL ".join(f"SELECT series, time, {_VALUES[Kind.THIN]} FROM {rows}" for rows in minute_rows)
         if not values:
             return minutes
         new = (
             f"SELECT series, {floor('time', MINUTE)} AS time, min(value) AS minimum, max(value) AS maximum, "
             f"avg(value) AS mean, count(*)::INTEGER AS amount FROM ({' UNION ALL '.join(values)}) GROUP BY ALL"
         )
-        return f"{minutes} UNION ALL FROM ({new}) ANTI JOIN ({minutes}) USING (series, time)" if known else new
+        return f"{minutes} UNION ALL FROM ({new}) ANTI JOIN ({minutes}) USING (series, time)" if minute_rows else new
 
     def _named(self, numbers: Sequence[int]) -> dict[str, object]:
         series = [self._index.series[number] for number in numbers]
         columns = {
-            "host": [one.host for one in series],
-            "measurement": [one.measurement for one in series],
-            "tags": [json.dumps(dict(one.tags), ensure_ascii=False) for one in series],
-            "field": [one.field for one in series],
+            "host": [s.host for s in series],
+            "measurement": [s.measurement for s in series],
+            "tags": [json.dumps(dict(s.tags), ensure_ascii=False) for s in series],
+            "field": [s.field for s in series],
         }
         texts = {name: np.array(column, dtype=object) for name, column in columns.items()}
         return {"series": np.array(numbers, np.int32), **texts}
 
-    def _listed(self, piece: _Piece, made: _Made) -> None:
+    def _listed(self, piece: _Piece, written: _WrittenFile) -> None:
         """List a file in place of what it was made from."""
-        new = self._placed(piece, made) if made.samples else None
+        new = self._placed(piece, written) if written.samples else None
         with self._file.writing() as cursor:
             if new:
                 add_file(cursor, new)
-            unlist_files(cursor, [one.name for one in piece.files])
+            unlist_files(cursor, [file.name for file in piece.files])
             _leave(cursor, piece)
 
-    def _placed(self, piece: _Piece, made: _Made) -> DayFile:
-        days, size = self._file.days, made.partial.stat().st_size
+    def _placed(self, piece: _Piece, written: _WrittenFile) -> DayFile:
+        days, size = self._file.days, written.partial.stat().st_size
         with self._file.writing() as cursor:
-            name = days.name(made.partial, piece.kind, next_number(cursor))
+            name = days.name(written.partial, piece.kind, next_number(cursor))
             unlist_files(cursor, [name])
-        days.publish(made.partial, name)
-        return DayFile(name, piece.kind, piece.day, made.first, made.last, made.samples, size)
+        days.publish(written.partial, name)
+        return DayFile(name, piece.kind, piece.day, written.first, written.last, written.samples, size)
 
 
 def _as_dictionary(cursor: Cursor, name: str) -> str:
@@ -290,7 +290,7 @@ def _as_dictionary(cursor: Cursor, name: str) -> str:
 
 
 def _union(tables: Sequence[HotTable], columns: str) -> str:
-    return " UNION ALL ".join(f"SELECT {columns} FROM {one.rows}" for one in tables)
+    return " UNION ALL ".join(f"SELECT {columns} FROM {table.rows}" for table in tables)
 
 
 def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> int:
@@ -300,18 +300,18 @@ def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> i
         "WHERE list_contains(?, table_name)",
         [day, [table.name for table in tables]],
     ).fetchone()
-    amount, series = (int(one or 0) for one in rows or (0, 0))
+    amount, series = (int(row or 0) for row in rows or (0, 0))
     step = max(1, series * _ROWS_A_FILE // max(1, amount))
-    found = cursor.execute(
+    last = cursor.execute(
         "SELECT series FROM held WHERE day = ? AND series >= ? ORDER BY series LIMIT 1 OFFSET ?", [day, first, step - 1]
     ).fetchone()
-    return found[0] if found else _ALL
+    return last[0] if last else _ALL
 
 
 def _leave(cursor: Cursor, piece: _Piece) -> None:
     """Save that the series of a piece were written; drop the tables in which no others are left."""
-    known = {one.name: one for one in tables_of_day(cursor, piece.day)}
-    for table in (known[one.name] for one in piece.tables):
+    tables = {table.name: table for table in tables_of_day(cursor, piece.day)}
+    for table in (tables[table.name] for table in piece.tables):
         left = cursor.execute(f"SELECT 1 FROM {table.name} WHERE series > {piece.last} LIMIT 1").fetchone()
         if left is None:
             drop_table(cursor, table)

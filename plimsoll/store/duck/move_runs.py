@@ -74,7 +74,7 @@ class _Recorded:
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range."""
-        numbers = [self._numbers.get(as_stored(asked).key, -1) for asked in series]
+        numbers = [self._numbers.get(as_stored(s).key, -1) for s in series]
         rows = self._cursor.execute(
             "SELECT series, time, value FROM recorded WHERE time BETWEEN ? AND ? ORDER BY series, time", [start, end]
         ).fetchnumpy()

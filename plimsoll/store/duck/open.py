@@ -176,12 +176,12 @@ def _check_content(path: Path) -> None:
 
 def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
     """Raise Unusable if the tables are not those that `schema` makes, and those that hold samples."""
-    for what, query in _FOREIGN.items():
+    for kind_of_object, query in _FOREIGN.items():
         if foreign := cursor.execute(query).fetchone():
-            raise _changed(path, f"it has {what} {foreign[0]!r}")
+            raise _changed(path, f"it has {kind_of_object} {foreign[0]!r}")
     expected, tables = _made_by(schema), dict(cursor.execute(_MADE).fetchall())
-    for name, made in expected.items():
-        if tables.get(name) != made:
+    for name, sql in expected.items():
+        if tables.get(name) != sql:
             raise _changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
     parts = cursor.execute("SELECT name, kind, count(*) FROM part GROUP BY ALL").fetchall()
     for name, kind, count in parts:
@@ -192,9 +192,9 @@ def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
             raise _changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
     if "file" in expected:
         _check_files(cursor, path)
-    more = tables.keys() - expected.keys() - {name for name, _, _ in parts}
-    if more:
-        raise _changed(path, f"it has the table {min(more)!r}")
+    extra = tables.keys() - expected.keys() - {name for name, _, _ in parts}
+    if extra:
+        raise _changed(path, f"it has the table {min(extra)!r}")
 
 
 def _check_files(cursor: Cursor, path: Path) -> None:
@@ -219,8 +219,8 @@ def _made_by(schema: str) -> Mapping[str, str]:
         return dict(empty.execute(_MADE).fetchall())
 
 
-def _changed(path: Path, what: str) -> Unusable:
-    return Unusable(f"{path}: is no store as Plimsoll leaves it: {what}; put a backup in its place, or name another")
+def _changed(path: Path, reason: str) -> Unusable:
+    return Unusable(f"{path}: is no store as Plimsoll leaves it: {reason}; put a backup in its place, or name another")
 
 
 def _connect(path: Path, *, read_only: bool = False) -> Cursor:

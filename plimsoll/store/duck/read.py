@@ -79,10 +79,10 @@ class Range(NamedTuple):
     def _filed(self, columns: Columns, tables: Sequence[HotTable]) -> Iterator[str]:
         """The queries for the samples in files, those of earlier days first."""
         files = list_files(self.cursor, self.start, self.end)
-        before = np.searchsorted(self.numbers, [one.first for one in files])
-        until = np.searchsorted(self.numbers, [one.last for one in files], side="right")
-        files = _readable(self.days, [one for one, has in zip(files, before < until, strict=True) if has])
-        thin, raw = ([one for one in files if one.kind is kind] for kind in (Kind.THIN, Kind.RAW))
+        before = np.searchsorted(self.numbers, [file.first for file in files])
+        until = np.searchsorted(self.numbers, [file.last for file in files], side="right")
+        files = _readable(self.days, [file for file, has in zip(files, before < until, strict=True) if has])
+        thin, raw = ([file for file in files if file.kind is kind] for kind in (Kind.THIN, Kind.RAW))
         if thin:
             rows = rows_of(self.days, thin, self.start, self.end)
             yield f"SELECT {columns.thin} FROM {rows} WHERE {self.named}"
@@ -113,9 +113,9 @@ def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Gene
         yield Range(cursor, file.days, np.sort(np.array(numbers, np.int32)), where, int(start), int(end))
 
 
-def samples(asked: Range) -> dict[int, Samples]:
+def samples(span: Range) -> dict[int, Samples]:
     """Read the samples of the series that have any, by number; the means of minutes where that is all there is."""
-    rows = asked.cursor.execute(asked.query(MEAN)).fetchnumpy()
+    rows = span.cursor.execute(span.query(MEAN)).fetchnumpy()
     # Tables are sorted, mostly: this is much faster than to have DuckDB sort all.
     series = np.asarray(rows["series"])
     order = np.argsort(series, kind="stable")
@@ -126,22 +126,22 @@ def samples(asked: Range) -> dict[int, Samples]:
     return {number: joined([samples]) if number in unsorted else samples for number, samples in read.items()}
 
 
-def drawn(asked: Range, buckets: int) -> dict[int, Drawn]:
+def drawn(span: Range, buckets: int) -> dict[int, Drawn]:
     """Samples that draw the lines of the series that have any, by their numbers; of minutes, the lowest and highest."""
-    bucket = f"(time - {asked.start}) // {bucket_width(asked.start, asked.end, buckets)}"
+    bucket = f"(time - {span.start}) // {bucket_width(span.start, span.end, buckets)}"
     query = (
         f"SELECT series, {bucket} AS bucket, sum(amount) AS amount, {_CORNERS} "
-        f"FROM ({asked.query(_RANGE)}) GROUP BY ALL ORDER BY series, bucket"
+        f"FROM ({span.query(_RANGE)}) GROUP BY ALL ORDER BY series, bucket"
     )
-    lines = _by_series(asked.cursor.execute(query).fetchnumpy())
-    return {number: Drawn(_corners(one), int(one["amount"].sum())) for number, one in lines}
+    lines = _by_series(span.cursor.execute(query).fetchnumpy())
+    return {number: Drawn(_corners(columns), int(columns["amount"].sum())) for number, columns in lines}
 
 
-def buckets(asked: Range, width: int) -> dict[int, Buckets]:
+def buckets(span: Range, width: int) -> dict[int, Buckets]:
     """Minimum, maximum and mean of the series that have samples, by their numbers."""
-    rows = asked.cursor.execute(
+    rows = span.cursor.execute(
         f"SELECT series, {floor('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
-        f"sum(mean * amount) / sum(amount) AS mean FROM ({asked.query(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
+        f"sum(mean * amount) / sum(amount) AS mean FROM ({span.query(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
     )
     return {
         number: Buckets(columns["start"], columns["minimum"], columns["maximum"], columns["mean"])
@@ -149,10 +149,10 @@ def buckets(asked: Range, width: int) -> dict[int, Buckets]:
     }
 
 
-def counts(asked: Range) -> dict[int, int]:
+def counts(span: Range) -> dict[int, int]:
     """How many samples the series have, by their numbers."""
-    query = f"SELECT series, count(*) FROM ({asked.query(MEAN)}) GROUP BY series"
-    return dict(asked.cursor.execute(query).fetchall())
+    query = f"SELECT series, count(*) FROM ({span.query(MEAN)}) GROUP BY series"
+    return dict(span.cursor.execute(query).fetchall())
 
 
 def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], list[str]]:
@@ -175,15 +175,15 @@ def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], lis
                 f"SELECT series FROM {table.rows} WHERE {within}" for table in tables if table.name not in opened
             ]
             for kind in (Kind.RAW, Kind.THIN):
-                if of_kind := [one for one in files if one.kind is kind]:
+                if of_kind := [file for file in files if file.kind is kind]:
                     queries.append(f"SELECT series FROM {rows_of(file.days, of_kind, int(start), int(end))}")
-        found = np.sort(np.asarray(cursor.execute(" UNION ".join(queries)).fetchnumpy()["series"], np.int32))
-        return found, sorted({one.name for one in listed} - {one.name for one in files})
+        numbers = np.sort(np.asarray(cursor.execute(" UNION ".join(queries)).fetchnumpy()["series"], np.int32))
+        return numbers, sorted({file.name for file in listed} - {file.name for file in files})
 
 
 def _readable(days: DayFolder, files: Sequence[DayFile]) -> list[DayFile]:
-    sound = days.readable(one.name for one in files)
-    return [one for one in files if one.name in sound]
+    sound = days.readable(file.name for file in files)
+    return [file for file in files if file.name in sound]
 
 
 def _corners(columns: Mapping[str, NDArray[Any]]) -> Samples:
@@ -195,8 +195,8 @@ def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str,
     """The columns of each series, of an answer that is sorted by series."""
     series = np.asarray(columns["series"])
     return [
-        (number, {name: np.asarray(column[some]) for name, column in columns.items()})
-        for number, some in _spans(series)
+        (number, {name: np.asarray(column[span]) for name, column in columns.items()})
+        for number, span in _spans(series)
     ]
 
 

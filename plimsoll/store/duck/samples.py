@@ -84,7 +84,7 @@ class DuckSamples(InMemoryReader):
     def damaged(self) -> dict[Path, str]:
         """The files whose samples are missing in every answer, and why: day files, and hot files set aside."""
         days = self._hot.file.days
-        aside = {path: f"is damaged and was set aside: {what}" for path, what, _ in self._list_aside()}
+        aside = {path: f"is damaged and was set aside: {loss}" for path, loss, _ in self._list_aside()}
         return aside | {days.place(name): why for name, why in days.damaged.items()}
 
     def tidy(self, now: int) -> bool:
@@ -122,8 +122,8 @@ class DuckSamples(InMemoryReader):
             days = hot.file.days
             unread = [f"{days.place(name)} {days.damaged[name]}" for name in unreadable]
             unread += [
-                f"{path} is damaged ({what})"
-                for path, what, (first, last) in self._list_aside()
+                f"{path} is damaged ({loss})"
+                for path, loss, (first, last) in self._list_aside()
                 if first <= end and start <= last
             ]
             chosen = [
@@ -140,11 +140,11 @@ class DuckSamples(InMemoryReader):
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Return samples that draw each series in a range, chosen by DuckDB."""
         nothing = Drawn(joined([]), 0)
-        return self._of_each(lambda asked: duck_read.drawn(asked, buckets), nothing, series, start, end)
+        return self._of_each(lambda span: duck_read.drawn(span, buckets), nothing, series, start, end)
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Return minimum, maximum and mean, computed by DuckDB."""
-        return self._of_each(lambda asked: duck_read.buckets(asked, width), Buckets.empty(), series, start, end)
+        return self._of_each(lambda span: duck_read.buckets(span, width), Buckets.empty(), series, start, end)
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
         """Return the number of samples of each series in a range."""
@@ -159,10 +159,10 @@ class DuckSamples(InMemoryReader):
         end: int,
     ) -> list[_Result]:
         def read_all(hot: _Hot) -> list[_Result]:
-            numbers = [hot.index.find(asked) for asked in series]
-            known = [number for number in numbers if number is not None]
-            with duck_read.ranging(hot.file, known, start, end) as asked:
-                results = read(asked)
+            numbers = [hot.index.find(s) for s in series]
+            present = [number for number in numbers if number is not None]
+            with duck_read.ranging(hot.file, present, start, end) as span:
+                results = read(span)
             return [nothing if number is None else results.get(number, nothing) for number in numbers]
 
         return self._use(read_all)
@@ -187,8 +187,8 @@ class DuckSamples(InMemoryReader):
         for path in sorted(self._path.parent.glob(f"{self._path.name}*{ASIDE}*")):
             if match := _ASIDE.search(path.name):
                 day = int(np.datetime64(match[1], "D").astype(np.int64))
-                what = f"live samples of {match[1]} and the day before that were in no day file"
-                listed.append((path, what, ((day - 1) * DAY, (day + 1) * DAY - 1)))
+                loss = f"live samples of {match[1]} and the day before that were in no day file"
+                listed.append((path, loss, ((day - 1) * DAY, (day + 1) * DAY - 1)))
         return listed
 
     def _sorted(self, index: SeriesIndex, numbers: NDArray[np.int32]) -> list[Series]:
