@@ -1,4 +1,4 @@
-"""Facts of hosts that can be read from their logs: the number of processors, and the installed memory."""
+"""Facts of hosts that their logs show, processors and installed memory, and given facts that they contradict."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from plimsoll.hosts.facts import RecordedFacts
+from plimsoll.hosts.facts import GivenFacts, RecordedFacts
 from plimsoll.model.log import Log, Values
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import telegraf_name
@@ -14,6 +14,9 @@ from plimsoll.model.series import Series, host_key
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.subjects import host_of, is_total
 
+_MEMORY_OBJECT = measurement("Memory")
+_AVAILABLE = {"Available_Bytes": 2**20, "Available_KBytes": 2**10, "Available_MBytes": 1}  # of each to a MB
+_ABOUT = 0.1  # firmware and graphics keep some memory for themselves
 # Performance Monitor objects, and measurements of Telegraf and sysstat, with one instance per processor.
 _QUEUES = "Server Work Queues"  # its instances are one queue per processor, and the Blocking Queue
 _PROCESSORS = ("Processor", "Processor Information", _QUEUES, "cpu", "per_cpu")
@@ -91,3 +94,36 @@ def _of(columns: Columns, field: tuple[str, str]) -> Iterator[tuple[Series, Valu
             present = values[np.isfinite(values)]
             if len(present) and present.max() > 0:
                 yield series, present
+
+
+def contradictions(given: GivenFacts, recorded: RecordedFacts, logs: Sequence[Log]) -> Iterator[str]:
+    """Yield a line for each fact of a host that its logs contradict.
+
+    Fewer recorded processors than are given are none: a log may have a selection of them.
+    """
+    for subject, facts in given.by_subject.items():
+        shown = recorded.get(subject.key, {})
+        processors, memory = facts.get("processors"), facts.get("memory_mb")
+        place = f"hosts.{subject.host}"
+        if processors is not None and shown.get("processors", 0) > processors:
+            yield f"{place}.processors: {processors:g} processors, but {shown['processors']:g} were recorded"
+        if memory is None or subject.instance is not None:
+            continue
+        installed, free = shown.get("memory_mb"), _most_available(logs, subject.host)
+        if installed is not None and abs(installed - memory) > _ABOUT * max(installed, memory):
+            yield f"{place}.memory_mb: {memory:g} MB of memory, but {installed:g} MB were recorded"
+        elif free > memory:
+            gigabytes = f"; did you mean {1024 * memory:g} (MB)?" if free <= 1024 * memory else ""
+            yield f"{place}.memory_mb: {memory:g} MB of memory, but {free:.0f} MB were available{gigabytes}"
+
+
+def _most_available(logs: Sequence[Log], host: str) -> float:
+    """Return the highest available memory of a host, in MB; 0 if it was not recorded."""
+    most = 0.0
+    for log in logs:
+        for at, series in enumerate(log.series):
+            size = _AVAILABLE.get(series.field) if series.measurement == _MEMORY_OBJECT else None
+            if size and host_key(host_of(series)) == host_key(host):
+                values = log.column(at)
+                most = max(most, float(np.max(values[np.isfinite(values)], initial=0)) / size)
+    return most

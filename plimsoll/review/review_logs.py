@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plimsoll.hosts import settings
-from plimsoll.hosts.contradictions import contradictions
 from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.objective import objective
 from plimsoll.hosts.overrides import Overrides
-from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.hosts.recorded_facts import contradictions, recorded_facts
 from plimsoll.ingest.reading import Found
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.model.errors import Unusable

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.receive.line_protocol import parts
-from plimsoll.receive.line_protocol.parse import V1_PRECISIONS, Parser, TooMany
-from plimsoll.receive.line_protocol.parts import Clock, Lines, pieces
+from plimsoll.receive.line_protocol.parse import V1_PRECISIONS, Clock, Lines, Parser, TooMany, pieces
 from plimsoll.receive.line_protocol.series_names import Bounds, SeriesNames
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.runs import influx_store
@@ -335,7 +333,7 @@ def test_a_line_without_end_is_refused_before_it_takes_memory(body, monkeypatch)
 
     Seen at a quarter of the longest line, as counting memory takes long.
     """
-    monkeypatch.setattr(parts, "_LONGEST_LINE", 1 << 18)
+    monkeypatch.setattr("plimsoll.receive.line_protocol.parse._LONGEST_LINE", 1 << 18)
     tracemalloc.start()
     try:
         with pytest.raises(TooMany):

@@ -1,17 +1,220 @@
 """Parses InfluxDB's line protocol into points."""
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from plimsoll.model.log import Times, Values
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
-from plimsoll.receive.line_protocol.grammar import FIRST_TIME, LAST_TIME
-from plimsoll.receive.line_protocol.parts import Clock, Fault, Lines, Piece, Samples, TooMany, pieces
+from plimsoll.receive.line_protocol.grammar import FIRST_TIME, LAST_TIME, Malformed, check_time, read
 from plimsoll.receive.line_protocol.series_names import Bounds, Refused, SeriesNames
+
+_PIECE = 1 << 16
+_LONGEST_LINE = 1 << 20  # some thousand fields; what is read of a line takes many times its length
+_SPECIAL = re.compile(rb'\\.|[ =,"]', re.DOTALL)
+
+
+class TooMany(Exception):
+    """A body has more values or lines than are taken at once, or a longer line."""
+
+
+class Piece(NamedTuple):
+    """Some lines, the number of the first, and whether it is certain that none has a quote or a backslash."""
+
+    first: int
+    lines: list[bytes]
+    plain: bool
+
+
+class _OpenLine:
+    """A line of which some pieces were seen, as InfluxDB scans for its end."""
+
+    def __init__(self) -> None:
+        self.held: list[bytes] = []
+        self._length = 0
+        self._in_fields = self._quoted = False
+        self._equals = self._commas = 0
+
+    @property
+    def text(self) -> bytes:
+        """The line as far as it was seen."""
+        return b"\n".join(self.held)
+
+    def ends_after(self, piece: bytes) -> bool:
+        """Add the text up to the next line end. Whether the line ends there. TooMany if it is too long."""
+        self.held.append(piece)
+        self._length += 1 + len(piece)
+        if self._length > _LONGEST_LINE:
+            raise TooMany
+        for found in _SPECIAL.finditer(piece):
+            what = found[0]
+            if what == b" ":
+                self._in_fields = True
+            elif not self._in_fields or what[:1] == b"\\":
+                continue
+            elif what == b'"':
+                self._quoted ^= self._equals > self._commas
+            elif not self._quoted:
+                self._equals += what == b"="
+                self._commas += what == b","
+        escaped = (len(piece) - len(piece.rstrip(b"\\"))) % 2 == 1
+        return not (self._quoted or escaped)
+
+
+_IN_NUMBERS = b"0123456789.-+eEi,"
+_IN_TIMES = b"0123456789-,"
+_BLANK = (b"\t", b"\x00")
+_I = ord("i")
+_LARGE = 2.0**63
+
+
+class Samples(NamedTuple):
+    """Samples: the numbers of their series, times (UTC ns) and values."""
+
+    which: NDArray[np.int32]
+    times: Times
+    values: Values
+
+    @classmethod
+    def joined(cls, parts: Sequence["Samples"]) -> "Samples":
+        """All samples, in order."""
+        if not parts:
+            return cls(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0))
+        which, times, values = zip(*parts, strict=True)
+        return cls(np.concatenate(which), np.concatenate(times), np.concatenate(values))
+
+
+class Fault(NamedTuple):
+    """A line that was left out: which of the lines, its text, and the reason. `refused`: it is line protocol."""
+
+    at: int
+    line: bytes
+    reason: str
+    refused: bool = False
+
+
+class Clock(NamedTuple):
+    """The unit of times (ns), the time of points without one in that unit, and the range of allowed times (UTC ns)."""
+
+    unit: int
+    now: bytes
+    first: int = FIRST_TIME
+    last: int = LAST_TIME
+
+
+@dataclass
+class Lines:
+    """The parts of lines.
+
+    `which` has the number of the series of each value, `numbers` its text; `times` the text of the time of each line,
+    and `lengths` how many values it has. `text` counts the fields that are no numbers.
+    """
+
+    names: SeriesNames
+    clock: Clock
+    which: list[int] = field(default_factory=list)
+    numbers: list[bytes] = field(default_factory=list)
+    times: list[bytes] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    text: int = 0
+    faults: list[Fault] = field(default_factory=list)
+
+    def split(self, lines: Sequence[bytes], *, plain: bool) -> Samples:
+        """The samples of lines that are well-formed; those with quotes or backslashes are read carefully.
+
+        `plain`: there are none of these. Any exception means that something is odd, and all must be read carefully.
+        """
+        which, numbers, times, lengths = self.which, self.numbers, self.times, self.lengths
+        known = self.names.known
+        for at, line in enumerate(lines):
+            head, *rest = line.split(b" ")
+            fields = known(head)
+            if (
+                fields is None
+                or not 1 <= len(rest) <= 2
+                or rest[0][:1] in _BLANK
+                or not (plain or (b'"' not in line and b"\\" not in line))
+            ):
+                self.read(at, line)
+                continue
+            pairs = rest[0].split(b",")
+            for pair in pairs:
+                name, _, number = pair.partition(b"=")
+                which.append(fields[name])
+                numbers.append(number)
+            lengths.append(len(pairs))
+            times.append(rest[1] if len(rest) == 2 else self.clock.now)
+        self._check()
+        samples = self.samples()
+        if (np.abs(samples.values) >= _LARGE).any():
+            raise ValueError("a number is too large")
+        return samples
+
+    def read_all(self, lines: Sequence[bytes]) -> Samples:
+        """The samples of lines, each read carefully."""
+        for at, line in enumerate(lines):
+            self.read(at, line)
+        return self.samples()
+
+    def read(self, at: int, line: bytes) -> None:
+        """Read a line carefully."""
+        line = line.lstrip(b" \t\x00")
+        if not line or line.startswith(b"#"):
+            return
+        try:
+            found = read(line)
+            check_time(found.time, self.clock.unit)
+        except Malformed as error:
+            self.faults.append(Fault(at, line, str(error)))
+            return
+        # InfluxDB leaves a field of this name out, and refuses a line that has no other: so do the names.
+        numeric = [pair for pair in found.fields if pair[0] != b"time"]
+        if not numeric and not found.others:
+            numeric = found.fields
+        try:
+            self._check_range(found.time)
+            known = self.names.fields(found.head)
+            which = [known[name] for name, _ in numeric]
+        except Refused as error:
+            self.faults.append(Fault(at, line, str(error), refused=True))
+            return
+        self.which += which
+        self.numbers += [number for _, number in numeric]
+        self.lengths.append(len(which))
+        self.times.append(found.time or self.clock.now)
+        self.text += found.others
+
+    def _check_range(self, time: bytes) -> None:
+        at = int(time or self.clock.now) * self.clock.unit
+        if at < self.clock.first:
+            raise Refused("points beyond retention policy")
+        if at > self.clock.last:
+            raise Refused("the time is too far in the future; are the clocks right, and the precision of times?")
+
+    def samples(self) -> Samples:
+        """The samples of the lines. ValueError or OverflowError if a number or a time is not valid."""
+        times = np.array([int(one) for one in self.times], np.int64) * self.clock.unit
+        values = [int(one[:-1]) if one[-1] == _I else float(one) for one in self.numbers]
+        return Samples(np.array(self.which, np.int32), np.repeat(times, self.lengths), np.array(values, np.float64))
+
+    def _check(self) -> None:
+        """Raise ValueError if there is something in numbers or times that Python accepts, and InfluxDB does not."""
+        numbers = b",".join(self.numbers)
+        if numbers.translate(None, _IN_NUMBERS) or b",".join(self.times).translate(None, _IN_TIMES):
+            raise ValueError("not a number")
+        if b"+" in numbers and numbers.count(b"+") != numbers.count(b"e+") + numbers.count(b"E+"):
+            raise ValueError("a plus sign")
+        if self.times:
+            times = [int(one) * self.clock.unit for one in self.times]
+            if min(times) < self.clock.first or max(times) > self.clock.last:
+                raise ValueError("a time is out of range")
+
 
 PRECISIONS: Mapping[str, int] = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 V1_PRECISIONS: Mapping[str, int] = PRECISIONS | {
@@ -130,3 +333,45 @@ class Parser:
 def _points(names: SeriesNames, samples: Samples) -> Points:
     used, which = np.unique(samples.which, return_inverse=True)
     return Points([names.series[n] for n in used.tolist()], which.astype(np.int32), samples.times, samples.values)
+
+
+def pieces(body: bytes) -> Iterator[Piece]:
+    """The lines of a body, some hundreds at a time, so that those of a long body are never all in memory.
+
+    A carriage return before a line end is left out, which InfluxDB would refuse. TooMany if a line is too long.
+    """
+    start = before = 0
+    open_line: _OpenLine | None = None
+    while start < len(body):
+        end = body.rfind(b"\n", start, start + _PIECE) + 1 or body.find(b"\n", start) + 1 or len(body)
+        if end - start > _LONGEST_LINE:
+            raise TooMany
+        text = body[start:end]
+        if b"\r" in text:
+            text = text.replace(b"\r\n", b"\n")
+        lines = text.removesuffix(b"\n").split(b"\n")
+        first = before + 1 - (len(open_line.held) if open_line else 0)
+        if open_line or b'"' in text or b"\\" in text:
+            joined, open_line = _joined(lines, open_line)
+            yield Piece(first, joined, plain=False)
+        else:
+            yield Piece(first, lines, plain=True)
+        start = end
+        before += len(lines)
+    if open_line:
+        yield Piece(before + 1 - len(open_line.held), [open_line.text], plain=False)
+
+
+def _joined(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:
+    """The lines with those joined that belong together, and the one that is not complete."""
+    joined: list[bytes] = []
+    for line in lines:
+        if open_line is None:
+            if b'"' not in line and not line.endswith(b"\\"):
+                joined.append(line)
+                continue
+            open_line = _OpenLine()
+        if open_line.ends_after(line):
+            joined.append(open_line.text)
+            open_line = None
+    return joined, open_line
