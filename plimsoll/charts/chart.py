@@ -24,15 +24,9 @@ from plimsoll.model.times import Zone
 from plimsoll.model.value_text import MULTIPLES, number
 
 MILLISECOND = 1_000_000
-
-
 # The steps a line is reduced to, finest first: None keeps every sample.
 RESOLUTIONS: tuple[int | None, ...] = (None, 600, 120)
-
-
 _BASE64 = 4 / 3  # characters for each byte
-
-
 _EXACT = 2**24  # 32-bit floats hold whole numbers up to this exactly
 
 

@@ -24,7 +24,6 @@ from plimsoll.rules.wording import SEVERITIES, should_text
 from plimsoll.up.watched import Watched
 
 T = TypeVar("T")
-
 MOST = 50
 SEVERE: Sequence[Severity] = ("critical", "warning")
 # What the form offers: the value, its label and its severities.

@@ -39,14 +39,8 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.up.watched import Watched
 
 _BEFORE = 1800 * SECOND
-
-
 _AFTER = 600 * SECOND
-
-
 _MOST_OTHERS = 10
-
-
 _HAPPENED = {
     "fired": "fired",
     "recovered": "recovered",

@@ -30,8 +30,6 @@ from plimsoll.rules.wording import SEVERITIES, gravity, limit_text
 from plimsoll.up.watched import Watched
 
 _MOST_MORE = 500  # names of lines that are not drawn
-
-
 _MOST_CHARTS = 60
 _USUAL_COLUMNS, _LEAST_COLUMNS, _MOST_COLUMNS = 1000, 50, 4000
 

@@ -20,7 +20,6 @@ from plimsoll.rules.schema.field_types import Severity
 
 MOST_COLUMNS = 7
 _MOST_OTHERS = 3
-
 Grade = Literal["critical", "warning", "silent", "not judged", "pending", "healthy"]
 _ORDER: tuple[Grade, ...] = ("critical", "warning", "silent", "not judged", "pending", "healthy")
 

@@ -38,7 +38,6 @@ _HOUR = 3600 * SECOND
 _WINDOW = 900 * SECOND  # read before the hour, for the windows of its first evaluations
 _GAP = 60 * SECOND  # a longer pause is read from the store
 _AT_ONCE = 20  # hosts: half the work of one by one, and no more at once than a page need wait for
-
 _log = logging.getLogger(__name__)
 
 

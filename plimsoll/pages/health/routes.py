@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
@@ -31,32 +30,9 @@ from plimsoll.report.html.gauge import water
 from plimsoll.up.watched import Watched
 
 _OLD = 120 * SECOND  # the last evaluation is usually 30 to 40 s ago, so that samples on their way are in
-
-
 _MINUTE = 60 * SECOND
-
-
 _MOST_ALSO = 3
-
-
 _STANDINGS = {Answer.HEALTHY: "healthy", Answer.NO_ALERT: "pending"}
-
-
-@dataclass(frozen=True, slots=True)
-class Fires:
-    """An incident by its worst alert: its cause, a sentence of evidence, facts in a few words each, and how sure it is.
-
-    `silenced` if all of it is.
-    """
-
-    alert: Alert
-    cause: str
-    sentence: str
-    sure: str
-    facts: Sequence[str]
-    silenced: bool
-
-
 _MOST_ALERTS = 5
 _MOST_ON_WALL = 3
 # How many tiles of each size fit a screen of 16 by 9, below three incidents.
@@ -169,14 +145,24 @@ def as_of(health: Health, zone: Zone, now: int) -> str:
     return zone.clock(health.evaluated) if is_old and health.evaluated else ""
 
 
-def fires(incident: Incident, silences: Sequence[Silence], lacking: str, now: int) -> Fires:
-    """An incident as the page shows it: silenced if all of its alerts are. `lacking` is what is not judged there."""
+def fires(incident: Incident, silences: Sequence[Silence], lacking: str, now: int) -> dict[str, Any]:
+    """Return an incident as the page shows it, by its worst alert; `lacking` is what is not judged on its host.
+
+    It is silenced if all of its alerts are.
+    """
     alert = incident.worst
     silenced = all(
         any(one.matches(alert.rule, alert.host, alert.instance) for one in silences) for alert in incident.alerts
     )
     sure = " · ".join(one for one in (certainty(incident), lacking) if one)
-    return Fires(alert, cause(alert), state_sentence(alert), sure, [*_facts(incident, now)], silenced)
+    return {
+        "alert": alert,
+        "cause": cause(alert),
+        "sentence": state_sentence(alert),
+        "sure": sure,
+        "facts": [*_facts(incident, now)],
+        "silenced": silenced,
+    }
 
 
 def _facts(incident: Incident, now: int) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -32,15 +31,6 @@ _MOST_CHARTS = 4  # of an area
 _UPTIME = "system.uptime"
 _AS_SENT = " (from the log)"  # which a host that sends its samples has none of
 _MILLISECONDS = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What a host has of one area: the state of its signals, and the charts of the first ones."""
-
-    area: Area
-    cells: Sequence[Cell]
-    charts: Sequence[tuple[str, str]]
 
 
 def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
@@ -115,8 +105,10 @@ def _sure(watched: Watched, host: str, fires: Sequence[Incident]) -> str:
     return " · ".join(one for one in (*found, lacking) if one)
 
 
-def _parts(host: str, scene: Scene, own: Mapping[str, Cell]) -> Iterator[Part]:
-    """The areas of which the host sends something."""
+def _parts(
+    host: str, scene: Scene, own: Mapping[str, Cell]
+) -> Iterator[tuple[Area, Sequence[Cell], Sequence[tuple[str, str]]]]:
+    """Yield the areas of which the host sends something, with the cells and the first charts of each."""
     shown: set[str] = set()
     for area in load_areas().areas:
         panels = [one for one in area.panels if not one.drive and one.signal not in shown]
@@ -129,7 +121,7 @@ def _parts(host: str, scene: Scene, own: Mapping[str, Cell]) -> Iterator[Part]:
         )
         charts = [(scene.signals[one.signal].title, str(Spec(one.signal, (host,)))) for one in first[:_MOST_CHARTS]]
         if judged or charts:
-            yield Part(area, judged, charts)
+            yield area, judged, charts
 
 
 def _facts(health: HostHealth, scene: Scene, zone: Zone, now: int) -> Iterator[tuple[str, str]]:

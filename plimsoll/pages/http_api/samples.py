@@ -24,14 +24,8 @@ from plimsoll.pages.http_api.sample_values import MOST_LINES, Line, of_series, o
 from plimsoll.up.watched import Watched
 
 CSV = "text/csv; charset=utf-8"
-
-
 ARROW = "application/vnd.apache.arrow.file"
-
-
 _RAW, _BUCKETS = ("value",), ("minimum", "mean", "maximum")
-
-
 _MILLISECOND = 1_000_000
 
 

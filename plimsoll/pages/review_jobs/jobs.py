@@ -19,7 +19,6 @@ from plimsoll.rules.load import Catalogue
 
 _MOST_DONE = 200  # that are remembered
 _COMMAND = (sys.executable, "-P", "-m", "plimsoll.pages.review_jobs.worker")  # -P: not from the current folder
-
 _log = logging.getLogger(__name__)
 
 

@@ -27,18 +27,10 @@ from plimsoll.rules.schema.pack import Rule
 from plimsoll.up.watched import Watched
 
 _MOST_HOSTS = 5000
-
-
 _one_at_a_time = Lock()
-
-
 Form = Mapping[str, str]
-
-
 # What the form has; `length` is for how long a crossing must last, `wrong` why it was refused.
 EMPTY: Form = dict.fromkeys(("host", "healthy", "length", "reason", "wrong"), "")
-
-
 _LONGEST = 100
 
 

@@ -22,8 +22,6 @@ from plimsoll.store.protocol import RunSummary, State
 from plimsoll.up.watched import Watched
 
 _MOST_RUNS = 8
-
-
 _STATES = {
     State.LOADING: "incomplete: loading was cut off; load it again, or delete it",
     State.DELETING: "incomplete: a deletion was cut off; delete it again, or load it again",

@@ -1,7 +1,7 @@
 """Alerts as rows of lists."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import Any
 
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
@@ -9,47 +9,33 @@ from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import cause, ended_sentence, still_sentence
 from plimsoll.model.times import Zone, duration_text
 
+Row = dict[str, Any]
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """An alert in a list. `lasted` is empty while it fires: the sentence has it. `marks` are short remarks.
 
-    `inside` are the other alerts of its incident, `cause` what is wrong.
+def rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
+    """Return the rows of alerts for `parts.list`, of which some may be silenced by `active`.
+
+    `lasted` is empty while an alert fires: the sentence has it. `inside` are the other alerts of its incident.
     """
-
-    id: int
-    severity: str
-    sentence: str
-    since: str
-    lasted: str
-    host: str
-    rule: str
-    marks: Sequence[str]
-    inside: Sequence["Row"] = ()
-    cause: str = ""
-
-
-def rows(alerts: Iterable[Alert], silenced: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
-    """The rows of alerts, of which some may be silenced."""
     return [
-        Row(
-            id=one.id,
-            severity=one.severity,
-            sentence=sentence(one, zone, now),
-            since=zone.clock(one.begin),
-            lasted="" if one.ended_at is None else duration_text(one.ended_at - one.begin),
-            host=one.host,
-            rule=one.rule,
-            marks=[*marks(one, silenced, zone)],
-        )
-        for one in alerts
+        {
+            "id": alert.id,
+            "severity": alert.severity,
+            "sentence": sentence(alert, zone, now),
+            "since": zone.clock(alert.begin),
+            "lasted": "" if alert.ended_at is None else duration_text(alert.ended_at - alert.begin),
+            "marks": [*marks(alert, active, zone)],
+            "inside": (),
+            "cause": "",
+        }
+        for alert in alerts
     ]
 
 
-def incident_rows(found: Iterable[Incident], silenced: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
-    """The rows of incidents, each with the rows of its other alerts inside."""
-    made = [(one, rows(one.alerts, silenced, zone, now)) for one in found]
-    return [replace(worst, inside=others, cause=cause(one.worst)) for one, (worst, *others) in made]
+def incident_rows(incidents: Iterable[Incident], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
+    """Return the rows of incidents, each with the rows of its other alerts inside."""
+    pairs = [(incident, rows(incident.alerts, active, zone, now)) for incident in incidents]
+    return [{**row, "inside": others, "cause": cause(one.worst)} for one, (row, *others) in pairs]
 
 
 def sentence(alert: Alert, zone: Zone, now: int) -> str:

@@ -4,8 +4,7 @@ The body is a line of JSON that describes the run and its files, then the files,
 with the same fields, as curl -F sends it.
 """
 
-import json
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
 from http import HTTPStatus
@@ -31,7 +30,6 @@ from plimsoll.pages.runs.report_page import report_page
 from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.uploads.form import Form, NotMultipart, receive
-from plimsoll.serve.limits import Limits
 from plimsoll.serve.request_body import TooSlow, parts
 from plimsoll.serve.responses import refusal
 from plimsoll.up.watched import Watched
@@ -77,38 +75,28 @@ class _Refused(Exception):
 class Uploads:
     """Takes uploads: their files go to disk as they arrive, and are never in memory as a whole."""
 
-    def __init__(self, reviews: RunReviews, limits: Limits) -> None:
+    def __init__(self, watched: Watched, reviews: RunReviews) -> None:
+        self._watched = watched
         self._reviews = reviews
-        self._limits = limits
+        self._limits = watched.limits
         self._arriving: list[int] = []  # the sizes of those that arrive now
 
     async def take(self, request: Request) -> Response:
         """Take an upload, and have it read, reviewed and stored."""
         content_type = request.headers.get("content-type", "")
-        try:
-            async with aclosing(parts(request, self._limits.upload_s, self._limits.pause_s)) as body:
-                if content_type.partition(";")[0].strip().lower() == "multipart/form-data":
-                    return await self._take_form(content_type, _length(request), body)
-                about, rest = await _first_line(body)
-                upload = self._checked(about)
-                with self._arrives(about.size):
-                    return await self._taken(about, upload, rest, body)
-        except _Refused as error:
-            return refusal(error.status, str(error), headers={"Connection": "close"})
-        except TooSlow:
-            return refusal(
-                HTTPStatus.REQUEST_TIMEOUT, "the logs did not arrive in time", headers={"Connection": "close"}
-            )
+        async with aclosing(parts(request, self._limits.upload_s, self._limits.pause_s)) as body:
+            if content_type.partition(";")[0].strip().lower() == "multipart/form-data":
+                upload, size = await self._receive_form(content_type, _length(request), body)
+            else:
+                upload, size = await self._receive_files(body)
+        job = await run_in_threadpool(self._reviews.accept, upload, size)
+        await run_in_threadpool(record, self._watched, asking(request), f"uploaded the logs of {job.run}")
+        return JSONResponse({"id": job.id, "page": f"/uploads/{job.id}"}, HTTPStatus.ACCEPTED)
 
     async def check(self, request: Request) -> Response:
         """Answer whether an upload would be taken, from its first line alone, so that nothing is sent in vain."""
-        try:
-            async with aclosing(parts(request, self._limits.body_s, self._limits.pause_s)) as body:
-                self._checked((await _first_line(body))[0])
-        except _Refused as error:
-            return refusal(error.status, str(error))
-        except TooSlow:
-            return refusal(HTTPStatus.REQUEST_TIMEOUT, "it did not arrive in time")
+        async with aclosing(parts(request, self._limits.body_s, self._limits.pause_s)) as body:
+            self._checked((await _first_line(body))[0])
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
     def _checked(self, about: _About) -> Upload:
@@ -147,13 +135,17 @@ class Uploads:
         finally:
             self._arriving.remove(size)
 
-    async def _taken(self, about: _About, upload: Upload, rest: bytes, body: AsyncGenerator[bytes]) -> Response:
-        async with self._new_folder() as folder:
-            await _save(folder, [one.size for one in about.files], rest, body)
-        return await self._accepted(replace(upload, folder=folder), about.size)
+    async def _receive_files(self, body: AsyncGenerator[bytes]) -> tuple[Upload, int]:
+        """Receive files after a line of JSON that describes them."""
+        about, rest = await _first_line(body)
+        upload = self._checked(about)
+        with self._arrives(about.size):
+            async with self._new_folder() as folder:
+                await _save(folder, [file.size for file in about.files], rest, body)
+        return replace(upload, folder=folder), about.size
 
-    async def _take_form(self, content_type: str, length: int, body: AsyncGenerator[bytes]) -> Response:
-        """Take an upload that is a form. The length of its body stands for the size of its files, a little less."""
+    async def _receive_form(self, content_type: str, length: int, body: AsyncGenerator[bytes]) -> tuple[Upload, int]:
+        """Receive a form. The length of its body stands for the size of its files, a little less."""
         self._check_room(length, 1)
         with self._arrives(length):
             async with self._new_folder() as folder:
@@ -165,7 +157,7 @@ class Uploads:
                 except OSError as error:
                     raise _unwritten(error) from None
                 upload = _described(about)
-            return await self._accepted(replace(upload, folder=folder), about.size)
+        return replace(upload, folder=folder), about.size
 
     @asynccontextmanager
     async def _new_folder(self) -> AsyncGenerator[Path]:
@@ -177,9 +169,20 @@ class Uploads:
             self._reviews.uploads.remove_files(folder.name)
             raise
 
-    async def _accepted(self, upload: Upload, size: int) -> Response:
-        job = await run_in_threadpool(self._reviews.accept, upload, size)
-        return JSONResponse({"id": job.id, "page": f"/uploads/{job.id}"}, HTTPStatus.ACCEPTED)
+
+def _answering(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that answers why an upload was refused."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            return await handle(request)
+        except _Refused as error:
+            return refusal(error.status, str(error), headers={"Connection": "close"})
+        except TooSlow:
+            text = "the logs did not arrive in time"
+            return refusal(HTTPStatus.REQUEST_TIMEOUT, text, headers={"Connection": "close"})
+
+    return endpoint
 
 
 def _length(request: Request) -> int:
@@ -268,7 +271,7 @@ def _shown(name: str, number: int) -> str:
 
 def routes(watched: Watched, reviews: RunReviews) -> list[Route]:
     """The routes."""
-    uploads = Uploads(reviews, watched.limits)
+    uploads = Uploads(watched, reviews)
 
     def progress(request: Request) -> Response:
         found = reviews.upload(request.path_params["id"])
@@ -276,17 +279,9 @@ def routes(watched: Watched, reviews: RunReviews) -> list[Route]:
             return refusal(HTTPStatus.NOT_FOUND, "there is no such upload")
         return JSONResponse(asdict(found))
 
-    async def take(request: Request) -> Response:
-        answer = await uploads.take(request)
-        if answer.status_code == HTTPStatus.ACCEPTED:
-            taken = reviews.upload(json.loads(bytes(answer.body))["id"])
-            run = taken.job.run if taken else "a run"
-            await run_in_threadpool(record, watched, asking(request), f"uploaded the logs of {run}")
-        return answer
-
     return [
-        Route("/api/logs", take, methods=["POST"]),
-        Route("/api/logs/check", uploads.check, methods=["POST"]),
+        Route("/api/logs", _answering(uploads.take), methods=["POST"]),
+        Route("/api/logs/check", _answering(uploads.check), methods=["POST"]),
         Route("/api/logs/{id}", progress),
     ]
 
