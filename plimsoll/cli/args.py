@@ -66,6 +66,11 @@ def _paths(name: str, help_: str) -> Any:
     return typer.Option(name, help=help_, parser=_path, metavar="<path>")
 
 
+def _text(name: str, help_: str, metavar: str | None = None) -> Any:
+    """Return an option whose text is not empty, for an annotation."""
+    return typer.Option(name, help=help_, metavar=metavar, callback=not_empty)
+
+
 def text_encoding(value: str | None) -> str | None:
     """The name of a text encoding, unchanged. BadParameter if Python does not know it."""
     if value is None:
@@ -90,54 +95,41 @@ LogArgument = Annotated[
 ]
 StoreOption = Annotated[
     str | None,
-    typer.Option(
+    _text(
         "--store",
-        help="The data folder of plimsoll up, a file that plimsoll backup wrote, runs:FOLDER for a folder of runs that "
+        "The data folder of plimsoll up, a file that plimsoll backup wrote, runs:FOLDER for a folder of runs that "
         "computers share, or the address of an InfluxDB 2 "
         "(http://127.0.0.1:8086, with ?org= and &bucket= if needed), whose token is read from INFLUX_TOKEN, or of a "
         "VictoriaMetrics (victoriametrics://127.0.0.1:8428), whose token is read from VICTORIAMETRICS_TOKEN. Default: "
         "INFLUX_URL, .env, or the user's data folder.",
-        metavar="FOLDER|FILE|ADDRESS",
-        callback=not_empty,
+        "FOLDER|FILE|ADDRESS",
     ),
 ]
 ZoneOption = Annotated[
     str | None,
-    typer.Option(
-        "--zone",
-        help="The time zone of logs that do not name theirs, and to show times in: Europe/Berlin, +01:00.",
-        callback=not_empty,
-    ),
+    _text("--zone", "The time zone of logs that do not name theirs, and to show times in: Europe/Berlin, +01:00."),
 ]
 FromOption = Annotated[
     str | None,
-    typer.Option(
+    _text(
         "--from",
-        help="Leave out what is before this time: 10:22, 2008-01-15T10:22, or -15m for 15 minutes before the end (with "
+        "Leave out what is before this time: 10:22, 2008-01-15T10:22, or -15m for 15 minutes before the end (with "
         "live:HOST, before now).",
-        callback=not_empty,
     ),
 ]
 ToOption = Annotated[
     str | None,
-    typer.Option(
-        "--to", help="Leave out what is after this time; a clock time is the first after --from.", callback=not_empty
-    ),
+    _text("--to", "Leave out what is after this time; a clock time is the first after --from."),
 ]
 LastOption = Annotated[
     str | None,
-    typer.Option(
-        "--last",
-        metavar="TIME",
-        help="Only the end, or with live:HOST the time before now: 15m, 2h. Instead of --from and --to.",
-        callback=not_empty,
+    _text(
+        "--last", "Only the end, or with live:HOST the time before now: 15m, 2h. Instead of --from and --to.", "TIME"
     ),
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option(
-        "--format", help="The format the logs must have, such as PDH-CSV; others are refused.", callback=not_empty
-    ),
+    _text("--format", "The format the logs must have, such as PDH-CSV; others are refused."),
 ]
 EncodingOption = Annotated[
     str | None,
@@ -189,12 +181,11 @@ FolderOption = Annotated[
 
 UpStoreOption = Annotated[
     str | None,
-    typer.Option(
+    _text(
         "--store",
-        help="The data folder; by default plimsoll in the folder that the system has for it. Or the address of an "
+        "The data folder; by default plimsoll in the folder that the system has for it. Or the address of an "
         "InfluxDB 2 (http://127.0.0.1:8086) or a VictoriaMetrics (victoriametrics://127.0.0.1:8428): judge what agents "
         "write there, and write there; its token is read from INFLUX_TOKEN or VICTORIAMETRICS_TOKEN.",
-        metavar="FOLDER|ADDRESS",
-        callback=not_empty,
+        "FOLDER|ADDRESS",
     ),
 ]

@@ -9,10 +9,10 @@ from datetime import timedelta
 from importlib.resources import files
 from pathlib import Path
 
-from plimsoll.demo.runs import FACTS, ZONE_NAME
+from plimsoll.demo.runs import CLOCK, write_facts
 from plimsoll.demo.sadf import write_sadf
-from plimsoll.demo.site import BIAS_MINUTES, Server, Site, load_site, simulate
-from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
+from plimsoll.demo.site import Site, load_site, simulate
+from plimsoll.ingest.convert.write_pdh import write_pdh
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.times import SECOND, instant, iso
 
@@ -40,10 +40,20 @@ def _write_site(out: Path, site: Site) -> Iterator[Path]:
                 write_sadf(folder / f"{host}.csv", site, host, columns)
             else:
                 paths = [(f"\\\\{host}{path}", values) for path, values in columns.items()]
-                write_pdh(folder / f"{host}.csv", WallClock(ZONE_NAME, BIAS_MINUTES), site.times, paths)
-        _write_text(folder / FACTS, _facts(site, out.name, run))
+                write_pdh(folder / f"{host}.csv", CLOCK, site.times, paths)
+        times = [0, site.steady_from_s - site.interval_s, site.steady_from_s, 60 * site.minutes]
+        write_facts(
+            folder,
+            f'{site.document}".',
+            f"{site.title}, {run}",
+            {"system": out.name, "run": run},
+            [site.begin + timedelta(seconds=at) for at in times],
+            site.hosts,
+        )
         yield folder
-    _write_text(out / TROUBLE / EXPECTED, json.dumps({"crossed": _expected(site)}, indent=2) + "\n")
+    with atomic_write(out / TROUBLE / EXPECTED) as partial:
+        text = json.dumps({"crossed": _expected(site)}, indent=2)
+        partial.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def _expected(site: Site) -> list[dict[str, str | None]]:
@@ -59,52 +69,6 @@ def _expected(site: Site) -> list[dict[str, str | None]]:
         }
         for breach in site.breaches
     ]
-
-
-def _facts(site: Site, name: str, run: str) -> str:
-    return f"""\
-# Simulated data, modelled on "{site.document}".
-[run]
-name = "{site.title}, {run}"
-simulated = true
-labels = {{ system = "{name}", run = "{run}" }}
-
-[[run.phases]]
-name = "ramp-up"
-from = {_at(site, 0)}
-to = {_at(site, site.steady_from_s - site.interval_s)}
-
-[[run.phases]]
-name = "steady"
-from = {_at(site, site.steady_from_s)}
-to = {_at(site, 60 * site.minutes)}
-""" + "".join(_host(host, server) for host, server in site.hosts.items())
-
-
-def _host(name: str, server: Server) -> str:
-    lines = [
-        "",
-        f"[hosts.{name}]",
-        f"processors = {server.processors}",
-        f"clock_mhz = {server.clock_mhz}",
-        f"memory_mb = {server.memory_mb}",
-    ]
-    if server.disks:
-        lines += ["", f"[hosts.{name}.instances]"]
-        for instance, array in server.disks.items():
-            raid = f", raid = {array.raid}" if array.raid is not None else ""
-            drive = f', drive = "{array.drive}"' if array.drive else ""
-            lines.append(f'"{instance}" = {{ spindles = {array.spindles}{raid}{drive} }}')
-    return "\n".join(lines) + "\n"
-
-
-def _at(site: Site, seconds: int) -> str:
-    return (site.begin + timedelta(seconds=seconds)).isoformat()
-
-
-def _write_text(path: Path, text: str) -> None:
-    with atomic_write(path) as partial:
-        partial.write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

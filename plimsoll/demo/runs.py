@@ -1,19 +1,22 @@
 """Writes the simulated runs: one folder per run, with a log per host and plimsoll.toml."""
 
-from datetime import datetime, timedelta, timezone
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 
 from plimsoll.demo.ocs import TIME_S, simulate
+from plimsoll.demo.site import BIAS_MINUTES, ZONE, Array, Server
 from plimsoll.demo.study import CORES, DURATION_S, INTERVAL_S, LOGON_RATE, SETUPS, STEADY_FROM_S, Setup
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.times import SECOND, instant
 
-ZONE_NAME, BIAS_MINUTES = "W. Europe Standard Time", -60
-FIRST_DAY = datetime(2008, 1, 15, 10, 2, tzinfo=timezone(timedelta(minutes=-BIAS_MINUTES)))
+CLOCK = WallClock("W. Europe Standard Time", BIAS_MINUTES)
+FIRST_DAY = datetime(2008, 1, 15, 10, 2, tzinfo=ZONE)
 FACTS = "plimsoll.toml"
+_FRONT_END = Server(processors=CORES, clock_mhz=2800, memory_mb=4096, disks={"0 C:": Array(spindles=2)})
 
 
 def write_runs(out: Path) -> list[Path]:
@@ -30,53 +33,49 @@ def _write_run(folder: Path, setup: Setup, start: datetime) -> Path:
     times = instant(start) + TIME_S.astype(np.int64) * SECOND
     for host, columns in simulate(setup).items():
         paths = [(f"\\\\{host}{path}", values) for path, values in columns.items()]
-        write_pdh(folder / f"{host}.csv", WallClock(ZONE_NAME, BIAS_MINUTES), times, paths)
-    with atomic_write(folder / FACTS) as partial:
-        partial.write_text(_facts(setup, start), encoding="utf-8", newline="\n")
+        write_pdh(folder / f"{host}.csv", CLOCK, times, paths)
+    disks = {
+        "0 C:": Array(spindles=2),
+        "1 D:": Array(spindles=2, drive="log"),
+        "2 E:": Array(spindles=4, drive="database"),
+    }
+    write_facts(
+        folder,
+        'OCS 2007 on HP BladeSystem" (2008).',
+        f"{LOGON_RATE} users/s, {setup.memory.replace('GB', ' GB')}",
+        {"logon_rate": str(LOGON_RATE), "memory": setup.memory},
+        [start + timedelta(seconds=at) for at in (0, STEADY_FROM_S - INTERVAL_S, STEADY_FROM_S, DURATION_S)],
+        {
+            "SQLSRV01": Server(processors=CORES, clock_mhz=2800, memory_mb=setup.sql_memory_mb, disks=disks),
+            "OCSFE01": _FRONT_END,
+            "OCSFE02": _FRONT_END.model_copy(update={"clock_mhz": 3000}),  # Test topology: one with AMD, one with Intel
+        },
+    )
     return folder
 
 
-def _facts(setup: Setup, start: datetime) -> str:
-    name = setup.memory.replace("GB", " GB")
-    return f"""\
-# Simulated data, modelled on "OCS 2007 on HP BladeSystem" (2008).
-[run]
-name = "{LOGON_RATE} users/s, {name}"
-simulated = true
-labels = {{ logon_rate = "{LOGON_RATE}", memory = "{setup.memory}" }}
-
-[[run.phases]]
-name = "ramp-up"
-from = {_at(start, 0)}
-to = {_at(start, STEADY_FROM_S - INTERVAL_S)}
-
-[[run.phases]]
-name = "steady"
-from = {_at(start, STEADY_FROM_S)}
-to = {_at(start, DURATION_S)}
-
-[hosts.SQLSRV01]
-processors = {CORES}
-clock_mhz = 2800
-memory_mb = {setup.sql_memory_mb}
-
-[hosts.SQLSRV01.instances]
-"0 C:" = {{ spindles = 2 }}
-"1 D:" = {{ spindles = 2, drive = "log" }}
-"2 E:" = {{ spindles = 4, drive = "database" }}
-""" + "".join(
-        f"""
-[hosts.{host}]
-processors = {CORES}
-clock_mhz = {clock_mhz}
-memory_mb = 4096
-
-[hosts.{host}.instances]
-"0 C:" = {{ spindles = 2 }}
-"""
-        for host, clock_mhz in (("OCSFE01", 2800), ("OCSFE02", 3000))  # Test topology: one with AMD, one with Intel
-    )
-
-
-def _at(start: datetime, seconds: int) -> str:
-    return (start + timedelta(seconds=seconds)).isoformat()
+def write_facts(
+    folder: Path,
+    document: str,
+    name: str,
+    labels: Mapping[str, str],
+    times: list[datetime],
+    hosts: Mapping[str, Server],
+) -> None:
+    """Write the plimsoll.toml of a run; `times` are the first and last of the ramp-up and of the steady phase."""
+    listed = ", ".join(f'{label} = "{value}"' for label, value in labels.items())
+    lines = [f'# Simulated data, modelled on "{document}', "[run]", f'name = "{name}"', "simulated = true"]
+    lines.append(f"labels = {{ {listed} }}")
+    for phase, start, end in zip(("ramp-up", "steady"), times[::2], times[1::2], strict=True):
+        lines += ["", "[[run.phases]]", f'name = "{phase}"', f"from = {start.isoformat()}", f"to = {end.isoformat()}"]
+    for host, server in hosts.items():
+        lines += ["", f"[hosts.{host}]", f"processors = {server.processors}", f"clock_mhz = {server.clock_mhz}"]
+        lines.append(f"memory_mb = {server.memory_mb}")
+        if server.disks:
+            lines += ["", f"[hosts.{host}.instances]"]
+        for instance, array in server.disks.items():
+            raid = f", raid = {array.raid}" if array.raid is not None else ""
+            drive = f', drive = "{array.drive}"' if array.drive else ""
+            lines.append(f'"{instance}" = {{ spindles = {array.spindles}{raid}{drive} }}')
+    with atomic_write(folder / FACTS) as partial:
+        partial.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
