@@ -17,11 +17,7 @@ from plimsoll.rules.signal_finder import Finder
 from plimsoll.store.protocol import SampleReader
 
 _PREFIX = "process."
-
-
 _MOST = 3
-
-
 # Most rules fire after a threshold was crossed for so long.
 _BEFORE = 5 * MINUTE
 _log = logging.getLogger(__name__)

@@ -14,14 +14,8 @@ from plimsoll.rules.window import Bounds, Cut, Together
 from plimsoll.store.protocol import SampleReader
 
 _KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
-
-
 _ALIKE = 1.5  # largest ratio between the steps of one interval
-
-
 _ROOM = 1.25  # times the columns that are held
-
-
 _LEAST_ROOM = 16
 
 
@@ -104,11 +98,7 @@ class SampleMatrix:
 
 
 _EMPTY: Values = np.empty(0)
-
-
 NONE = SampleMatrix((), np.empty(0, dtype=np.int64), (), 0)
-
-
 _NOTHING = Samples(np.empty(0, dtype=np.int64), np.empty(0))
 _APART = 2  # times as many clocks as there were: those that are alike again are put together
 _FEW = 100

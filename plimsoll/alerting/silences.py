@@ -4,7 +4,6 @@ They are kept in alerts.db, and beside it in silences.json, a text that survives
 """
 
 import json
-import os
 import sqlite3
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from plimsoll.alerting.alerts_file import SILENCES, AlertsFile, NotKept, is_like
+from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, duration_text, instant, iso
 
@@ -114,15 +114,12 @@ def save_copy(file: AlertsFile, now: int) -> None:
         {**asdict(silence), "start": iso(silence.start), "until": iso(silence.until)}
         for silence in [*active(file, now), *planned(file, now)]
     ]
-    partial = path.with_name(f"{path.name}.new")
     try:
-        with open(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as copy:
-            json.dump(silences, copy, indent=2, ensure_ascii=False)
-            copy.flush()
-            os.fsync(copy.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise NotKept(f"{path}: cannot be written: {error.strerror or error}") from None
+        with atomic_write(path) as partial:
+            partial.chmod(0o600)
+            partial.write_text(json.dumps(silences, indent=2, ensure_ascii=False), encoding="utf-8")
+    except Unusable as error:
+        raise NotKept(str(error)) from None
 
 
 def restore_copy(file: AlertsFile) -> None:

@@ -27,11 +27,7 @@ _WORDS = {
 
 # Nothing can be concluded about a resource from one processor or process, nor from what another guest takes.
 _OF_ITSELF = ("process.cpu", "cpu.processor_busy", "cpu.steal")
-
-
 _RESOURCES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
-
-
 _AGAIN = {
     "recovered": "healthy again",
     "retired": "no longer watched: the host was retired",

@@ -18,8 +18,6 @@ from plimsoll.model.times import SECOND, Zone, iso
 from plimsoll.notify.notification_log import TargetState
 
 SCHEMA = "plimsoll.alerts/1"
-
-
 _Instant = Annotated[str, BeforeValidator(lambda moment: iso(moment) if isinstance(moment, int) else moment)]
 _Number = Annotated[
     float | None, BeforeValidator(lambda value: None if isinstance(value, float) and math.isnan(value) else value)

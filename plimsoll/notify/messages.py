@@ -31,8 +31,6 @@ from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.wording import SEVERITIES
 
 State: TypeAlias = Literal["firing", "resolved"]
-
-
 Value: TypeAlias = str | int | float | bool | None
 
 
@@ -144,7 +142,9 @@ def _events(
         if ended and worst.alert.incident in fires:
             continue
         title = printable(_ended_title(worst) if ended else _firing_title(worst.alert))
-        yield event(one, _plain(title), _plain("\n".join(_block(one, style, now))), _link_of(worst.alert, style))
+        text, link = _plain("\n".join(_block(one, style, now))), _link_of(worst.alert, style)
+        state: State = "resolved" if ended else "firing"
+        yield Event(incident_key(worst.alert), state, _plain(title), text, link, [item.alert for item in one])
 
 
 def _plain(text: str) -> str:
@@ -294,12 +294,6 @@ def _rank(one: Item) -> tuple[bool, int, bool, int, str, str, int]:
 
 def _label(level: str) -> str:
     return level.upper() if level == "critical" else level.capitalize()
-
-
-def event(told: Sequence[Item], title: str, text: str, link: str) -> Event:
-    """The event of an incident's items, which all fire or all ended."""
-    state: State = "resolved" if told[0].what in ENDED else "firing"
-    return Event(incident_key(told[0].alert), state, title, text, link, [one.alert for one in told])
 
 
 def incident_key(alert: Alert) -> str:

@@ -11,19 +11,7 @@ from urllib.parse import unquote
 
 _HIDDEN = "****"
 # In these the host is the name of a server; in others (slack://TOKEN/...) it is a part of the secret.
-_WITH_SERVER = {"alertmanager", "alertmanagers"} | {
-    "http",
-    "https",
-    "json",
-    "jsons",
-    "form",
-    "forms",
-    "xml",
-    "xmls",
-    "mailto",
-    "mailtos",
-    "ntfys",
-}
+_WITH_SERVER = re.compile(r"alertmanagers?|https?|jsons?|forms?|xmls?|mailtos?|ntfys")
 _ADDRESS = re.compile(
     r"(?P<scheme>[A-Za-z][\w+.-]*)://(?:(?P<user>[^/?#]*)@)?(?P<server>[^/?#]*)(?P<rest>.*)", re.DOTALL
 )
@@ -39,7 +27,7 @@ def redacted(address: str) -> str:
         return _HIDDEN
     scheme = match["scheme"].casefold()
     unsure = not _SERVER.fullmatch(match["server"]) or "@" in match["rest"]  # a password may have a slash in it
-    if scheme not in _WITH_SERVER or unsure:
+    if not _WITH_SERVER.fullmatch(scheme) or unsure:
         return f"{scheme}://{_HIDDEN}"
     more = match["user"] is not None or match["rest"] not in ("", "/")
     return f"{scheme}://{match['server']}{f'/{_HIDDEN}' if more else ''}"
@@ -77,9 +65,8 @@ def hide_in_logs(addresses: Iterable[str]) -> None:
         logger = logging.getLogger(name)
         logger.filters = [one for one in logger.filters if not isinstance(one, HideSecrets)]
         logger.addFilter(HideSecrets(addresses))
-    logging.getLogger(
-        "apprise"
-    ).propagate = False  # plimsoll/notify/targets.py logs what it says, with the name of the target
+    # plimsoll/notify/targets.py logs what apprise says, with the name of the target.
+    logging.getLogger("apprise").propagate = False
 
 
 def _secrets(address: str) -> set[str]:

@@ -54,8 +54,6 @@ from plimsoll.up.watched import Watched
 
 # Gives the points of now (UTC ns).
 Source: TypeAlias = Callable[[int], Points]
-
-
 _WRITTEN_WITHIN_S = 60
 
 
