@@ -173,9 +173,9 @@ def known_rules(file: AlertsFile) -> Sequence[str]:
     """The ids of the rules that are judged, the names of the other alerts, and those that alerts in the file have."""
     kept = file.rows("SELECT value FROM meta WHERE name = ?", (_KNOWN_RULES,))
     rules = json.loads(kept[0]["value"]) if kept else load().rules
-    seen = [row["rule"] for row in file.rows("SELECT DISTINCT rule FROM alerts")]
+    items = [row["rule"] for row in file.rows("SELECT DISTINCT rule FROM alerts")]
     targets = [f"{NOT_NOTIFIED}{row['name']}" for row in file.rows("SELECT name FROM targets")]
-    return [*dict.fromkeys((*rules, HOST_SILENT, ALL_SILENT, NOT_WRITTEN, NOT_JUDGED, *targets, *seen))]
+    return [*dict.fromkeys((*rules, HOST_SILENT, ALL_SILENT, NOT_WRITTEN, NOT_JUDGED, *targets, *items))]
 
 
 def check_rule(file: AlertsFile, pattern: str) -> None:
@@ -212,16 +212,16 @@ def _check_length(name: str, text: str, most: int) -> None:
         raise Unusable(f"{name} has {len(text):,} characters; at most {most} are kept")
 
 
-def keep(connection: sqlite3.Connection, who: Actor, at: int, what: str) -> None:
+def keep(connection: sqlite3.Connection, who: Actor, at: int, text: str) -> None:
     """Record, within the transaction in which it is done, that somebody did something."""
-    values = (at, who.name[:_LONGEST], who.how, what[:_LONGEST])
+    values = (at, who.name[:_LONGEST], who.how, text[:_LONGEST])
     connection.execute("INSERT INTO deeds (at, who, how, what) VALUES (?, ?, ?, ?)", values)
 
 
-def add(file: AlertsFile, who: Actor, at: int, what: str) -> None:
+def add(file: AlertsFile, who: Actor, at: int, text: str) -> None:
     """Record that somebody did something that is kept elsewhere."""
     with file.transaction() as connection:
-        keep(connection, who, at, what)
+        keep(connection, who, at, text)
 
 
 def found(file: AlertsFile, start: int, end: int, who: str, first: int, most: int) -> AuditEntries:

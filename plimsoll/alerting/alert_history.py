@@ -109,9 +109,13 @@ class AlertHistory:
         `intervals` are all that were firing at `start` or later. What fired and ended is never notified. An alert that
         is firing stays so, only its beginning may change: the next evaluation decides whether it ends.
         """
-        every = list(intervals)
-        closed = {(one.since, one.fired_at, one.ended_at): one for one in every if one.ended_at is not None}
-        open_one = next((one for one in every if one.ended_at is None), None)
+        intervals = list(intervals)
+        closed = {
+            (interval.since, interval.fired_at, interval.ended_at): interval
+            for interval in intervals
+            if interval.ended_at is not None
+        }
+        open_one = next((interval for interval in intervals if interval.ended_at is None), None)
         with self.file.transaction() as connection:
             rows = connection.execute(
                 "SELECT * FROM alerts WHERE key = ? AND kind = 'rule' AND replaced_at IS NULL"
@@ -137,14 +141,14 @@ class AlertHistory:
                 )
                 count(connection, "late alerts")
 
-    def fire_late(self, one: AlertInterval, *, now: int) -> None:
+    def fire_late(self, interval: AlertInterval, *, now: int) -> None:
         """Begin an alert that late samples have shown to fire still, and that is to be notified."""
         with self.file.transaction() as connection:
-            alert = begin(connection, replace(self._begun(one, one.fired_at), late=True), now)
+            alert = begin(connection, replace(self._begun(interval, interval.fired_at), late=True), now)
             connection.execute("UPDATE alerts SET hush = 0 WHERE id = ?", (alert,))
-            _keep_statuses(connection, {one.key: Status(State.FIRING, one.since)})
+            _keep_statuses(connection, {interval.key: Status(State.FIRING, interval.since)})
 
-    def end_late(self, key: Key, one: AlertInterval | None, at: int, *, now: int) -> None:
+    def end_late(self, key: Key, interval: AlertInterval | None, at: int, *, now: int) -> None:
         """End an alert that fires, as late samples have shown that it did: as `one`; or, if it never fired, at `at`."""
         with self.file.transaction() as connection:
             row = connection.execute(
@@ -152,10 +156,10 @@ class AlertHistory:
             ).fetchone()
             if row is not None:
                 connection.execute("UPDATE alerts SET late = 1 WHERE id = ?", (row["id"],))
-                if one is not None:
+                if interval is not None:
                     query = "UPDATE alerts SET since = ?, fired_at = ? WHERE id = ?"
-                    connection.execute(query, (one.since, one.fired_at, row["id"]))
-                ended = at if one is None or one.ended_at is None else one.ended_at
+                    connection.execute(query, (interval.since, interval.fired_at, row["id"]))
+                ended = at if interval is None or interval.ended_at is None else interval.ended_at
                 end(connection, row["id"], ended, now, "recovered")
             _keep_statuses(connection, {key: Status()})
 
@@ -175,22 +179,22 @@ class AlertHistory:
         )
         return {key_of(row["key"]): row for row in rows}
 
-    def _begun(self, one: StateChange | AlertInterval, at: int, processes: Sequence[str] = ()) -> NewAlert:
-        subject, rule = one.subject, one.rule
+    def _begun(self, item: StateChange | AlertInterval, at: int, processes: Sequence[str] = ()) -> NewAlert:
+        subject, rule = item.subject, item.rule
         return NewAlert(
-            key=one.key,
+            key=item.key,
             kind="rule",
             rule=rule.id,
             severity=rule.severity,
             signal=rule.signal,
             host=subject.host,
             instance=subject.instance,
-            since=one.since,
+            since=item.since,
             fired_at=at,
-            value=one.value,
-            healthy=str(one.healthy),
-            worst=one.worst,
-            details=details_of(rule, one.healthy, one.note, self._signals, tuple(processes), one.covered),
+            value=item.value,
+            healthy=str(item.healthy),
+            worst=item.worst,
+            details=details_of(rule, item.healthy, item.note, self._signals, tuple(processes), item.covered),
         )
 
 
@@ -256,9 +260,9 @@ def _read(
         if stale != bool(row["stale"]):
             record(connection, row["id"], at, now, "stale" if stale else "data again", value)
         last = row["last"] if stale else value
-        known = math.nan if row["worst"] is None else row["worst"]
-        worst = worst_of(row["healthy"], known, value)
-        if (stale, last, worst) != (bool(row["stale"]), row["last"], known):
+        number = math.nan if row["worst"] is None else row["worst"]
+        worst = worst_of(row["healthy"], number, value)
+        if (stale, last, worst) != (bool(row["stale"]), row["last"], number):
             connection.execute(
                 "UPDATE alerts SET stale = ?, last = ?, worst = ? WHERE id = ?",
                 (stale, last, None if math.isnan(worst) else worst, row["id"]),

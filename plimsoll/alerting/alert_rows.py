@@ -56,7 +56,7 @@ def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
     return number
 
 
-def end(connection: sqlite3.Connection, alert: int, at: int, now: int, how: Ended, *, hold: bool = False) -> None:
+def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: Ended, *, hold: bool = False) -> None:
     """End an alert. `hold`: that is not notified until the catching up is done.
 
     If it is not to be notified now and no target was told of it, none ever is: only who was told that it fires is told
@@ -67,11 +67,11 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, how: Ende
     hush = hold or row["hold"] or flapping or _is_muted(connection, row) or is_silenced(connection, row, now)
     connection.execute(
         "UPDATE alerts SET ended_at = ?, ended_how = ?, stale = 0, hush = hush OR ?, hold = hold OR ? WHERE id = ?",
-        (at, how, hush, hold, alert),
+        (at, ended, hush, hold, alert),
     )
     if flapping:
         _settle(connection, "SELECT ?", alert)
-    record(connection, alert, at, now, how)
+    record(connection, alert, at, now, ended)
 
 
 def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
@@ -83,7 +83,7 @@ def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
         return
     firings = _firings(connection, row["key"], row["fired_at"])
     within = [[at for at in firings if at > row["fired_at"] - span] for _, span, _ in _FLAPPING]
-    many = [some for some, (most, _, _) in zip(within, _FLAPPING, strict=True) if len(some) >= most]
+    many = [items for items, (most, _, _) in zip(within, _FLAPPING, strict=True) if len(items) >= most]
     if not many:
         return
     copied = "key, rule, severity, signal, host, instance, value, worst, last, healthy, hold, details"
@@ -108,7 +108,7 @@ def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
         if quiet < min(stable for _, _, stable in _FLAPPING):
             continue
         firings = _firings(connection, row["key"], at)
-        often = [stable for most, span, stable in _FLAPPING if sum(one > at - span for one in firings) >= most]
+        often = [stable for most, span, stable in _FLAPPING if sum(firing > at - span for firing in firings) >= most]
         if quiet >= max(often, default=0):
             end(connection, row["id"], at, now, "recovered")
 
@@ -136,14 +136,14 @@ def record(
     alert: int,
     at: int,
     now: int,
-    what: str,
+    text: str,
     value: float = math.nan,
     note: str = "",
 ) -> None:
     """Add an event to the history of an alert."""
     connection.execute(
         "INSERT INTO events (alert, at, recorded_at, what, value, note) VALUES (?, ?, ?, ?, ?, ?)",
-        (alert, at, now, what, _null(value), note),
+        (alert, at, now, text, _null(value), note),
     )
 
 
@@ -165,10 +165,10 @@ def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
     if row["kind"] in ("all-silent", "plimsoll"):
         return False
     kinds = "('all-silent')" if row["kind"] == "host-silent" else "('all-silent', 'host-silent')"
-    found = connection.execute(
+    fetchall = connection.execute(
         f"SELECT host FROM alerts WHERE ended_at IS NULL AND kind IN {kinds} AND id <> ?", (row["id"],)
     ).fetchall()
-    return any(not one["host"] or host_key(one["host"]) == host_key(row["host"]) for one in found)
+    return any(not item["host"] or host_key(item["host"]) == host_key(row["host"]) for item in fetchall)
 
 
 def _null(value: float) -> float | None:

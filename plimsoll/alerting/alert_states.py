@@ -41,7 +41,7 @@ class AlertStates:
                 batch.set(row, status, float(worst))
             elif key in before:
                 batch, row = before[key]
-                if healthy := batch.limits.each[row]:
+                if healthy := batch.limits.by_row[row]:
                     self._gone[key] = batch.targets[row], healthy
         self._hosts = HostRows([batch.targets for batch in self.batches])
         self._mark_retired()
@@ -107,7 +107,7 @@ class AlertStates:
         if key in self.statuses:
             return self.statuses[key].state
         batch, row = self._place.get(key, (None, 0))
-        return State.OK if batch and batch.known[row] else State.NO_DATA
+        return State.OK if batch and batch.has_data[row] else State.NO_DATA
 
     def readings(self) -> dict[Key, float]:
         """The value of every alert that fires, at the last evaluation; NaN if there is no data (stale)."""
@@ -122,7 +122,7 @@ class AlertStates:
         counts = np.zeros(len(self._hosts.hosts), dtype=np.int64)
         for batch, hosts in zip(self.batches, self._hosts.numbers, strict=True):
             if batch.rule.severity != "info":
-                counts += np.bincount(hosts[batch.known | batch.active], minlength=len(counts))
+                counts += np.bincount(hosts[batch.has_data | batch.active], minlength=len(counts))
         return {host: count for host, count in zip(self._hosts.hosts, counts.tolist(), strict=True) if count}
 
     def pending(self) -> int:
@@ -152,7 +152,7 @@ class AlertStates:
             resource = signals[batch.rule.signal].resource
             if resource is None:
                 continue
-            for target, healthy in zip(batch.targets, batch.limits.each, strict=True):
+            for target, healthy in zip(batch.targets, batch.limits.by_row, strict=True):
                 key = target.subject.key[0], resource
                 newest, interval = sampled.get(key, (0, 0))
                 if healthy is None or newest >= fresh:
@@ -172,7 +172,7 @@ class AlertStates:
                     batch.rule,
                     batch.limits,
                     batch.values.copy(),
-                    np.where(batch.active, batch.states, np.where(batch.known, State.OK, State.NO_DATA)),
+                    np.where(batch.active, batch.states, np.where(batch.has_data, State.OK, State.NO_DATA)),
                     batch.since.copy(),
                     batch.odd.copy(),
                 )

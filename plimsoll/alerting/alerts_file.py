@@ -191,16 +191,16 @@ class AlertsFile:
         """Raise Unusable if the file cannot be used. It is only read."""
         with self._lock, self._usable():
             connection = self._connection
-            found = connection.execute("PRAGMA user_version").fetchone()[0]
-            if found > FORMAT:
+            file_format = connection.execute("PRAGMA user_version").fetchone()[0]
+            if file_format > FORMAT:
                 raise Unusable(
-                    f"{self.path}: was written by a newer Plimsoll (format {found}, this one reads {FORMAT}); install "
-                    f"that version, or name another data folder with {Parameter.STORE}"
+                    f"{self.path}: was written by a newer Plimsoll (format {file_format}, this one reads {FORMAT}); "
+                    f"install that version, or name another data folder with {Parameter.STORE}"
                 )
             is_new = not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
             if is_new:
                 return
-            odd = _odd(connection) if found else "its tables are not those of Plimsoll"
+            odd = _odd(connection) if file_format else "its tables are not those of Plimsoll"
             if odd:
                 raise Unusable(
                     f"{self.path}: was changed by another program ({odd}); move it away, and alerts begin anew"
@@ -224,17 +224,17 @@ class AlertsFile:
 
 def _odd(connection: sqlite3.Connection) -> str:
     """What is not as Plimsoll makes it: a view or trigger, which would run what others wrote, or a missing column."""
-    made = sqlite3.connect(":memory:")
+    scratch = sqlite3.connect(":memory:")
     try:
         for statement in _statements():
-            made.execute(statement)
-        expected = _columns(made)
+            scratch.execute(statement)
+        expected = _columns(scratch)
     finally:
-        made.close()
+        scratch.close()
     for kind, name in connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')"):
         return f"a {kind}, {printable(name)}"
-    found = _columns(connection)
-    return next((f"{name} is not as it was" for name in expected if not expected[name] <= found.get(name, set())), "")
+    columns = _columns(connection)
+    return next((f"{name} is not as it was" for name in expected if not expected[name] <= columns.get(name, set())), "")
 
 
 def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
@@ -242,10 +242,10 @@ def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
     rows = connection.execute(
         "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"
     )
-    found: dict[str, set[str]] = {}
+    columns: dict[str, set[str]] = {}
     for table, column in rows.fetchall():
-        found.setdefault(table, set()).add(column)
-    return found
+        columns.setdefault(table, set()).add(column)
+    return columns
 
 
 def _is_invalid(connection: sqlite3.Connection, table: str) -> str:
@@ -288,14 +288,14 @@ def _make(path: Path) -> None:
     try:
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        found = path.lstat()
+        lstat = path.lstat()
     except OSError as error:
         raise Unusable(f"{path}: cannot be made: {error.strerror or error}") from None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(lstat.st_mode):
         raise Unusable(
             f"{path}: is not a regular file; move it away, or name another data folder with {Parameter.STORE}"
         )
-    if sys.platform != "win32" and stat.S_IMODE(found.st_mode) & 0o077:
+    if sys.platform != "win32" and stat.S_IMODE(lstat.st_mode) & 0o077:
         path.chmod(0o600)
 
 

@@ -71,14 +71,14 @@ class SeriesHosts:
         """The number of each series' host."""
         if len(self._known) > _MOST_SERIES:  # series come and go
             self._known.clear()
-        for one in series:
-            if id(one) not in self._known:
-                host = host_of(one, self._tags)
+        for item in series:
+            if id(item) not in self._known:
+                host = host_of(item, self._tags)
                 if host not in self._numbers:
                     self._numbers[host] = len(self.names)
                     self.names.append(host)
-                self._known[id(one)] = self._numbers[host], one
-        return np.array([self._known[id(one)][0] for one in series], np.intp)
+                self._known[id(item)] = self._numbers[host], item
+        return np.array([self._known[id(series)][0] for series in series], np.intp)
 
 
 class ClockSkew:
@@ -111,14 +111,14 @@ class ClockSkew:
         """How far (ns) the clocks of hosts are ahead that sent such samples in the last five minutes."""
         with self._lock:
             self._forget(now)
-            recent = (one for one in self._ahead.values() if now - one.written <= _REMEMBERED)
-            return {one.host: one.newest - one.written for one in recent}
+            recent = (early for early in self._ahead.values() if now - early.written <= _REMEMBERED)
+            return {early.host: early.newest - early.written for early in recent}
 
     def last_sent(self, now: int) -> Mapping[HostKey, int]:
         """When hosts last wrote (UTC ns) whose newest samples are of a time that has not come."""
         with self._lock:
             self._forget(now)
-            return {key: one.written for key, one in self._ahead.items()}
+            return {key: early.written for key, early in self._ahead.items()}
 
     def behind(self, now: int) -> Mapping[str, tuple[int, int]]:
         """How far (ns) the clocks of hosts are behind, and their newest sample (UTC ns).
@@ -126,9 +126,9 @@ class ClockSkew:
         Of hosts whose samples have been as late as that for two minutes, and none in time.
         """
         with self._lock:
-            self._late = {key: one for key, one in self._late.items() if now - one.last <= _REMEMBERED_LATE}
-            steady = (one for one in self._late.values() if one.last - one.first >= _STEADY)
-            return {one.host: (one.lowest, one.newest) for one in steady}
+            self._late = {key: late for key, late in self._late.items() if now - late.last <= _REMEMBERED_LATE}
+            steady = (late for late in self._late.values() if late.last - late.first >= _STEADY)
+            return {late.host: (late.lowest, late.newest) for late in steady}
 
     def _by_host(self, points: Points, used: NDArray[np.int32], newest: Times) -> Iterator[tuple[str, int]]:
         """The hosts of the series that are used, and the newest sample of each."""
@@ -140,7 +140,7 @@ class ClockSkew:
 
     def _forget(self, now: int) -> None:
         kept = self._ahead.items()
-        self._ahead = {key: one for key, one in kept if now - one.written <= _REMEMBERED or now < one.newest}
+        self._ahead = {key: early for key, early in kept if now - early.written <= _REMEMBERED or now < early.newest}
 
     def _note(self, host: str, newest: int, now: int) -> None:
         key = host_key(host)

@@ -48,7 +48,7 @@ class Evaluator:
         self,
         store: SampleReader,
         site: Site,
-        given: GivenFacts,
+        given_facts: GivenFacts,
         statuses: Mapping[Key, Status],
         *,
         most_hosts: int = MOST_HOSTS,
@@ -56,13 +56,13 @@ class Evaluator:
         check: Check = check_nothing,
     ) -> None:
         self._site = site
-        self._given = given
+        self._facts = given_facts
         self._samples = RecentSamples(store, OVERLAP)
         self.index = SeriesIndex(store, host_tags(site.catalogue.signals), most_hosts, oldest)
         self._check = check
         self._reach: Mapping[Series, int] = {}
         self.states = AlertStates(statuses)
-        self._judge = self._make_judge(lambda _: Origins(), Facts(given))
+        self._judge = self._make_judge(lambda _: Origins(), Facts(given_facts))
         self._last: int | None = None
         self._intervals: dict[str, int] | None = None
         self._differs = False  # whether the series differ from those that were planned with
@@ -122,7 +122,7 @@ class Evaluator:
 
     def reread(self, series: Iterable[Series]) -> None:
         """Take late samples of these series into the windows of later evaluations."""
-        self._samples.forget([known for one in series if (known := self.index.get(one.key))])
+        self._samples.forget([known_series for part in series if (known_series := self.index.get(part.key))])
 
     def _discover(self, start: int, end: int) -> list[str]:
         """Note which series have samples in a range, and return their hosts."""
@@ -134,9 +134,9 @@ class Evaluator:
     def _plan(self, start: int, end: int) -> None:
         """Find what is judged on the series there are, and read what that needs."""
         series = self.index.series
-        reach = {one: _LEAST_REACH for one in series if shows_in_values(one)}
+        reach = {series: _LEAST_REACH for series in series if shows_in_values(series)}
         self._samples.read({**self._reach, **reach}, start, end)
-        facts = Facts(self._given, facts_shown_by([(one, partial(self._values, one)) for one in series]))
+        facts = Facts(self._facts, facts_shown_by([(series, partial(self._values, series)) for series in series]))
         targets, finder = plan(self._site, series, facts, self._check)
         targets, self.beyond = limit_targets(targets, self.index.hosts)
         self.states.plan(targets)

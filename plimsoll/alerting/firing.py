@@ -49,7 +49,9 @@ def incidents(alerts: Iterable[Alert]) -> list[Incident]:
         Incident(sorted(group, key=lambda alert: (_rank(alert), alert.begin, alert.instance or "", alert.id)))
         for group in groups.values()
     ]
-    return sorted(grouped, key=lambda one: (_rank(one.worst), one.worst.kind == "rule", -one.worst.fired_at))
+    return sorted(
+        grouped, key=lambda incident: (_rank(incident.worst), incident.worst.kind == "rule", -incident.worst.fired_at)
+    )
 
 
 def _rank(alert: Alert) -> int:

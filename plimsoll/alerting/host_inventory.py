@@ -62,9 +62,9 @@ class Host:
         """Whether its newest sample is older than one of a host that sends without a pause."""
         return self.newest is None or now - self.newest > max(SILENT_AFTER, _INTERVALS * (self.interval or 0))
 
-    def after(self, seen: LastSample, now: int) -> "Host":
+    def after(self, last_sample: LastSample, now: int) -> "Host":
         """The host after it was seen. A retired host that sends again is expected again."""
-        newest = min(seen.newest, now)  # a clock that is ahead must not hide that the host is silent
+        newest = min(last_sample.newest, now)  # a clock that is ahead must not hide that the host is silent
         if self.newest is not None and newest <= self.newest:
             return self
         paused = self.since is None or self.newest is None or newest - self.newest > EXPECTED_AFTER
@@ -75,7 +75,7 @@ class Host:
             name=self.name,
             since=since,
             newest=newest,
-            interval=seen.interval or self.interval,
+            interval=last_sample.interval or self.interval,
             expected=int(bool(self.expected) or returned or newest - since >= EXPECTED_AFTER),
             retired_at=None if returned else self.retired_at,
         )
@@ -108,12 +108,12 @@ class HostInventory:
 
     def step(
         self,
-        seen: Mapping[str, LastSample],
+        samples: Mapping[str, LastSample],
         now: int,
         reasons: Mapping[HostKey, str] | None = None,
         early: Collection[str] = (),
     ) -> None:
-        """Begin and end the alerts of silent hosts. `seen` is what each host has sent so far, by its name;
+        """Begin and end the alerts of silent hosts. `samples` is what each host has sent so far, by its name;
         `reasons` are why the samples of some hosts (case-folded) cannot be judged; `early` are hosts that write samples
         of a time that has not come.
 
@@ -124,23 +124,23 @@ class HostInventory:
             self._watching = now
         self._stepped = now
         before = {host.host: host for host in hosts(self._file)}
-        known = {key: Host(key, name, expected=1) for key, name in self._listed.items()} | before
-        for name, sample in seen.items():
+        inventory = {key: Host(key, name, expected=1) for key, name in self._listed.items()} | before
+        for name, sample in samples.items():
             key = host_key(name)
-            known[key] = known.get(key, Host(key, name)).after(sample, now)
+            inventory[key] = inventory.get(key, Host(key, name)).after(sample, now)
         for name in early:
             key = host_key(name)
-            known[key] = known.get(key, Host(key, name)).early(now)
+            inventory[key] = inventory.get(key, Host(key, name)).early(now)
         with self._file.transaction() as connection:
-            changed = [astuple(host) for key, host in known.items() if host != before.get(key)]
+            changed = [astuple(host) for key, host in inventory.items() if host != before.get(key)]
             connection.executemany("INSERT OR REPLACE INTO roster VALUES (?, ?, ?, ?, ?, ?, ?)", changed)
-            expected = [host for host in known.values() if host.is_expected]
+            expected = [host for host in inventory.values() if host.is_expected]
             self._alert(expected, now, self._watching, reasons or {}, connection)
 
     def unsent(
         self,
         newest: Callable[[int], Mapping[tuple[str, Resource], tuple[int, int]]],
-        seen: Mapping[str, LastSample],
+        samples: Mapping[str, LastSample],
         now: int,
     ) -> Mapping[str, Mapping[Resource, int]]:
         """The newest sample (UTC ns) of resources that hosts (case-folded) have sent, and no longer do while they send.
@@ -153,12 +153,12 @@ class HostInventory:
             return self._unsent
         for key, (at, interval) in newest(now - _LOOK_EVERY).items():
             self._sampled[key] = max(at, self._sampled.get(key, (0, 0))[0]), interval
-        heard: dict[str, int] = {host_key(name): sample.newest for name, sample in seen.items()}
-        least = max(self._silent_after, SILENT_AFTER)
+        heard: dict[str, int] = {host_key(name): sample.newest for name, sample in samples.items()}
+        value = max(self._silent_after, SILENT_AFTER)
         late = {
             key: at
             for key, (at, interval) in self._sampled.items()
-            if heard.get(key[0], 0) - at > max(least, _INTERVALS * interval)
+            if heard.get(key[0], 0) - at > max(value, _INTERVALS * interval)
         }
         unsent: dict[str, dict[Resource, int]] = {}
         for host, resource in late.keys() & self._late:  # an agent that starts again does not send all at once
@@ -172,8 +172,8 @@ class HostInventory:
 
     def oldest_first(self) -> list[str]:
         """The hosts, case-folded: those that up.toml lists, then those whose data began first."""
-        known = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
-        return [*self._listed, *(host.host for host in sorted(known, key=lambda host: host.since or 0))]
+        items = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
+        return [*self._listed, *(host.host for host in sorted(items, key=lambda host: host.since or 0))]
 
     def _alert(
         self,
@@ -256,11 +256,11 @@ def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
     with file.transaction() as connection:
         connection.execute("UPDATE roster SET retired_at = ? WHERE host = ?", (now, gone.host))
         rows = connection.execute("SELECT id, host FROM alerts WHERE ended_at IS NULL").fetchall()
-        own = [row["id"] for row in rows if host_key(row["host"]) == gone.host]
-        for number in own:
+        items = [row["id"] for row in rows if host_key(row["host"]) == gone.host]
+        for number in items:
             end(connection, number, now, now, "retired")
         connection.execute("DELETE FROM statuses WHERE json_extract(key, '$[1]') = ?", (gone.host,))
-    return gone, len(own)
+    return gone, len(items)
 
 
 def _begin(

@@ -26,7 +26,7 @@ from plimsoll.rules.states import State, Status
 from plimsoll.store.protocol import SampleReader
 
 _LONGEST = 24 * 3600 * SECOND  # what is older is left as it is
-_EVERY = 60 * SECOND  # for one host
+_INTERVAL = 60 * SECOND  # for one host
 _AGAIN = 600 * SECOND  # for one that took too long
 _APART = 9  # times what the last one took: late samples take no more than a tenth of the time
 _MOST_S = 3.0  # of a processor; what takes longer is left as it is
@@ -78,12 +78,12 @@ class LateSamples:
                 self._note(hosts.names[number], int(first[number]))
             self._series.update((id(points.series[at]), points.series[at]) for at in np.unique(which).tolist())
 
-    def amend(self, evaluator: Evaluator, site: Site, given: GivenFacts, last: int, now: int) -> None:
+    def amend(self, evaluator: Evaluator, site: Site, given_facts: GivenFacts, last: int, now: int) -> None:
         """Amend the history of one host up to `last`, the last evaluation that was kept; go on from it."""
         if now < self._next:
             return
         with self._lock:
-            due = [host for host in self._first_late if now - self._amended.get(host, 0) >= _EVERY]
+            due = [host for host in self._first_late if now - self._amended.get(host, 0) >= _INTERVAL]
             if not due:
                 return
             host, series = due[0], self._series.values()
@@ -95,22 +95,22 @@ class LateSamples:
         begun = time.thread_time()
         evaluator.reread(series)
         try:
-            replay = self._replay(site, given, host, start, last)
+            replay = self._replay(site, given_facts, host, start, last)
         except TimeoutError:
             _log.warning("%s: its history is not amended by late samples: it has too many series", host)
-            self._amended[host] = now + _AGAIN - _EVERY
+            self._amended[host] = now + _AGAIN - _INTERVAL
             return
         finally:
             self._next = now + int(_APART * (time.thread_time() - begun) * SECOND)
         self._apply(evaluator, replay, now)
 
-    def _replay(self, site: Site, given: GivenFacts, host: str, start: int, last: int) -> _Replay:
+    def _replay(self, site: Site, given_facts: GivenFacts, host: str, start: int, last: int) -> _Replay:
         """Judge a host once more. TimeoutError if that takes too long."""
         before = history(self._history.file, start, last)
         fired = (alert.key for alert in before if host_key(alert.host) == host_key(host))
         replay = _Replay(host, start, last, {key: [] for key in fired}, {})
         check = within(_MOST_S, self._check)
-        for target, conditions in evaluate_again(self._store, site, given, start, last, [host], check):
+        for target, conditions in evaluate_again(self._store, site, given_facts, start, last, [host], check):
             for interval in alert_intervals(target, conditions, start):
                 replay.intervals.setdefault(target.key, []).append(interval)
             if pending := pending_since(target, conditions):
@@ -126,9 +126,9 @@ class LateSamples:
             still_open = next((interval for interval in intervals if interval.ended_at is None), None)
             fires = states.state(key) == State.FIRING
             self._amend(evaluator, key, intervals, still_open, replay, now)
-            if fires or is_behind or still_open is None or still_open.known is None:
+            if fires or is_behind or still_open is None or still_open.last_data is None:
                 continue
-            if replay.last - still_open.known <= _STILL:
+            if replay.last - still_open.last_data <= _STILL:
                 self._history.fire_late(still_open, now=now)
                 states.put(key, Status(State.FIRING, still_open.since))
         for key, (since, worst) in replay.pending.items() if not is_behind else ():

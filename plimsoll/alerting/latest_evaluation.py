@@ -31,7 +31,7 @@ class RuleBatch:
         worst: Of those that are pending, the worst value since then.
         limits: The limits of the subjects.
         values: The reduced values at the last evaluation; NaN for no data.
-        known: Whether the condition was known at the last evaluation.
+        has_data: Whether the condition was known at the last evaluation.
         odd: The reduced values that cannot be; NaN elsewhere.
         retired: Which subjects are of hosts that are retired: nothing of them is known.
     """
@@ -46,7 +46,7 @@ class RuleBatch:
         self.worst = np.full(count, nan)
         self.limits = Limits(targets, [None] * count)
         self.values = np.full(count, nan)
-        self.known = np.zeros(count, dtype=np.bool_)
+        self.has_data = np.zeros(count, dtype=np.bool_)
         self.odd = np.full(count, nan)
         self.retired = np.zeros(count, dtype=np.bool_)
         self._parts: list[tuple[Part, NDArray[np.intp]]] | None = None
@@ -94,7 +94,7 @@ class RuleBatch:
                 matrix = matrix.without(self.retired[rows])
             if len(matrix.times):
                 self.values[rows] = matrix.values[:, -1]
-                self.known[rows] = matrix.enter[:, -1] != Truth.NO_DATA
+                self.has_data[rows] = matrix.enter[:, -1] != Truth.NO_DATA
                 self.odd[rows] = matrix.impossible[:, -1]
             yield from self._step(matrix, rows, covered)
 
@@ -102,7 +102,7 @@ class RuleBatch:
         self, judge: Judge, evaluations: int, lacking: Callable[[RuleTarget, str], None]
     ) -> Iterator[tuple[Part, NDArray[np.intp]]]:
         parts = [(target.subject, target.origin) for target in self.targets]
-        self.limits = Limits(self.targets, [*self.limits.each])  # pages may be reading the last ones
+        self.limits = Limits(self.targets, [*self.limits.by_row])  # pages may be reading the last ones
         try:
             yield from self._place_parts([*judge.parts(self.rule, parts, evaluations)], [*range(len(parts))])
         except UnknownFact:
@@ -118,7 +118,7 @@ class RuleBatch:
             of_part = rows[at : at + len(part.subjects)]
             at += len(of_part)
             for row, healthy in zip(of_part, part.limits.each, strict=True):
-                self.limits.each[row] = healthy
+                self.limits.by_row[row] = healthy
             yield part, np.array(of_part)
 
     def _step(
@@ -142,9 +142,9 @@ class RuleBatch:
                 if after.state != before.state and (after.state in CROSSED or before.state in CROSSED):
                     target = self.targets[row]
                     begun = after.since if after.state in CROSSED else None
-                    states_, seen = (before.state, after.state), covered(target, at)
+                    states_, number = (before.state, after.state), covered(target, at)
                     change = StateChange(
-                        at, self.rule, target.subject, *states_, begun, value, limit, target.note, seen, worst
+                        at, self.rule, target.subject, *states_, begun, value, limit, target.note, number, worst
                     )
                 yield self.keys[row], after, change
 
@@ -190,18 +190,18 @@ class RuleState:
 class Limits:
     """The limits of a rule for its subjects, a row each; None where a fact is lacking."""
 
-    def __init__(self, judged: Sequence[RuleTarget | RuleState], each: list[Healthy | None]) -> None:
+    def __init__(self, judged: Sequence[RuleTarget | RuleState], healthies: list[Healthy | None]) -> None:
         self.judged = judged
-        self.each = each
+        self.by_row = healthies
 
     @cached_property
     def rows(self) -> Mapping[Healthy, NDArray[np.intp]]:
         """The rows of each limit: most subjects have the same one."""
-        found: dict[Healthy, list[int]] = {}
-        for row, healthy in enumerate(self.each):
+        entries: dict[Healthy, list[int]] = {}
+        for row, healthy in enumerate(self.by_row):
             if healthy is not None:
-                found.setdefault(healthy, []).append(row)
-        return {healthy: np.array(rows) for healthy, rows in found.items()}
+                entries.setdefault(healthy, []).append(row)
+        return {healthy: np.array(rows) for healthy, rows in entries.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +222,12 @@ class RuleStates:
 
     def at(self, rows: Sequence[int]) -> Iterator[RuleState]:
         """What is known of some rows, but for those where a fact is lacking."""
-        columns = (one[rows].tolist() for one in (self.values, self.states, self.since, self.impossible))
+        columns = (entry[rows].tolist() for entry in (self.values, self.states, self.since, self.impossible))
         for row, value, state, since, odd in zip(rows, *columns, strict=True):
-            one, healthy = self.limits.judged[row], self.limits.each[row]
+            item, healthy = self.limits.judged[row], self.limits.by_row[row]
             if healthy is not None:
                 begun = since if state in CROSSED else None
-                yield RuleState(one.rule, one.subject, healthy, value, State(state), begun, one.key, one.note, odd)
+                yield RuleState(item.rule, item.subject, healthy, value, State(state), begun, item.key, item.note, odd)
 
 
 class HostRows:
@@ -239,22 +239,22 @@ class HostRows:
     @cached_property
     def hosts(self) -> Sequence[HostKey]:
         """The hosts."""
-        return [*dict.fromkeys(one.subject.key[0] for judged in self._rules for one in judged)]
+        return [*dict.fromkeys(item.subject.key[0] for judged in self._rules for item in judged)]
 
     @cached_property
     def numbers(self) -> Sequence[NDArray[np.intp]]:
         """For each rule the host of each row, as its place in `hosts`."""
         number = {host: at for at, host in enumerate(self.hosts)}
-        return [np.array([number[one.subject.key[0]] for one in judged], np.intp) for judged in self._rules]
+        return [np.array([number[item.subject.key[0]] for item in judged], np.intp) for judged in self._rules]
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Mapping[int, Sequence[int]]]:
         """The rows of each rule on a host, by the rule's place."""
-        found: dict[HostKey, dict[int, list[int]]] = {}
+        entries: dict[HostKey, dict[int, list[int]]] = {}
         for at, judged in enumerate(self._rules):
-            for row, one in enumerate(judged):
-                found.setdefault(one.subject.key[0], {}).setdefault(at, []).append(row)
-        return found
+            for row, item in enumerate(judged):
+                entries.setdefault(item.subject.key[0], {}).setdefault(at, []).append(row)
+        return entries
 
 
 class LatestEvaluation:

@@ -51,7 +51,7 @@ class AlertLoop:
         self,
         store: SampleReader,
         site: Site,
-        given: GivenFacts,
+        given_facts: GivenFacts,
         history: AlertHistory,
         inventory: HostInventory,
         *,
@@ -63,7 +63,7 @@ class AlertLoop:
     ) -> None:
         self._store = store
         self._site = site
-        self._given = given
+        self._facts = given_facts
         self._history = history
         self._inventory = inventory
         self._delay = delay
@@ -78,7 +78,7 @@ class AlertLoop:
         self._evaluator: Evaluator | None = None
         self._last: int | None = None
         self._reading: int | None = None  # the evaluation whose samples are being read, or were
-        self._seen: dict[str, LastSample] = {}
+        self._last_samples: dict[str, LastSample] = {}
         self._lock = Lock()
         self._fresh: tuple[Site, GivenFacts] | None = None
         self.progress = Progress()
@@ -101,23 +101,23 @@ class AlertLoop:
         if self._reading is not None:  # what comes during an evaluation may come after its samples were read
             self._late_samples.written(points, self._reading)
 
-    def judge_by(self, site: Site, given: GivenFacts) -> None:
+    def judge_by(self, site: Site, given_facts: GivenFacts) -> None:
         """Judge by other settings from the next evaluation on; what fires goes on from where it is, as at a start."""
         with self._lock:
-            self._fresh = site, given
+            self._fresh = site, given_facts
 
     def perform(self, now: int) -> None:
         """Perform all evaluations that are due. What fails is logged, kept as the problem, and tried again."""
         with self._lock:
             fresh, self._fresh = self._fresh, None
         if fresh is not None:
-            (self._site, self._given), self._evaluator = fresh, None
+            (self._site, self._facts), self._evaluator = fresh, None
             self._inventory.forget_resources()
         try:
             self._self_monitoring.step(self._troubles(), now)
             self._evaluate(now)
             if self._evaluator and self._last is not None:
-                self._late_samples.amend(self._evaluator, self._site, self._given, self._last, now)
+                self._late_samples.amend(self._evaluator, self._site, self._facts, self._last, now)
         except Stopped:
             self._evaluator = None
         except (Unreachable, Unusable, NotKept) as error:
@@ -156,14 +156,16 @@ class AlertLoop:
             self._history.caught_up()
         behind = self._skew.behind(now)
         for host, (_, newest) in behind.items():
-            if host not in self._seen or newest > self._seen[host].newest:
-                self._seen[host] = LastSample(newest)
+            if host not in self._last_samples or newest > self._last_samples[host].newest:
+                self._last_samples[host] = LastSample(newest)
         sent = self._skew.last_sent(now)
-        for host, sample in self._seen.items():
-            self._seen[host] = replace(sample, newest=min(sample.newest, sent.get(host_key(host), sample.newest)))
+        for host, sample in self._last_samples.items():
+            self._last_samples[host] = replace(
+                sample, newest=min(sample.newest, sent.get(host_key(host), sample.newest))
+            )
         # As of the evaluation: samples after it may be there, but have not been looked for.
         ahead = self._skew.ahead(now)
-        self._inventory.step(self._seen, int(at[-1]), self._skew.reasons(now), ahead)
+        self._inventory.step(self._last_samples, int(at[-1]), self._skew.reasons(now), ahead)
         self.progress = Progress(
             int(at[-1]),
             now,
@@ -176,7 +178,7 @@ class AlertLoop:
             behind={host: by for host, (by, _) in behind.items()},
             left_out=len(evaluator.index.left_out),
             beyond=evaluator.beyond,
-            unsent=self._inventory.unsent(evaluator.newest, self._seen, int(at[-1])),
+            unsent=self._inventory.unsent(evaluator.newest, self._last_samples, int(at[-1])),
         )
         self.judged = evaluator.states.now()
         self._on_step(now)
@@ -188,7 +190,7 @@ class AlertLoop:
         self._evaluator = Evaluator(
             self._store,
             self._site,
-            self._given,
+            self._facts,
             self._history.statuses(),
             most_hosts=self._most_hosts,
             oldest=self._inventory.oldest_first(),
@@ -222,7 +224,7 @@ class AlertLoop:
             left = gone.get(host_key(host))
             # An evaluation is after samples that may be older than the retirement.
             if left is None or (newest > left and host_key(host) in self._sending(left + 1, step.at)):
-                self._seen[host] = LastSample(newest, evaluator.interval(host))
+                self._last_samples[host] = LastSample(newest, evaluator.interval(host))
 
     def _sending(self, start: int, end: int) -> set[HostKey]:
         """The hosts that have samples in a range."""

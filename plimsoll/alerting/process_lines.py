@@ -34,25 +34,25 @@ class ProcessLines:
         self,
         store: SampleReader,
         signals: Mapping[str, Signal],
-        own: str = "",
+        text: str = "",
         watch: ProcessWatch | None = None,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         self._store = store
         self._signals = signals
-        self._own = own.casefold()
+        self._own = text.casefold()
         self._watch = watch
         self._clock = clock
 
     def __call__(self, at_ns: int, hosts: Iterable[str]) -> Mapping[str, Sequence[str]]:
         """The lines of each of some hosts. What cannot be read is logged and left out: the alert matters more."""
-        found: dict[str, Sequence[str]] = {}
+        lines: dict[str, Sequence[str]] = {}
         for host in hosts:
             try:
-                found[host] = [str(one) for one in self._top(host, at_ns)]
+                lines[host] = [str(top_processes) for top_processes in self._top(host, at_ns)]
             except (Unreachable, Unusable, psutil.Error, OSError) as error:
                 _log.warning("the processes of %s: cannot be read: %s", host, error)
-        return found
+        return lines
 
     def _top(self, host: str, at_ns: int) -> Sequence[TopProcesses]:
         start = at_ns - _BEFORE
@@ -65,20 +65,20 @@ def recorded_top(
     store: SampleReader, signals: Mapping[str, Signal], host: str, start_ns: int, end_ns: int
 ) -> list[TopProcesses]:
     """The processes that used most of each resource, averaged from `start_ns` to `end_ns`; none if none is recorded."""
-    wanted = {name: signal for name, signal in signals.items() if name.startswith(_PREFIX)}
-    finder = Finder(wanted, store.series(start_ns, end_ns, [host]).series, lambda _: True)
+    recorded = {name: signal for name, signal in signals.items() if name.startswith(_PREFIX)}
+    finder = Finder(recorded, store.series(start_ns, end_ns, [host]).series, lambda _: True)
     top: list[TopProcesses] = []
-    for name, signal in wanted.items():
-        found = list(finder.find(name).values())
-        series = [one for _, origin in found for one in series_of(origin)]
-        read = dict(zip([one.key for one in series], store.read(series, start_ns, end_ns), strict=True))
+    for name, signal in recorded.items():
+        items = list(finder.find(name).values())
+        series = [series for _, origin in items for series in series_of(origin)]
+        read = dict(zip([series.key for series in series], store.read(series, start_ns, end_ns), strict=True))
         uses: list[ProcessUse] = []
-        for subject, origin in found:
-            samples = signal_samples(origin, lambda one, read=read: read[one.key])
+        for subject, origin in items:
+            samples = signal_samples(origin, lambda series, read=read: read[series.key])
             values = samples.present.values if samples else ()
             if subject.instance and subject.instance.casefold() != IDLE and sum(values) > 0:
                 uses.append(ProcessUse(subject.instance, None, float(sum(values) / len(values))))
-        uses.sort(key=lambda one: (-one.value, one.name))
+        uses.sort(key=lambda process_use: (-process_use.value, process_use.name))
         if uses:
             top.append(TopProcesses(signal.title, signal.unit, tuple(uses[:_MOST])))
     return top

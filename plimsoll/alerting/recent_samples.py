@@ -63,10 +63,10 @@ class SampleMatrix:
 
     def extend(self, times: Times, values: Values, since: int, start: int) -> None:
         """Have these samples in place of those from `since` on, and forget those before `start`."""
-        held = self.times
-        kept = int(held.searchsorted(since))
-        was_empty = not len(held)
-        if len(times) or kept < len(held):
+        samples = self.times
+        kept = int(samples.searchsorted(since))
+        was_empty = not len(samples)
+        if len(times) or kept < len(samples):
             self.end = self.first + kept
             if self.end + len(times) > len(self.columns):
                 self._make_room(len(times), start)
@@ -78,17 +78,17 @@ class SampleMatrix:
         self.first += int(self.columns[self.first : self.end].searchsorted(start))
         self.times = self.columns[self.first : self.end]
 
-    def _make_room(self, more: int, start: int) -> None:
-        held = self.columns[self.first : self.end]
+    def _make_room(self, value: int, start: int) -> None:
+        values = self.columns[self.first : self.end]
         # The newest steps show the interval, however long ago they were.
-        first = self.first + max(0, min(int(held.searchsorted(start)), len(held) - _KEPT_UP - 1))
+        first = self.first + max(0, min(int(values.searchsorted(start)), len(values) - _KEPT_UP - 1))
         columns = slice(first, self.end)
         kept = self.end - first
-        if _ROOM * (kept + more) <= len(self.columns):
+        if _ROOM * (kept + value) <= len(self.columns):
             self.columns[:kept] = self.columns[columns].copy()
             self._matrix[:, :kept] = self._matrix[:, columns].copy()
         else:
-            room = int(_ROOM * (kept + more)) + _LEAST_ROOM
+            room = int(_ROOM * (kept + value)) + _LEAST_ROOM
             times, matrix = np.empty(room, dtype=np.int64), np.empty((len(self.windows), room))
             times[:kept], matrix[:, :kept] = self.columns[columns], self._matrix[:, columns]
             self.columns, self._matrix = times, matrix
@@ -145,12 +145,12 @@ class RecentSamples:
 
     def samples(self, series: Series) -> Samples:
         """The samples of a series; none if it is not among those that were read."""
-        held = self._held.get(series)
-        return held.samples if held else _NOTHING
+        sample_row = self._held.get(series)
+        return sample_row.samples if sample_row else _NOTHING
 
     def together(self, series: Sequence[Series]) -> Together:
         """The samples of several series, which are those of later steps as well."""
-        return _Rows(self, [self._held.get(one) or SampleRow(one) for one in series])
+        return _Rows(self, [self._held.get(series) or SampleRow(series) for series in series])
 
     def forget(self, series: Collection[Series]) -> None:
         """Read these series anew, from their reach on, at the next step: late samples were written."""
@@ -158,8 +158,8 @@ class RecentSamples:
 
     def widest_change(self) -> int:
         """Twice the longest sampling interval that changed since this was last asked: no longer window did."""
-        found, self._widest_change = self._widest_change, 0
-        return found
+        value, self._widest_change = self._widest_change, 0
+        return value
 
     def intervals(self) -> Iterable[tuple[Series, int]]:
         """The sampling interval (ns) of each series for which it is known."""
@@ -175,16 +175,16 @@ class RecentSamples:
     def spans(self, at: Times, window: int, clocks: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Of these clocks, the first column in the window of each evaluation, and the one after the last."""
         key = at.tobytes(), window
-        found = self._spans.get(key)
-        if found is None:
-            found = self._spans[key] = _Spans(len(self._clocks), len(at))
-        missing = np.unique(clocks[~found.known[clocks]]).tolist()
+        span = self._spans.get(key)
+        if span is None:
+            span = self._spans[key] = _Spans(len(self._clocks), len(at))
+        missing = np.unique(clocks[~span.computed[clocks]]).tolist()
         for number in missing:
             clock = self._clocks[number - 1]
-            found.first[number] = clock.times.searchsorted(at - window, side="left") + clock.first
-            found.last[number] = clock.times.searchsorted(at, side="right") + clock.first
-        found.known[missing] = True
-        return found.first[clocks], found.last[clocks]
+            span.first[number] = clock.times.searchsorted(at - window, side="left") + clock.first
+            span.last[number] = clock.times.searchsorted(at, side="right") + clock.first
+        span.computed[missing] = True
+        return span.first[clocks], span.last[clocks]
 
     def _arrange(self, reach: Mapping[Series, int]) -> None:
         """Hold these series only, together those that have the same times."""
@@ -194,49 +194,52 @@ class RecentSamples:
             for window in clock.windows:
                 if window.series in reach and window.series not in self._again:
                     alike.setdefault((reach[window.series], clock.interval, times), []).append(window)
-        self._held = {series: held for series, held in self._held.items() if series in reach}
+        self._held = {series: sample_row for series, sample_row in self._held.items() if series in reach}
         self._clocks = [_joined(windows, reach[windows[0].series]) for windows in alike.values()]
         self._arranged = len(self._clocks)
         self._reach, self._again = reach, set()
         self._number()
 
-    def _begin(self, series: Sequence[Series], found: Sequence[Samples], start: int) -> None:
+    def _begin(self, series: Sequence[Series], samples_list: Sequence[Samples], start: int) -> None:
         """Hold the samples of series that are new, or read anew."""
         alike: dict[object, list[tuple[Series, Samples]]] = {}
-        for one, samples in zip(series, found, strict=True):
-            alike.setdefault((self._reach[one], samples.times.tobytes()), []).append((one, samples))
-        for some in alike.values():
-            reach, times = self._reach[some[0][0]], some[0][1].times
-            windows = [self._held.setdefault(one, SampleRow(one)) for one, _ in some]
+        for item, samples in zip(series, samples_list, strict=True):
+            alike.setdefault((self._reach[item], samples.times.tobytes()), []).append((item, samples))
+        for items in alike.values():
+            reach, times = self._reach[items[0][0]], items[0][1].times
+            windows = [self._held.setdefault(series, SampleRow(series)) for series, _ in items]
             before = {window.clock.interval for window in windows}
-            clock = SampleMatrix(windows, times[:0], [one.values[:0] for _, one in some], reach)
-            clock.extend(times, np.stack([one.values for _, one in some]), start - reach, start - reach)
+            clock = SampleMatrix(windows, times[:0], [samples.values[:0] for _, samples in items], reach)
+            clock.extend(times, np.stack([samples.values for _, samples in items]), start - reach, start - reach)
             self._clocks.append(clock)
             for interval in before:
                 self._note(interval, clock.interval)
         self._arranged += len(alike)
         self._number()
 
-    def _extend(self, found: Sequence[Samples], since: int, start: int) -> None:
+    def _extend(self, samples_list: Sequence[Samples], since: int, start: int) -> None:
         """Append what was found, in the order of `_order`."""
-        lengths = np.fromiter((len(one.times) for one in found), np.intp, len(found))
+        lengths = np.fromiter((len(samples.times) for samples in samples_list), np.intp, len(samples_list))
         ends = np.cumsum(lengths).tolist()
-        times, values = np.concatenate([one.times for one in found]), np.concatenate([one.values for one in found])
+        times, values = (
+            np.concatenate([samples.times for samples in samples_list]),
+            np.concatenate([samples.values for samples in samples_list]),
+        )
         at, begin, is_split = 0, 0, False
         clocks: list[SampleMatrix] = []
         for clock in self._clocks:
-            some = slice(at, at + len(clock.windows))
-            at, each = some.stop, int(lengths[some.start])
+            part = slice(at, at + len(clock.windows))
+            at, value = part.stop, int(lengths[part.start])
             span = slice(begin, ends[at - 1])
             begin = span.stop
-            if (lengths[some] == each).all():
-                table = times[span].reshape(len(clock.windows), each)
+            if (lengths[part] == value).all():
+                table = times[span].reshape(len(clock.windows), value)
                 if (table == table[:1]).all():
                     self._grow(clock, table[0], values[span].reshape(table.shape), since, start)
                     clocks.append(clock)
                     continue
             is_split = True
-            clocks += self._split(clock, found[some], since, start)
+            clocks += self._split(clock, samples_list[part], since, start)
         self._clocks = clocks
         if is_split:
             self._number()
@@ -246,16 +249,18 @@ class RecentSamples:
         clock.extend(times, values, since, start - clock.reach)
         self._note(before, clock.interval)
 
-    def _split(self, clock: SampleMatrix, found: Sequence[Samples], since: int, start: int) -> list[SampleMatrix]:
+    def _split(
+        self, clock: SampleMatrix, samples_list: Sequence[Samples], since: int, start: int
+    ) -> list[SampleMatrix]:
         """The clocks of series that do not have the same times any more."""
         alike: dict[bytes, list[tuple[SampleRow, Samples]]] = {}
-        for window, samples in zip(clock.windows, found, strict=True):
+        for window, samples in zip(clock.windows, samples_list, strict=True):
             alike.setdefault(samples.times.tobytes(), []).append((window, samples))
         clocks: list[SampleMatrix] = []
-        for some in alike.values():
-            one = _joined([window for window, _ in some], clock.reach)
-            self._grow(one, some[0][1].times, np.stack([samples.values for _, samples in some]), since, start)
-            clocks.append(one)
+        for items in alike.values():
+            joined = _joined([window for window, _ in items], clock.reach)
+            self._grow(joined, items[0][1].times, np.stack([samples.values for _, samples in items]), since, start)
+            clocks.append(joined)
         return clocks
 
     def _number(self) -> None:
@@ -270,9 +275,9 @@ class RecentSamples:
 
 def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
     """A clock of series that have the same times and interval now."""
-    held = [window.samples for window in windows]
-    clock = SampleMatrix(windows, held[0].times, [one.values for one in held], reach)
-    clock.interval = held[0].declared
+    samples_list = [window.samples for window in windows]
+    clock = SampleMatrix(windows, samples_list[0].times, [samples.values for samples in samples_list], reach)
+    clock.interval = samples_list[0].declared
     return clock
 
 
@@ -282,8 +287,8 @@ class _Spans:
     def __init__(self, clocks: int, evaluations: int) -> None:
         self.first = np.zeros((clocks + 1, evaluations), dtype=np.intp)
         self.last = np.zeros((clocks + 1, evaluations), dtype=np.intp)
-        self.known = np.zeros(clocks + 1, dtype=np.bool_)
-        self.known[0] = True
+        self.computed = np.zeros(clocks + 1, dtype=np.bool_)
+        self.computed[0] = True
 
 
 class _Rows:
@@ -311,13 +316,13 @@ class _Rows:
         )
 
 
-def _interval(times: Times, known: int | None) -> int | None:
+def _interval(times: Times, value: int | None) -> int | None:
     """The interval that the newest steps show if these are alike, else the known one."""
     newest = times[-_KEPT_UP - 1 :]
     steps = newest[1:] - newest[:-1]
     if len(steps) == _KEPT_UP:
-        if known and (steps == known).all():
-            return known
+        if value and (steps == value).all():
+            return value
         if steps.max() <= _ALIKE * steps.min():
             return sampling_interval(newest)
-    return known or sampling_interval(times)
+    return value or sampling_interval(times)

@@ -26,19 +26,19 @@ from plimsoll.store.protocol import SampleReader
 _BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
 
 
-def replay(store: SampleReader, site: Site, given: GivenFacts, start: int, end: int) -> Iterator[AlertInterval]:
+def replay(store: SampleReader, site: Site, given_facts: GivenFacts, start: int, end: int) -> Iterator[AlertInterval]:
     """Yield the alerts that fired at an evaluation from `start` to `end` (UTC ns).
 
     What was firing two hours before `start` already is reported as firing from some time in these two hours on.
     """
-    for target, conditions in evaluate_again(store, site, given, start, end):
+    for target, conditions in evaluate_again(store, site, given_facts, start, end):
         yield from alert_intervals(target, conditions, start)
 
 
 def evaluate_again(
     store: SampleReader,
     site: Site,
-    given: GivenFacts,
+    given_facts: GivenFacts,
     start: int,
     end: int,
     hosts: Collection[str] = (),
@@ -51,18 +51,18 @@ def evaluate_again(
     first = start - _BEFORE
     tags = host_tags(site.catalogue.signals)
     by_host: dict[str, list[Series]] = {}
-    for one in store.series(first, end).series:
-        by_host.setdefault(host_key(host_of(one, tags)), []).append(one)
+    for item in store.series(first, end).series:
+        by_host.setdefault(host_key(host_of(item, tags)), []).append(item)
     chosen = {host_key(host) for host in hosts}
     for host, series in by_host.items():
         if not chosen or host in chosen:
-            yield from conditions_of(store, site, given, series, first, end, check)
+            yield from conditions_of(store, site, given_facts, series, first, end, check)
 
 
 def conditions_of(
     store: SampleReader,
     site: Site,
-    given: GivenFacts,
+    given_facts: GivenFacts,
     series: Sequence[Series],
     start: int,
     end: int,
@@ -79,7 +79,7 @@ def conditions_of(
         return samples[part].values if part in samples else np.empty(0)
 
     read([part for part in series if shows_in_values(part)])
-    facts = Facts(given, facts_shown_by([(part, partial(values, part)) for part in series]))
+    facts = Facts(given_facts, facts_shown_by([(part, partial(values, part)) for part in series]))
     targets, finder = plan(site, series, facts, check)
     signals = {condition.signal for target in targets for condition in target.rule.conditions}
     read({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})
@@ -106,7 +106,7 @@ def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> I
     states, _ = run(conditions.times, conditions.enter, conditions.stay, target.rule.for_)
     active = (states == State.PENDING) | (states == State.FIRING)
     with_data = np.flatnonzero(conditions.enter != Truth.NO_DATA)
-    known = int(conditions.times[with_data[-1]]) if len(with_data) else None
+    value = int(conditions.times[with_data[-1]]) if len(with_data) else None
     firing = np.concatenate(([False], states == State.FIRING, [False]))
     edges = np.flatnonzero(np.diff(firing.astype(np.int8))).reshape(-1, 2)
     for first, stop in edges.tolist():
@@ -124,5 +124,5 @@ def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> I
             worst_of(conditions.healthy, conditions.values[since:stop]),
             conditions.healthy,
             target.note,
-            known=known,
+            last_data=value,
         )

@@ -34,10 +34,10 @@ class Site:
 
     def is_judged(self, rule: str, host: str) -> bool:
         """Whether a rule is known, and not switched off for a host."""
-        known = self.catalogue.rules.get(rule)
-        if known is None:
+        documented = self.catalogue.rules.get(rule)
+        if documented is None:
             return False
-        _, override = self.overrides.of(known, host)
+        _, override = self.overrides.of(documented, host)
         return not (override and override.off)
 
 
@@ -72,28 +72,28 @@ def plan(
     hosts = hosts_of(series, tags)
     kinds: dict[tuple[str, str | None], Series] = {}
     on_host: dict[str, set[tuple[str, str | None]]] = {}
-    for one in series:
-        kind = one.measurement, one.tag("objectname")
-        kinds.setdefault(kind, one)
-        on_host.setdefault(host_key(host_of(one, tags)), set()).add(kind)
-    found: list[RuleTarget] = []
+    for item in series:
+        kind = item.measurement, item.tag("objectname")
+        kinds.setdefault(kind, item)
+        on_host.setdefault(host_key(host_of(item, tags)), set()).add(kind)
+    rule_targets: list[RuleTarget] = []
     for pack in site.catalogue.packs:
-        fitting = {kind for kind, one in kinds.items() if is_for(pack, [one])}
+        fitting = {kind for kind, series in kinds.items() if is_for(pack, [series])}
         where = [name for host, name in hosts.items() if not on_host[host].isdisjoint(fitting)]
         if not where and pack.pack in site.catalogue.by_hand:
             where = [*hosts.values()]
         for rule in pack.rules:
             check()
-            found += _planned(site, rule, finder.find(rule.signal), where, facts)
-    found = _without_stand_ins(found)
+            rule_targets += _planned(site, rule, finder.find(rule.signal), where, facts)
+    rule_targets = _without_stand_ins(rule_targets)
     by_hand = {rule.id for pack in site.catalogue.packs if pack.pack in site.catalogue.by_hand for rule in pack.rules}
-    return _superseded(found, by_hand, facts), finder
+    return _superseded(rule_targets, by_hand, facts), finder
 
 
 def is_for(pack: Pack, series: Iterable[Series]) -> bool:
     """Whether a pack is for a host with these series."""
     kind = pack.applies_to
-    return kind is None or any(has_object(one, kind.objects, kind.measurements) for one in series)
+    return kind is None or any(has_object(series, kind.objects, kind.measurements) for series in series)
 
 
 def _planned(
@@ -107,46 +107,48 @@ def _planned(
         rule, override = site.overrides.of(documented, host)
         if override and override.off:
             continue
-        found = fitted(rule, partial(facts.known, Subject(host)))
-        if not found.judged:
+        fit = fitted(rule, partial(facts.known, Subject(host)))
+        if not fit.judged:
             continue
         for subject, origin in recorded:
-            if found.rule.drive is None or drives.get(subject.key) == found.rule.drive:
-                yield RuleTarget(found.rule, subject, origin, override.note if override else "")
+            if fit.rule.drive is None or drives.get(subject.key) == fit.rule.drive:
+                yield RuleTarget(fit.rule, subject, origin, override.note if override else "")
 
 
 def _without_stand_ins(planned: Sequence[RuleTarget]) -> list[RuleTarget]:
-    judged = JudgedSubjects((one.rule, one.subject) for one in planned)
-    found: list[RuleTarget] = []
-    for one in planned:
-        if judged.better(one.rule, one.subject) is None:
-            found.append(one)
+    judged = JudgedSubjects((target.rule, target.subject) for target in planned)
+    rule_targets: list[RuleTarget] = []
+    for target in planned:
+        if judged.better(target.rule, target.subject) is None:
+            rule_targets.append(target)
         else:
-            judged.discard(one.rule, one.subject)
-    return found
+            judged.discard(target.rule, target.subject)
+    return rule_targets
 
 
 def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: Facts) -> list[RuleTarget]:
     instances: dict[tuple[str, str], set[str | None]] = {}
-    for one in planned:
-        instances.setdefault((one.rule.id, one.subject.key[0]), set()).add(one.subject.key[1])
+    for target in planned:
+        instances.setdefault((target.rule.id, target.subject.key[0]), set()).add(target.subject.key[1])
 
-    def as_it_counts(one: RuleTarget) -> RuleTarget:
-        is_chosen = one.rule.id in by_hand or one.note  # named by the user, or with a limit from plimsoll.toml
-        if is_chosen or not one.rule.superseded_by:
-            return one
-        is_judged_by_current = any(_same_thing(one, instances, name) for name in one.rule.superseded_by)
-        if not is_judged_by_current and is_for_such(one.rule, partial(facts.known, one.subject)):
-            return one
+    def as_it_counts(target: RuleTarget) -> RuleTarget:
+        is_chosen = target.rule.id in by_hand or target.note  # named by the user, or with a limit from plimsoll.toml
+        if is_chosen or not target.rule.superseded_by:
+            return target
+        is_judged_by_current = any(_same_thing(target, instances, name) for name in target.rule.superseded_by)
+        if not is_judged_by_current and is_for_such(target.rule, partial(facts.known, target.subject)):
+            return target
         severity: Severity = "info"
-        return replace(one, rule=one.rule.model_copy(update={"severity": severity}))
+        return replace(target, rule=target.rule.model_copy(update={"severity": severity}))
 
     tells = (
-        one
-        for one in planned
-        if one.rule.id in by_hand or one.note or not says_nothing(one.rule, partial(facts.known, one.subject))
+        target
+        for target in planned
+        if target.rule.id in by_hand
+        or target.note
+        or not says_nothing(target.rule, partial(facts.known, target.subject))
     )
-    return [as_it_counts(one) for one in tells]
+    return [as_it_counts(tell) for tell in tells]
 
 
 def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:

@@ -26,9 +26,9 @@ class SeriesIndex:
         self._tags = tags
         self._most_hosts = most_hosts
         self._rank = {host: at for at, host in enumerate(oldest)}
-        self._known: dict[object, _Known] = {}
+        self._entries: dict[object, _Entry] = {}
         # By identity: stores give the same objects again and again, and keys take long to make.
-        self._recent: dict[int, tuple[Series, _Known]] = {}
+        self._recent: dict[int, tuple[Series, _Entry]] = {}
         self._hosts: dict[str, None] = {}
         self.left_out: Collection[str] = ()
 
@@ -40,62 +40,62 @@ class SeriesIndex:
     @property
     def series(self) -> list[Series]:
         """The series."""
-        return [one.series for one in self._known.values()]
+        return [item.series for item in self._entries.values()]
 
     def get(self, key: object) -> Series | None:
         """The series of a key, if it is known."""
-        known = self._known.get(key)
-        return known.series if known else None
+        entry = self._entries.get(key)
+        return entry.series if entry else None
 
     def host_of(self, series: Series) -> str:
         """The host (case-folded) that a series describes."""
-        known = self._recent.get(id(series))
-        return known[1].host if known else host_key(host_of(series, self._tags))
+        entry = self._recent.get(id(series))
+        return entry[1].host if entry else host_key(host_of(series, self._tags))
 
     def look(self, start: int, end: int) -> tuple[list[str], bool]:
         """Note which series have samples in a range: their hosts, and whether the known series have changed."""
         series = self._store.series(start, end).series
-        if len(self._recent) > 2 * max(len(series), len(self._known)):  # of series that are gone, or were left out
+        if len(self._recent) > 2 * max(len(series), len(self._entries)):  # of series that are gone, or were left out
             self._recent = {}
         recent = self._recent
-        found = [recent[id(one)][1] if id(one) in recent else self._met(one) for one in series]
+        items = [recent[id(series)][1] if id(series) in recent else self._met(series) for series in series]
         names: dict[str, str] = {}
-        for one in found:
-            if one.host not in names:
-                names[one.host] = one.name
+        for item in items:
+            if item.host not in names:
+                names[item.host] = item.name
         new = sorted(names.keys() - self._hosts, key=self._place)
         self._hosts |= dict.fromkeys(new[: max(0, self._most_hosts - len(self._hosts))])
         self.left_out = [name for host, name in names.items() if host not in self._hosts]
         differs = False
-        for one in found:
-            if one.heard is not None:
-                one.heard = end
-            elif one.host in self._hosts:
-                known = self._known.setdefault(one.series.key, one)
-                known.heard, differs = end, differs or known is one
-        silent = [key for key, one in self._known.items() if end - (one.heard or 0) > _FORGOTTEN]
+        for item in items:
+            if item.heard is not None:
+                item.heard = end
+            elif item.host in self._hosts:
+                setdefault = self._entries.setdefault(item.series.key, item)
+                setdefault.heard, differs = end, differs or setdefault is item
+        silent = [key for key, entry in self._entries.items() if end - (entry.heard or 0) > _FORGOTTEN]
         for key in silent:
-            self._known.pop(key).heard = None
+            self._entries.pop(key).heard = None
         if silent:
-            sending = {one.host for one in self._known.values()}
+            sending = {entry.host for entry in self._entries.values()}
             self._hosts = {host: None for host in self._hosts if host in sending}
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
 
-    def _met(self, series: Series) -> "_Known":
+    def _met(self, series: Series) -> "_Entry":
         """What is known of a series that may have been met as another object."""
-        known = self._known.get(series.key)
-        if known is None:
+        entry = self._entries.get(series.key)
+        if entry is None:
             name = host_of(series, self._tags)
-            known = _Known(series, host_key(name), name)
-        self._recent[id(series)] = series, known
-        return known
+            entry = _Entry(series, host_key(name), name)
+        self._recent[id(series)] = series, entry
+        return entry
 
     def _place(self, host: str) -> tuple[int, str]:
         return self._rank.get(host, len(self._rank)), host
 
 
 @dataclass(slots=True)
-class _Known:
+class _Entry:
     """A series, the host that it describes (case-folded, and its name), and its newest evaluation if it is judged."""
 
     series: Series

@@ -66,26 +66,26 @@ def add(
         raise Unusable(f"the silence would begin in more than {duration_text(FARTHEST)}: plan it nearer to its time")
     values = (rule, host, instance, begin, begin + length, reason.strip(), who)
     with file.transaction() as connection:
-        (known,) = connection.execute("SELECT count(*) FROM silences WHERE until > ?", (now,)).fetchone()
-        if known >= MOST:
-            raise Unusable(f"there are {known:,} silences already: end some, or let one have * for what they share")
-        made = connection.execute(
+        (count,) = connection.execute("SELECT count(*) FROM silences WHERE until > ?", (now,)).fetchone()
+        if count >= MOST:
+            raise Unusable(f"there are {count:,} silences already: end some, or let one have * for what they share")
+        value = connection.execute(
             "INSERT INTO silences (rule, host, instance, start, until, reason, who) VALUES (?, ?, ?, ?, ?, ?, ?)",
             values,
         ).lastrowid
         save_copy(file, now)
-    return Silence(made or 0, *values)
+    return Silence(value or 0, *values)
 
 
 def end(file: AlertsFile, silence: int, now: int) -> Silence:
     """End a silence, or take back one that is planned. Unusable if it is neither."""
-    found = next((one for one in [*active(file, now), *planned(file, now)] if one.id == silence), None)
-    if found is None:
+    silenced = next((item for item in [*active(file, now), *planned(file, now)] if item.id == silence), None)
+    if silenced is None:
         raise Unusable(f"silence {silence} is not active; plimsoll alerts list shows those that are")
     with file.transaction() as connection:
         connection.execute("UPDATE silences SET start = min(start, ?), until = ? WHERE id = ?", (now, now, silence))
         save_copy(file, now)
-    return found
+    return silenced
 
 
 def active(file: AlertsFile, now: int) -> list[Silence]:
@@ -100,8 +100,8 @@ def planned(file: AlertsFile, now: int) -> list[Silence]:
 
 def is_silenced(connection: sqlite3.Connection, alert: sqlite3.Row | dict[str, Any], now: int) -> bool:
     """Whether an alert (its row) matches a silence that holds now."""
-    found = (Silence(**dict(row)) for row in connection.execute(_ACTIVE, (now, now)).fetchall())
-    return any(one.matches(alert["rule"], alert["host"], alert["instance"]) for one in found)
+    silences = (Silence(**dict(row)) for row in connection.execute(_ACTIVE, (now, now)).fetchall())
+    return any(silence.matches(alert["rule"], alert["host"], alert["instance"]) for silence in silences)
 
 
 _ACTIVE = "SELECT * FROM silences WHERE start <= ? AND until > ? ORDER BY until"

@@ -58,8 +58,8 @@ class AlertInterval(_OfRule):
     """One time that a rule fired for a subject, as a replay finds it; times are evaluations (UTC ns).
 
     `since` is the first evaluation with the condition true, `ended_at` the one at which it recovered, None if it fires
-    still. `value` is that at `fired_at`, `worst` the one furthest past the limit from `since` to the end. `known` is
-    the last evaluation that had data. The rest is as in a StateChange.
+    still. `value` is that at `fired_at`, `worst` the one furthest past the limit from `since` to the end. `last_data`
+    is the last evaluation that had data. The rest is as in a StateChange.
     """
 
     rule: Rule
@@ -72,7 +72,7 @@ class AlertInterval(_OfRule):
     healthy: Healthy
     note: str = ""
     covered: int | None = None
-    known: int | None = None
+    last_data: int | None = None
 
 
 @dataclass(frozen=True)

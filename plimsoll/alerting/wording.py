@@ -132,10 +132,14 @@ def ended_sentence(alert: Alert, zone: Zone, remains: Alert | None = None) -> st
     """
     ended = alert.fired_at if alert.ended_at is None else alert.ended_at
     long = duration_text(ended - alert.begin)
-    how = alert.ended_how or "recovered"
+    ending = alert.ended_how or "recovered"
     match alert.kind:
         case "host-silent":
-            return f"{alert.host} sends again, after {long}." if how == "recovered" else f"{alert.host}: {_AGAIN[how]}."
+            return (
+                f"{alert.host} sends again, after {long}."
+                if ending == "recovered"
+                else f"{alert.host}: {_AGAIN[ending]}."
+            )
         case "all-silent":
             return f"Some of {_hosts(alert)} sends again, after {long}."
         case "flapping":
@@ -144,7 +148,7 @@ def ended_sentence(alert: Alert, zone: Zone, remains: Alert | None = None) -> st
         case "plimsoll":
             return f"Over, after {long}: {alert.details.title}."
         case "rule":
-            again = _AGAIN[how] if remains is None else f"no longer past its {alert.severity} limit"
+            again = _AGAIN[ending] if remains is None else f"no longer past its {alert.severity} limit"
             ended_part = f"{_title(alert)}: {again}; past its limit for {long}, {_worst(alert)}{_reduced(alert)}."
             return ended_part if remains is None else f"{ended_part} {remains_sentence(remains)}"
 
@@ -239,16 +243,16 @@ def certainty(incident: Incident) -> str:
     """How much speaks for the cause: `3 signals say so`; empty for what is no inference."""
     if incident.worst.kind != "rule":
         return ""
-    count = len({one.signal for one in incident.alerts})
+    count = len({alert.signal for alert in incident.alerts})
     return f"{counted(count, 'signal')} {'says' if count == 1 else 'say'} so"
 
 
 def unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal]) -> str:
     """Which resources of a host no limit judges now: `memory and disks not judged`; empty if all are."""
     have = {
-        _resource(signals[one.rule.signal])
-        for one in judged.on(host_key(host))
-        if one.state != State.NO_DATA and one.rule.severity != "info"
+        _resource(signals[rule_state.rule.signal])
+        for rule_state in judged.on(host_key(host))
+        if rule_state.state != State.NO_DATA and rule_state.rule.severity != "info"
     }
     lacking = [word for resource, word in _RESOURCES.items() if resource not in have]
     return f"{listed(lacking, len(lacking))} not judged" if lacking else ""

@@ -41,8 +41,8 @@ def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
     """A sender for each target of up.toml. Unusable, naming the setting, if apprise cannot use an address."""
     hide_in_logs(settings.addresses)
     return {
-        name: sender(one.url.get_secret_value(), f"{file_name}: notify.{name}.url")
-        for name, one in settings.notify.items()
+        name: sender(target_settings.url.get_secret_value(), f"{file_name}: notify.{name}.url")
+        for name, target_settings in settings.notify.items()
     }
 
 
@@ -99,7 +99,7 @@ def sender(address: str, setting: str) -> Send:
         return deliver(Message(event.title, event.text, event.severity))
 
     def deliver(message: Message) -> str | None:
-        said: list[str] = []
+        items: list[str] = []
         try:
             done = target.notify(
                 body=message.body,
@@ -107,12 +107,12 @@ def sender(address: str, setting: str) -> Send:
                 notify_type=_TYPES[message.level],
                 body_format=apprise.NotifyFormat.TEXT,
                 timeout=_TIMEOUT_S,
-                log_callback=lambda entry, _: said.append(entry.message),
+                log_callback=lambda entry, _: items.append(entry.message),
                 log_level=logging.WARNING,
             )
         except Exception as error:  # a plugin's own mistakes must not end the notifying
             return _reason(f"{type(error).__name__}: {error}", address)
-        return None if done else _reason("; ".join(said) or "no reason is known", address)
+        return None if done else _reason("; ".join(items) or "no reason is known", address)
 
     return send
 
@@ -124,7 +124,9 @@ def _each(message: Message, send: Callable[[Event], str | None]) -> str | None:
 
 def _fields(message: Message) -> dict[str, object]:
     """The fields of the gravest alert, and of each in `alerts`."""
-    alerts = [alert_fields(one, event.key, event.state, event.link) for event in message.events for one in event.alerts]
+    alerts = [
+        alert_fields(alert, event.key, event.state, event.link) for event in message.events for alert in event.alerts
+    ]
     return {**message.events[0].fields(), "alerts": alerts}
 
 

@@ -44,22 +44,22 @@ class Routing:
             return True
         if self.hosts and not any(is_like(alert.host, pattern) for pattern in self.hosts):
             return False
-        own = self.labels_of.get(host_key(alert.host), {})
-        if not all(name in own and is_like(own[name], pattern) for name, pattern in self.labels.items()):
+        label = self.labels_of.get(host_key(alert.host), {})
+        if not all(name in label and is_like(label[name], pattern) for name, pattern in self.labels.items()):
             return False
         pack = self.packs_of.get(alert.rule)  # none of an alert of a silent host, or of a rule that is gone
         return not self.packs or pack is None or pack in self.packs
 
     def check(self, setting: str) -> None:
         """Unusable, naming the setting (`notify.team`), if a pack is not known, or no host has such a label."""
-        known = sorted({*self.packs_of.values()})
+        items = sorted({*self.packs_of.values()})
         for pack in self.packs:
-            if pack not in known:
-                near = get_close_matches(pack, known, 1)
+            if pack not in items:
+                near = get_close_matches(pack, items, 1)
                 meant = f"; did you mean {near[0]}?" if near else "; plimsoll rules list names them all"
                 raise Unusable(f'{setting}.packs: no pack "{pack}"{meant}')
         for name, pattern in self.labels.items():
-            if not any(name in own and is_like(own[name], pattern) for own in self.labels_of.values()):
+            if not any(name in label and is_like(label[name], pattern) for label in self.labels_of.values()):
                 raise Unusable(f'{setting}.labels: no host of plimsoll.toml has the label {name} = "{pattern}"')
 
 
@@ -76,7 +76,7 @@ GRACE = 30 * SECOND  # one silent host may be the first of all hosts
 _REPEATS = (HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 24 * HOUR)
 _TAKEN_ALONG = 0.75  # of the time to its repetition
 
-What = Literal["fired", "still", "ended", "fired and ended"]
+News = Literal["fired", "still", "ended", "fired and ended"]
 ENDED = ("ended", "fired and ended")
 
 
@@ -84,7 +84,7 @@ ENDED = ("ended", "fired and ended")
 class Notified:
     """What a target was last told of an alert: that it fired or that it ended, when, and how often that it fires."""
 
-    what: Literal["fired", "ended"]
+    news: Literal["fired", "ended"]
     at: int
     times: int = 1
 
@@ -146,10 +146,10 @@ class Situation:
         return _by_incident(alert for alert in self.firing if alert.severity != "info")
 
     @cached_property
-    def known(self) -> Mapping[IncidentKey, Sequence[Alert]]:
+    def told_limits(self) -> Mapping[IncidentKey, Sequence[Alert]]:
         """The limits that are past, not muted, and known to the target, by incident."""
-        told = (alert for alert in self.firing if alert.id in self.told and self.told[alert.id].what == "fired")
-        return _by_incident(alert for alert in told if not _is_muted(alert, self))
+        alerts = (alert for alert in self.firing if alert.id in self.told and self.told[alert.id].news == "fired")
+        return _by_incident(alert for alert in alerts if not _is_muted(alert, self))
 
 
 def _by_incident(alerts: Iterable[Alert]) -> dict[IncidentKey, list[Alert]]:
@@ -169,16 +169,16 @@ class Item:
     """
 
     alert: Alert
-    what: What
+    news: News
     remains: Alert | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The alerts of one message. `held`: some were held back by quiet hours; `paced`: messages are being limited."""
+    """The alerts of one message. `held_back`: some were, by quiet hours; `paced`: messages are being limited."""
 
     items: tuple[Item, ...]
-    held: bool = False
+    held_back: bool = False
     paced: bool = False
 
 
@@ -191,41 +191,41 @@ def next_group(situation: Situation, policy: Policy, now: int) -> Group | None:
     paced = len(recent) >= FREE
     if paced and now - max(recent) < PACE:
         return None
-    held = any(policy.quiet.hold(one.alert.severity, _happened(one)) for one in items if one.what != "still")
-    if held or paced or any(one.alert.kind == "all-silent" for one in items):
-        return Group(tuple(items), held, paced)
-    ready = [one for one in items if now - situation.hosts.get(host_key(one.alert.host), 0) >= HOST_EVERY]
-    urgent = [host_key(one.alert.host) for one in ready if _is_urgent(one, situation, now)]
+    held_back = any(policy.quiet.hold(item.alert.severity, _happened(item)) for item in items if item.news != "still")
+    if held_back or paced or any(item.alert.kind == "all-silent" for item in items):
+        return Group(tuple(items), held_back, paced)
+    ready = [item for item in items if now - situation.hosts.get(host_key(item.alert.host), 0) >= HOST_EVERY]
+    urgent = [host_key(item.alert.host) for item in ready if _is_urgent(item, situation, now)]
     if len(set(urgent)) > MOST_HOSTS:
         return Group(tuple(ready))
     first = urgent[:1]
-    return Group(tuple(one for one in ready if host_key(one.alert.host) in first)) if first else None
+    return Group(tuple(item for item in ready if host_key(item.alert.host) in first)) if first else None
 
 
 def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
     for alert in situation.alerts:
-        what = _what(alert, situation, now)
+        news = _find_news(alert, situation, now)
         if alert.id in situation.told:  # also of one that is another target's by now: it must not stay open there
-            wanted = policy.wants(alert) or what in ENDED
+            is_wanted = policy.wants(alert) or news in ENDED
         else:
-            wanted = policy.wants(alert) and not policy.spares(alert, now)
-        if what and wanted and not policy.quiet.hold(alert.severity, now) and not _is_muted(alert, situation):
-            yield Item(alert, what, _remaining(alert, situation) if what in ENDED else None)
+            is_wanted = policy.wants(alert) and not policy.spares(alert, now)
+        if news and is_wanted and not policy.quiet.hold(alert.severity, now) and not _is_muted(alert, situation):
+            yield Item(alert, news, _remaining(alert, situation) if news in ENDED else None)
 
 
-def _what(alert: Alert, situation: Situation, now: int) -> What | None:
+def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
     """What there is to say of an alert, if nothing mutes it."""
-    told = situation.told.get(alert.id)
+    notified = situation.told.get(alert.id)
     if alert.hold:
         return None
     if alert.ended_at is None:
-        if told is None:
+        if notified is None:
             early = alert.kind == "host-silent" and now - alert.fired_at < GRACE
             return None if alert.hush or early else "fired"
-        due = told.what == "fired" and alert.acked_at is None
-        return "still" if due and now - told.at >= _TAKEN_ALONG * _repeat_after(alert, told) else None
-    if told is not None:
-        over = told.what == "fired" and not _lasts(alert, situation)
+        due = notified.news == "fired" and alert.acked_at is None
+        return "still" if due and now - notified.at >= _TAKEN_ALONG * _repeat_after(alert, notified) else None
+    if notified is not None:
+        over = notified.news == "fired" and not _lasts(alert, situation)
         return "ended" if over else None
     brief = alert.kind == "host-silent" and alert.ended_at - alert.fired_at < GRACE
     if alert.hush or brief or alert.ended_at <= max(situation.since, now - FORGOTTEN) or _lasts(alert, situation):
@@ -235,40 +235,40 @@ def _what(alert: Alert, situation: Situation, now: int) -> What | None:
 
 def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
     """Whether the item is worth a message. Other repetitions, and further limits of an incident, are taken along."""
-    if item.what == "fired" and _covered(item.alert, situation):
+    if item.news == "fired" and _covered(item.alert, situation):
         return False
-    told = situation.told.get(item.alert.id)
-    return item.what != "still" or told is None or now - told.at >= _repeat_after(item.alert, told)
+    notified = situation.told.get(item.alert.id)
+    return item.news != "still" or notified is None or now - notified.at >= _repeat_after(item.alert, notified)
 
 
 def _covered(alert: Alert, situation: Situation) -> bool:
     """Whether the target knows of an alert of the same incident that is as grave and still fires."""
     rank = SEVERITIES.index(alert.severity)
-    return any(SEVERITIES.index(one.severity) <= rank for one in _known(alert, situation))
+    return any(SEVERITIES.index(alert.severity) <= rank for alert in _other_limits(alert, situation))
 
 
 def _lasts(alert: Alert, situation: Situation) -> bool:
     """Whether another alert of the same incident that the target knows of still fires."""
-    return any(_known(alert, situation))
+    return any(_other_limits(alert, situation))
 
 
 def _remaining(alert: Alert, situation: Situation) -> Alert | None:
     """The gravest other limit of the incident that is past."""
     if alert.kind != "rule" or alert.ended_how != "recovered":
         return None
-    others = situation.past.get(alert.incident, ())
-    return min(others, key=lambda one: (SEVERITIES.index(one.severity), one.id), default=None)
+    alerts = situation.past.get(alert.incident, ())
+    return min(alerts, key=lambda alert: (SEVERITIES.index(alert.severity), alert.id), default=None)
 
 
-def _known(alert: Alert, situation: Situation) -> Iterator[Alert]:
+def _other_limits(alert: Alert, situation: Situation) -> Iterator[Alert]:
     """The other limits of the incident that are past, not muted, and known to the target."""
     if alert.kind != "rule":
         return
-    yield from (one for one in situation.known.get(alert.incident, ()) if one.id != alert.id)
+    yield from (item for item in situation.told_limits.get(alert.incident, ()) if item.id != alert.id)
 
 
 def _is_muted(alert: Alert, situation: Situation) -> bool:
-    if any(one.matches(alert.rule, alert.host, alert.instance) for one in situation.silences):
+    if any(silence.matches(alert.rule, alert.host, alert.instance) for silence in situation.silences):
         return True
     if alert.kind != "flapping" and alert.key in situation.flapping:
         return True
@@ -284,9 +284,9 @@ def _happened(item: Item) -> int:
     return item.alert.fired_at if item.alert.ended_at is None else item.alert.ended_at
 
 
-def _repeat_after(alert: Alert, told: Notified) -> int:
+def _repeat_after(alert: Alert, notified: Notified) -> int:
     """The time to the next repetition. What is flapping is repeated later: after an hour it may have ended."""
-    times = told.times + (alert.kind == "flapping")
+    times = notified.times + (alert.kind == "flapping")
     return _REPEATS[min(times, len(_REPEATS)) - 1]
 
 

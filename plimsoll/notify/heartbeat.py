@@ -16,7 +16,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.notify.redaction import hide, redacted
 from plimsoll.notify.webhooks import open_pool
 
-EVERY = 60 * SECOND
+INTERVAL = 60 * SECOND
 _TIMEOUT_S = 10
 
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Heartbeat:
 
     def tick(self, now: int) -> None:
         """Request the address if a minute has passed and all is well."""
-        if 0 <= now - self._last < EVERY:
+        if 0 <= now - self._last < INTERVAL:
             return
         self._last = now
         why = self._trouble(now) or self._request()

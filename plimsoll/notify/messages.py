@@ -104,47 +104,47 @@ class Style:
 
 def message(group: Group, style: Style, now: int, failing_since: int | None = None) -> Message:
     """The message for a group. `failing_since`: messages to this target could not be sent since then."""
-    told = _by_incident(group.items)
-    firing = [one for one in told if one[0].what not in ENDED]
-    remain = [one for some in told for one in some if one.remains is not None]
+    groups = _by_incident(group.items)
+    firing = [items for items in groups if items[0].news not in ENDED]
+    remain = [item for items in groups for item in items if item.remains is not None]
     level = firing[0][0].alert.severity if firing else _remaining(remain)
-    parts = ["\n".join(_block(one, style, now)) for one in told[:MOST_IN_FULL]]
-    rest = told[MOST_IN_FULL:]
+    parts = ["\n".join(_block(items, style, now)) for items in groups[:MOST_IN_FULL]]
+    rest = groups[MOST_IN_FULL:]
     if rest:
-        lines = [f"- {_sentence(one[0], style, now)}" for one in rest[:MOST_LINES]]
-        more = len(rest) - len(lines)
+        lines = [f"- {_sentence(items[0], style, now)}" for items in rest[:MOST_LINES]]
+        value = len(rest) - len(lines)
         parts.append("\n".join(lines))
-        if more:
-            parts.append(f"And {more:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
+        if value:
+            parts.append(f"And {value:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
     parts += _remarks(group, style, failing_since)
     label = "Better, not over" if remain and not firing else _label(level)
-    if level == "recovered" and any(_is_closed(one.alert) for some in told for one in some):
+    if level == "recovered" and any(_is_closed(item.alert) for items in groups for item in items):
         label = "Closed"  # nobody knows whether it is healthy
-    title, body = f"{label}: {_title(told, firing)}", "\n\n".join(parts)
-    return Message(_plain(title), _plain(body), level, [*_events(told, firing, style, now)])
+    title, body = f"{label}: {_title(groups, firing)}", "\n\n".join(parts)
+    return Message(_plain(title), _plain(body), level, [*_events(groups, firing, style, now)])
 
 
 def _remaining(items: Sequence[Item]) -> Severity | Literal["recovered"]:
     """The gravest severity that still fires where the target's own alerts ended."""
-    left: list[Severity] = [one.remains.severity for one in items if one.remains]
+    left: list[Severity] = [item.remains.severity for item in items if item.remains]
     if not left:
         return "recovered"
     return min(left, key=SEVERITIES.index)
 
 
 def _events(
-    told: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]], style: Style, now: int
+    groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]], style: Style, now: int
 ) -> Iterator[Event]:
     """An event for each incident; one that fires is not resolved by those of its alerts that ended."""
-    fires = {one[0].alert.incident for one in firing}
-    for one in told:
-        worst, ended = one[0], one[0].what in ENDED
+    fires = {items[0].alert.incident for items in firing}
+    for items in groups:
+        worst, ended = items[0], items[0].news in ENDED
         if ended and worst.alert.incident in fires:
             continue
         title = printable(_ended_title(worst) if ended else _firing_title(worst.alert))
-        text, link = _plain("\n".join(_block(one, style, now))), _link_of(worst.alert, style)
+        text, link = _plain("\n".join(_block(items, style, now))), _link_of(worst.alert, style)
         state: State = "resolved" if ended else "firing"
-        yield Event(incident_key(worst.alert), state, _plain(title), text, link, [item.alert for item in one])
+        yield Event(incident_key(worst.alert), state, _plain(title), text, link, [item.alert for item in items])
 
 
 def _plain(text: str) -> str:
@@ -153,46 +153,46 @@ def _plain(text: str) -> str:
 
 def _by_incident(items: Sequence[Item]) -> list[list[Item]]:
     """The items of each incident, what fires apart from what ended: the gravest first."""
-    found: dict[tuple[bool, IncidentKey], list[Item]] = {}
-    for one in sorted(items, key=_rank):
-        found.setdefault((one.what in ENDED, one.alert.incident), []).append(one)
-    return [*found.values()]
+    entries: dict[tuple[bool, IncidentKey], list[Item]] = {}
+    for item in sorted(items, key=_rank):
+        entries.setdefault((item.news in ENDED, item.alert.incident), []).append(item)
+    return [*entries.values()]
 
 
-def _title(told: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -> str:
+def _title(groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -> str:
     """Names the gravest incident, and counts the others by severity."""
-    worst = told[0][0]
-    if len(told) == 1 or firing:
+    worst = groups[0][0]
+    if len(groups) == 1 or firing:
         named = printable(_firing_title(worst.alert) if firing else _ended_title(worst))
     else:
-        named = f"{len(told):,} incidents {_where([one[0].alert for one in told])}"
-    return f"{named}{_others(told[1:])}" if firing and len(told) > 1 else named
+        named = f"{len(groups):,} incidents {_where([items[0].alert for items in groups])}"
+    return f"{named}{_others(groups[1:])}" if firing and len(groups) > 1 else named
 
 
-def _others(told: Sequence[Sequence[Item]]) -> str:
+def _others(groups: Sequence[Sequence[Item]]) -> str:
     """` (also 2 critical, 1 warning on 2 hosts, 1 recovered)`."""
-    levels = [one[0].alert.severity for one in told if one[0].what not in ENDED]
-    said = [f"{levels.count(one):,} {one}" for one in SEVERITIES if one in levels]
-    if said:
-        said[-1] += f" {_where([one[0].alert for one in told if one[0].what not in ENDED])}"
-    ended = len(told) - len(levels)
-    return f" (also {', '.join([*said, *([f'{ended:,} recovered'] if ended else [])])})"
+    levels = [items[0].alert.severity for items in groups if items[0].news not in ENDED]
+    items = [f"{levels.count(severity):,} {severity}" for severity in SEVERITIES if severity in levels]
+    if items:
+        items[-1] += f" {_where([items[0].alert for items in groups if items[0].news not in ENDED])}"
+    ended = len(groups) - len(levels)
+    return f" (also {', '.join([*items, *([f'{ended:,} recovered'] if ended else [])])})"
 
 
 def _where(alerts: Sequence[Alert]) -> str:
-    hosts = {host_key(one.host) for one in alerts}
+    hosts = {host_key(alert.host) for alert in alerts}
     named = printable(alerts[0].host) or "all hosts"
     return f"on {named if len(hosts) == 1 else counted(len(hosts), 'host')}"
 
 
-def _block(told: Sequence[Item], style: Style, now: int) -> Iterator[str]:
+def _block(items: Sequence[Item], style: Style, now: int) -> Iterator[str]:
     """An incident: its cause, its gravest limit in full, the others in a line each."""
-    worst = told[0].alert
-    if worst.kind == "rule" and told[0].what not in ENDED:
-        yield printable(f"{cause(worst)}; {certainty(Incident([one.alert for one in told]))}.")
-    yield from _lines(told[0], style, now)
-    for one in told[1:]:
-        yield f"- {one.alert.severity}, {one.alert.rule}: {_sentence(one, style, now)}"
+    worst = items[0].alert
+    if worst.kind == "rule" and items[0].news not in ENDED:
+        yield printable(f"{cause(worst)}; {certainty(Incident([item.alert for item in items]))}.")
+    yield from _lines(items[0], style, now)
+    for item in items[1:]:
+        yield f"- {item.alert.severity}, {item.alert.rule}: {_sentence(item, style, now)}"
 
 
 def _firing_title(alert: Alert) -> str:
@@ -206,28 +206,28 @@ def _is_closed(alert: Alert) -> bool:
     return alert.ended_how not in (None, "recovered")
 
 
-def _ended_title(one: Item) -> str:
-    if _is_closed(one.alert) and one.alert.kind == "host-silent":
-        return f"{one.alert.host} is no longer watched"
-    match one.alert.kind:
+def _ended_title(item: Item) -> str:
+    if _is_closed(item.alert) and item.alert.kind == "host-silent":
+        return f"{item.alert.host} is no longer watched"
+    match item.alert.kind:
         case "host-silent":
-            return f"{one.alert.host} sends again"
+            return f"{item.alert.host} sends again"
         case "all-silent":
             return "data arrive again"
         case "flapping":
-            return f"{headline(one.alert).removesuffix(': flapping')}: no longer flapping"
+            return f"{headline(item.alert).removesuffix(': flapping')}: no longer flapping"
         case "plimsoll":
-            return f"over: {one.alert.details.title}"
+            return f"over: {item.alert.details.title}"
         case "rule":
-            return f"{one.alert.details.title} on {one.alert.place}"
+            return f"{item.alert.details.title} on {item.alert.place}"
 
 
-def _lines(one: Item, style: Style, now: int) -> Iterator[str]:
-    alert, zone = one.alert, style.zone
-    sentence = _sentence(one, style, now)
+def _lines(item: Item, style: Style, now: int) -> Iterator[str]:
+    alert, zone = item.alert, style.zone
+    sentence = _sentence(item, style, now)
     yield sentence
     rule = f"{alert.severity}, {alert.rule}"
-    if one.what in ENDED:
+    if item.news in ENDED:
         yield f"{rule}: fired {zone.clock(alert.fired_at)}, ended {zone.clock(alert.ended_at or now)}"
     else:
         yield f"{rule}: since {zone.clock(alert.begin)} {zone.label(alert.begin)}"
@@ -251,25 +251,25 @@ def _link_of(alert: Alert, style: Style) -> str:
     return f"{style.pages}/alerts/{alert.id}" if style.pages else f"plimsoll alerts show {alert.id}"
 
 
-def _sentence(one: Item, style: Style, now: int) -> str:
-    match one.what:
+def _sentence(item: Item, style: Style, now: int) -> str:
+    match item.news:
         case "fired":
-            text = fired_sentence(one.alert, style.zone)
+            text = fired_sentence(item.alert, style.zone)
         case "still":
-            text = still_sentence(one.alert, style.zone, now)
+            text = still_sentence(item.alert, style.zone, now)
         case "ended":
-            text = ended_sentence(one.alert, style.zone, one.remains)
+            text = ended_sentence(item.alert, style.zone, item.remains)
         case "fired and ended":
-            text = brief_sentence(one.alert, style.zone)
-            if one.remains is not None:
-                text = f"{text} {remains_sentence(one.remains)}"
+            text = brief_sentence(item.alert, style.zone)
+            if item.remains is not None:
+                text = f"{text} {remains_sentence(item.remains)}"
     return printable(text)
 
 
 def _remarks(group: Group, style: Style, failing_since: int | None) -> Iterator[str]:
-    if group.held:
+    if group.held_back:
         yield "Some of this was held back during quiet hours."
-    if style.after and any(one.what == "fired" for one in group.items):
+    if style.after and any(item.news == "fired" for item in group.items):
         yield f"Nobody has acknowledged this for {duration_text(style.after)}."
     if group.paced:
         yield (
@@ -280,15 +280,15 @@ def _remarks(group: Group, style: Style, failing_since: int | None) -> Iterator[
         yield f"Messages could not be sent here since {style.zone.clock(failing_since)}."
 
 
-def _rank(one: Item) -> tuple[bool, int, bool, int, str, str, int]:
+def _rank(item: Item) -> tuple[bool, int, bool, int, str, str, int]:
     return (
-        one.what in ENDED,
-        SEVERITIES.index(one.alert.severity),
-        one.alert.kind == "rule",  # a silent host, a flapping rule come first
-        _ORDER.index(one.what),
-        host_key(one.alert.host),  # of equals always the same one is named: the host before its instances
-        one.alert.instance or "",
-        one.alert.id,
+        item.news in ENDED,
+        SEVERITIES.index(item.alert.severity),
+        item.alert.kind == "rule",  # a silent host, a flapping rule come first
+        _ORDER.index(item.news),
+        host_key(item.alert.host),  # of equals always the same one is named: the host before its instances
+        item.alert.instance or "",
+        item.alert.id,
     )
 
 

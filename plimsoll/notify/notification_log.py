@@ -55,7 +55,7 @@ class NotificationLog:
 
     def situation(self, policy: Policy, now: int) -> Situation:
         """All that decides what the target is told next."""
-        every = firing(self._file).every
+        alerts = firing(self._file).every
         query = f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE"
         ended = self._file.rows(
             f"{query} ended_at > ? AND alert IS NULL AND NOT hush UNION ALL"
@@ -72,14 +72,15 @@ class NotificationLog:
             (self._name, now - HOST_EVERY),
         )
         sent = self._file.rows("SELECT at FROM notifications WHERE target = ? AND at > ?", (self._name, now - HOUR))
-        told = {row["alert"]: Notified(row["what"], row["at"], row["times"]) for row in rows}
+        told_items = {row["alert"]: Notified(row["what"], row["at"], row["times"]) for row in rows}
         in_order = sorted(
-            [*every, *map(alert_of, ended)], key=lambda alert: (alert.id in told, alert.ended_at is not None, alert.id)
+            [*alerts, *map(alert_of, ended)],
+            key=lambda alert: (alert.id in told_items, alert.ended_at is not None, alert.id),
         )
         return Situation(
             alerts=[alert for alert in in_order if alert.severity in policy.severities],
-            firing=every,
-            told=told,
+            firing=alerts,
+            told=told_items,
             silences=silences.active(self._file, now),
             hosts={host_key(row["host"]): row["at"] for row in hosts},
             sent=[row["at"] for row in sent],
@@ -140,11 +141,11 @@ class NotificationLog:
         return len(given_up)
 
     def _knows(self, connection: sqlite3.Connection, group: Group, now: int) -> None:
-        told = [(item.alert.id, self._name, "ended" if "ended" in item.what else "fired", now) for item in group.items]
+        items = [(item.alert.id, self._name, "ended" if "ended" in item.news else "fired", now) for item in group.items]
         connection.executemany(
             "INSERT INTO told (alert, target, what, at) VALUES (?, ?, ?, ?) ON CONFLICT (alert, target)"
             " DO UPDATE SET what = excluded.what, at = excluded.at, times = times + 1",
-            told,
+            items,
         )
 
 

@@ -29,8 +29,8 @@ def redacted(address: str) -> str:
     unsure = not _SERVER.fullmatch(match["server"]) or "@" in match["rest"]  # a password may have a slash in it
     if not _WITH_SERVER.fullmatch(scheme) or unsure:
         return f"{scheme}://{_HIDDEN}"
-    more = match["user"] is not None or match["rest"] not in ("", "/")
-    return f"{scheme}://{match['server']}{f'/{_HIDDEN}' if more else ''}"
+    matches = match["user"] is not None or match["rest"] not in ("", "/")
+    return f"{scheme}://{match['server']}{f'/{_HIDDEN}' if matches else ''}"
 
 
 def hide(text: str, addresses: Iterable[str]) -> str:
@@ -63,7 +63,7 @@ def hide_in_logs(addresses: Iterable[str]) -> None:
     """Keep the secrets of these addresses out of what the libraries log."""
     for name in _LOGGERS:
         logger = logging.getLogger(name)
-        logger.filters = [one for one in logger.filters if not isinstance(one, HideSecrets)]
+        logger.filters = [filter_type for filter_type in logger.filters if not isinstance(filter_type, HideSecrets)]
         logger.addFilter(HideSecrets(addresses))
     # plimsoll/notify/targets.py logs what apprise says, with the name of the target.
     logging.getLogger("apprise").propagate = False
@@ -76,5 +76,5 @@ def _secrets(address: str) -> set[str]:
     parts = re.split(r"[/?&=#:;,+@]", match["rest"]) + re.split(r"[:]", match["user"] or "")
     if match["server"] not in redacted(address):
         parts.append(match["server"])
-    found = {form for part in parts for form in (part, unquote(part))}
-    return {address, *(part for part in found if len(part) >= _SHORTEST and part.casefold() not in _COMMON)}
+    forms = {form for part in parts for form in (part, unquote(part))}
+    return {address, *(part for part in forms if len(part) >= _SHORTEST and part.casefold() not in _COMMON)}

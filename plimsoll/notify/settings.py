@@ -135,5 +135,5 @@ class NotifySettings(Strict):
 
     def quiet_hours(self, target: str) -> QuietHours:
         """Return the quiet hours of a target: its own, or those of all targets."""
-        own = self.notify[target].quiet
-        return QuietHours(self.zone, self.quiet if own is None else own)
+        quiet_settings = self.notify[target].quiet
+        return QuietHours(self.zone, self.quiet if quiet_settings is None else quiet_settings)

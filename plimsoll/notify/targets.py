@@ -62,10 +62,10 @@ class Target:
             self._tick(now)
         except NotKept as error:
             self.say("Plimsoll cannot write its alerts", str(error))
-        said, self._to_say = self._to_say, None
-        if said is not None and now - self._said_at >= HOUR:
+        urgent, self._to_say = self._to_say, None
+        if urgent is not None and now - self._said_at >= HOUR:
             self._said_at = now
-            if error := self._send(said):
+            if error := self._send(urgent):
                 _log.warning("%s: a notification could not be sent: %s", self.name, error)
 
     def say(self, title: str, body: str) -> None:
@@ -82,15 +82,15 @@ class Target:
         while group := next_group(self._outbox.situation(self._policy, now), self._policy, now):
             if self._on_duty():
                 self._due.clear()
-            elif own := tuple(one for one in group.items if one.alert.kind == "plimsoll"):
-                group = replace(group, items=own)
+            elif items := tuple(item for item in group.items if item.alert.kind == "plimsoll"):
+                group = replace(group, items=items)
             elif self._is_told(group, now):
                 continue
             else:
                 return
-            made = message(group, self._style, now, state.failing_since)
-            attempt = self._outbox.attempt(group, made.title, now)
-            error = self._send(made)
+            composed = message(group, self._style, now, state.failing_since)
+            attempt = self._outbox.attempt(group, composed.title, now)
+            error = self._send(composed)
             self._unkept = partial(self._note, attempt, group, error, now)
             self._keep()
             if error is not None:
@@ -100,7 +100,7 @@ class Target:
 
     def _is_told(self, group: Group, now: int) -> bool:
         """Whether another one must have told the target by now."""
-        items = [(one.alert.id, one.what) for one in group.items]
+        items = [(item.alert.id, item.news) for item in group.items]
         if now - max(self._due.setdefault(item, now) for item in items) < LEFT_AFTER:
             return False
         self._outbox.left(group, now)
@@ -161,7 +161,9 @@ class Notifier:
 
     def start(self) -> None:
         """Begin to send."""
-        self._threads = [Thread(target=self._run, args=(one,), name=f"notify {one.name}") for one in self.targets]
+        self._threads = [
+            Thread(target=self._run, args=(target,), name=f"notify {target.name}") for target in self.targets
+        ]
         for thread in self._threads:
             thread.daemon = True  # a server that does not answer must not delay the end of the program
             thread.start()
@@ -183,9 +185,9 @@ class Notifier:
 
     def say(self, title: str, body: str) -> None:
         """Send every target a message that needs no alerts.db, such as that the disk is full: at most one an hour."""
-        for one in self.targets:
-            one.say(title, body)
-            self._wake[one.name].set()
+        for target in self.targets:
+            target.say(title, body)
+            self._wake[target.name].set()
 
     def states(self) -> list[TargetState]:
         """Whether messages arrive, by target."""
@@ -195,10 +197,10 @@ class Notifier:
         """Why nobody can rely on the notifications now: the loop does not evaluate, or messages do not arrive."""
         if now - self._stepped > LATEST_STEP:
             return f"nothing was evaluated since {iso(self._stepped)}"
-        stuck = (one for one in self.states() if one.failing_since is not None)
-        for one in stuck:
-            if now - (one.failing_since or now) >= STUCK_AFTER:
-                return f"notification to {one.name} fails since {iso(one.failing_since or now)}: {one.error}"
+        for state in self.states():
+            since = state.failing_since
+            if since is not None and now - since >= STUCK_AFTER:
+                return f"notification to {state.name} fails since {iso(since)}: {state.error}"
         return None
 
     def _run(self, target: Target) -> None:
@@ -215,7 +217,11 @@ class Notifier:
 
 
 def _policy(name: str, settings: NotifySettings, site: Site | None) -> Policy:
-    one = settings.notify[name]
-    ways = Routing() if site is None else routing(one.hosts, one.packs, one.labels, site)
+    target_settings = settings.notify[name]
+    ways = (
+        Routing()
+        if site is None
+        else routing(target_settings.hosts, target_settings.packs, target_settings.labels, site)
+    )
     ways.check(f"{FILE_NAME}: notify.{name}")
-    return Policy(frozenset(one.severities), settings.quiet_hours(name), ways, one.after)
+    return Policy(frozenset(target_settings.severities), settings.quiet_hours(name), ways, target_settings.after)

@@ -16,7 +16,7 @@ from plimsoll.notify.messages import Message
 from plimsoll.notify.redaction import redacted
 from plimsoll.notify.settings import FILE_NAME, NotifySettings
 
-EVERY = 60 * SECOND  # our own limit: quick enough for who tries settings, too slow to flood anybody
+INTERVAL = 60 * SECOND  # our own limit: quick enough for who tries settings, too slow to flood anybody
 MESSAGE = Message("Plimsoll: a test", "This is a test message of Plimsoll. Nothing is wrong.", "info")
 
 
@@ -61,15 +61,17 @@ class TargetTester:
 
     def use(self, settings: NotifySettings) -> None:
         """Take the targets of other settings from now on. How often a name was tried counts still."""
-        self._wants = {name: one.wants for name, one in settings.notify.items()}
-        self._addresses = {name: one.url.get_secret_value() for name, one in settings.notify.items()}
+        self._wants = {name: target_settings.wants for name, target_settings in settings.notify.items()}
+        self._addresses = {
+            name: target_settings.url.get_secret_value() for name, target_settings in settings.notify.items()
+        }
 
     @property
     def targets(self) -> Sequence[TestedTarget]:
         """The targets, in the order of the file."""
         return [
-            TestedTarget(name, redacted(one), self._wants.get(name, ""), self._tried.get(name))
-            for name, one in [*self._addresses.items()]
+            TestedTarget(name, redacted(text), self._wants.get(name, ""), self._tried.get(name))
+            for name, text in [*self._addresses.items()]
         ]
 
     def send(self, name: str) -> str | None:
@@ -82,9 +84,9 @@ class TargetTester:
             raise Unusable(f"{Path(self._file_name).name} names no target {name[:100]!r}")
         with self._lock:
             now, last = self._clock(), self._tried.get(name)
-            if last is not None and (not last.done or 0 <= now - last.at < EVERY):
-                wait = "" if not last.done else f"; ask again in {duration_text(max(last.at + EVERY - now, SECOND))}"
-                raise Unusable(f"{name} was sent a test message less than {duration_text(EVERY)} ago{wait}")
+            if last is not None and (not last.done or 0 <= now - last.at < INTERVAL):
+                wait = "" if not last.done else f"; ask again in {duration_text(max(last.at + INTERVAL - now, SECOND))}"
+                raise Unusable(f"{name} was sent a test message less than {duration_text(INTERVAL)} ago{wait}")
             self._tried[name] = DeliveryTest(now)
         error: str | None = "a defect of Plimsoll; the log has it"
         try:

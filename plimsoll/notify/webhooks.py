@@ -44,8 +44,8 @@ class Alertmanager:
         return post(self._address, self._document(message), self._login)
 
     def _document(self, message: Message) -> dict[str, object]:
-        alerts = [_alert(one) for one in message.events] or [_plain(message)]
-        firing = any(one["status"] == "firing" for one in alerts)
+        alerts = [_alert(event) for event in message.events] or [_plain(message)]
+        firing = any(alert["status"] == "firing" for alert in alerts)
         return {
             "version": "4",
             "groupKey": f"plimsoll/{self._name}",
@@ -53,9 +53,9 @@ class Alertmanager:
             "status": "firing" if firing else "resolved",
             "receiver": self._name,
             "groupLabels": {},
-            "commonLabels": _common([one["labels"] for one in alerts]),
-            "commonAnnotations": _common([one["annotations"] for one in alerts]),
-            "externalURL": next((_page(one) for one in message.events if _page(one)), ""),
+            "commonLabels": _common([alert["labels"] for alert in alerts]),
+            "commonAnnotations": _common([alert["annotations"] for alert in alerts]),
+            "externalURL": next((_page(event) for event in message.events if _page(event)), ""),
             "alerts": alerts,
         }
 
@@ -130,5 +130,5 @@ def _page(event: Event) -> str:
     return event.link if event.link.startswith(("http://", "https://")) else ""
 
 
-def _common(given: list[dict[str, str]]) -> dict[str, str]:
-    return {name: value for name, value in given[0].items() if all(one.get(name) == value for one in given)}
+def _common(items: list[dict[str, str]]) -> dict[str, str]:
+    return {name: value for name, value in items[0].items() if all(entry.get(name) == value for entry in items)}

@@ -36,10 +36,10 @@ def set_up(file: Path | None = None) -> None:
 def _is_journal() -> bool:
     """Whether stderr goes to the journal of systemd: JOURNAL_STREAM may be inherited where it does not."""
     try:
-        found = os.fstat(2)
+        fstat = os.fstat(2)
     except OSError:
         return False
-    return os.environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+    return os.environ.get("JOURNAL_STREAM") == f"{fstat.st_dev}:{fstat.st_ino}"
 
 
 class _Lines(logging.Formatter):
@@ -69,7 +69,7 @@ class _Repetitions(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._said: dict[tuple[str, str], tuple[float, int]] = {}
+        self._repeats: dict[tuple[str, str], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a record is written."""
@@ -77,13 +77,13 @@ class _Repetitions(logging.Filter):
             return True
         message = record.getMessage()
         key = (record.name, message)
-        at, left_out = self._said.pop(key, (float("-inf"), 0))
+        at, left_out = self._repeats.pop(key, (float("-inf"), 0))
         if 0 <= record.created - at < _HOUR_S:
-            self._said[key] = (at, left_out + 1)
+            self._repeats[key] = (at, left_out + 1)
             return False
         if left_out:
             record.msg, record.args = f"{message} ({left_out} more times since it was said last)", None
-        self._said[key] = (record.created, 0)
-        while len(self._said) > _MOST_REMEMBERED:
-            del self._said[next(iter(self._said))]
+        self._repeats[key] = (record.created, 0)
+        while len(self._repeats) > _MOST_REMEMBERED:
+            del self._repeats[next(iter(self._repeats))]
         return True

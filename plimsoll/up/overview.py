@@ -73,10 +73,10 @@ def troubles(
         )
     if damaged:
         place, why = next(iter(damaged.items()))
-        others = f" ({counted(len(damaged) - 1, 'other')} as well)" if len(damaged) > 1 else ""
+        text = f" ({counted(len(damaged) - 1, 'other')} as well)" if len(damaged) > 1 else ""
         yield Problem(
             "days-damaged",
-            f"Values are missing: {place} {why}{others}; put a copy in its place, or delete it when nobody needs it",
+            f"Values are missing: {place} {why}{text}; put a copy in its place, or delete it when nobody needs it",
             "warning",
         )
     if alerts_damaged:
@@ -94,9 +94,9 @@ def troubles(
             f"The counters of {name} of this computer have not answered for {duration_text(round(seconds) * SECOND)}, "
             "and are not judged; all others are: restart the service that they are of",
         )
-    for one in notifier.states():
-        if one.failing_since is not None and now - one.failing_since >= _FAILING:
-            yield Problem(f"{NOT_NOTIFIED}{one.name}", f"Notifications do not reach {one.name}: {one.error}")
+    for state in notifier.states():
+        if state.failing_since is not None and now - state.failing_since >= _FAILING:
+            yield Problem(f"{NOT_NOTIFIED}{state.name}", f"Notifications do not reach {state.name}: {state.error}")
 
 
 def health(
@@ -115,19 +115,19 @@ def health(
     `duty` says who alerts, if that is not this process alone; `unscraped`, which exporters gave no metrics.
     """
     mended, warned = (
-        [one for one in mended if (one.severity == "warning") == is_warning] for is_warning in (False, True)
+        [problem for problem in mended if (problem.severity == "warning") == is_warning] for is_warning in (False, True)
     )
     fires = firing(file)
-    found = [*_hosts(file, fires, progress, now)]
-    answer, reason = _answer(found, fires, mended, progress, now)
+    host_healths = [*_hosts(file, fires, progress, now)]
+    answer, reason = _answer(host_healths, fires, mended, progress, now)
     return Health(
         answer=answer,
         reason=reason,
         basis=_basis(progress),
-        hosts=found,
+        hosts=host_healths,
         firing=fires,
         info=fires.info,
-        problems=[one.text for one in mended],
+        problems=[problem.text for problem in mended],
         evaluated=progress.evaluated,
         points_a_minute=written.last_minute,
         store=store,
@@ -135,7 +135,7 @@ def health(
         notes=[
             *([duty] if duty else []),
             *_first(progress, now),
-            *(f"{one.text}." for one in warned),
+            *(f"{problem.text}." for problem in warned),
             *unscraped,
             *_lacking(progress),
             *_left_out(written),
@@ -144,21 +144,25 @@ def health(
 
 
 def _answer(
-    found: list[HostHealth], fires: Firing, mended: list[Problem], progress: Progress, now: int
+    host_healths: list[HostHealth], fires: Firing, mended: list[Problem], progress: Progress, now: int
 ) -> tuple[Answer, str]:
     """Whether the hosts are healthy, as far as that is known, and why."""
     if fires.incidents:
         hosts = counted(len(fires.of_host), "host")
         return Answer.NOT_HEALTHY, f"{counted(len(fires.incidents), 'incident')} on {hosts}"
-    doubtful = [one.name for one in found if one.state in (HostState.SILENT, HostState.NOT_JUDGED)]
+    doubtful = [
+        host_health.name
+        for host_health in host_healths
+        if host_health.state in (HostState.SILENT, HostState.NOT_JUDGED)
+    ]
     if mended:
         return Answer.NOT_KNOWN, "Plimsoll itself needs attention"
-    if not found or not sum(progress.judged.values()):
+    if not host_healths or not sum(progress.judged.values()):
         why = f": {_running(progress.begun, now)}" if progress.begun else ""
         return Answer.NOT_KNOWN, f"nothing has been judged yet{why}"
     if doubtful:
         partly = progress.impossible.keys() | progress.unsent.keys()
-        all_ = "all " if all(host_key(one) in partly for one in doubtful) else ""
+        all_ = "all " if all(host_key(name) in partly for name in doubtful) else ""
         return Answer.NOT_KNOWN, f"{listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not {all_}judged"
     if progress.pending:
         crossed = f"{counted(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
@@ -195,8 +199,8 @@ def _left_out(written: WriteState) -> Iterator[str]:
     if written.text:
         yield f"Since the start, {counted(written.text, 'field')} with text or booleans were left out."
     if written.unread:
-        least = "at least " if len(written.names) >= MOST_NAMES else ""
-        names = f"{least}{counted(len(written.names), 'metric')}"
+        bound = "at least " if len(written.names) >= MOST_NAMES else ""
+        names = f"{bound}{counted(len(written.names), 'metric')}"
         yield (
             f"Since the start, {counted(written.unread, 'value')} of {names} of exporters were left out, as nothing "
             f"reads these: {listed(sorted(written.names), 3)}."
@@ -207,8 +211,8 @@ def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Ite
     behind = {host_key(host): by for host, by in progress.behind.items()}
     ahead = {host_key(host): by for host, by in progress.ahead.items()}
     all_silent = "all-silent" in _kinds(fires.of_host.get(host_key(""), ()))
-    known = [host for host in hosts(file) if host.retired_at is None]
-    for host in known:
+    items = [host for host in hosts(file) if host.retired_at is None]
+    for host in items:
         key = host_key(host.host)
         skew = wrong(behind[key], "behind") if key in behind else wrong(ahead[key], "ahead") if key in ahead else ""
         incidents = fires.of_host.get(key, ())
@@ -223,7 +227,7 @@ def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Ite
         else:
             state, note = HostState.HEALTHY, f"{counted(progress.judged[host.host], 'limit')} judged"
         yield HostHealth(host.name, state, note, host.newest)
-    names = {host.host for host in known}
+    names = {host.host for host in items}
     for name, by in sorted(progress.ahead.items()):
         if host_key(name) not in names:
             yield HostHealth(name, HostState.NOT_JUDGED, f"not judged: {wrong(by, 'ahead')}")

@@ -35,8 +35,8 @@ class Reloaded:
         """What came of it, in words."""
         if self.refused:
             return f"The new settings are refused, and those of before hold: {self.refused}"
-        told = f"The settings were read anew; they notify {', '.join(self.targets) or 'nobody'}."
-        return f"{told} A change of {', '.join(self.restart)} in up.toml needs a restart." if self.restart else told
+        text = f"The settings were read anew; they notify {', '.join(self.targets) or 'nobody'}."
+        return f"{text} A change of {', '.join(self.restart)} in up.toml needs a restart." if self.restart else text
 
 
 def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
@@ -44,9 +44,11 @@ def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
 
     Unusable, naming the setting, if it is invalid.
     """
-    found = up_settings.load(folder)
-    held = {name: getattr(old, name) for name in _NEED_RESTART}
-    return found.model_copy(update=held), tuple(name for name in held if getattr(found, name) != held[name])
+    settings = up_settings.load(folder)
+    unchanged = {name: getattr(old, name) for name in _NEED_RESTART}
+    return settings.model_copy(update=unchanged), tuple(
+        name for name in unchanged if getattr(settings, name) != unchanged[name]
+    )
 
 
 def route(reload: Callable[[], Reloaded], done_by_owner: Callable[[str], None]) -> Route:

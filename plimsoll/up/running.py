@@ -66,8 +66,8 @@ class OnlyOne:
             _lock(self._lock)
         except OSError:
             self._lock.close()
-            known = find(folder)
-            who = f"process {known.pid}, at {known.address}" if known else "another process"
+            running = find(folder)
+            who = f"process {running.pid}, at {running.address}" if running else "another process"
             raise Unusable(
                 f"{folder}: plimsoll up already runs on it ({who}); stop that, or choose another with {Parameter.STORE}"
             ) from None
@@ -75,9 +75,9 @@ class OnlyOne:
     def announce(self, address: str) -> None:
         """Have other commands find this process at an address."""
         began = psutil.Process().create_time()
-        found = {"pid": os.getpid(), "began": began, "address": address}
+        record = {"pid": os.getpid(), "began": began, "address": address}
         with atomic_write(self._folder / _FILE) as partial:
-            partial.write_text(json.dumps(found) + "\n", "utf-8")
+            partial.write_text(json.dumps(record) + "\n", "utf-8")
 
     def release(self) -> None:
         """Let others have the folder."""
@@ -97,14 +97,14 @@ def _listens(pid: int, port: int) -> bool:
 def find(folder: Path) -> Running | None:
     """The one that runs on a data folder; None if there is none."""
     try:
-        found = json.loads((folder / _FILE).read_text("utf-8"))
-        known = Running(int(found["pid"]), float(found["began"]), str(found["address"]))
+        loads = json.loads((folder / _FILE).read_text("utf-8"))
+        running = Running(int(loads["pid"]), float(loads["began"]), str(loads["address"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return known if known.is_alive else None
+    return running if running.is_alive else None
 
 
 def address(folder: Path) -> str:
     """The address of the one that runs on a data folder; empty if there is none."""
-    known = find(folder)
-    return known.address if known else ""
+    running = find(folder)
+    return running.address if running else ""

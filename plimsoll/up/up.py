@@ -108,12 +108,12 @@ _log = logging.getLogger(__name__)
 class Up:
     """Everything that runs. `stop` ends it, in an order in which nothing that was received is lost."""
 
-    def __init__(self, setup: Setup, lock: OnlyOne, store: Store, site: Site, given: GivenFacts) -> None:
+    def __init__(self, setup: Setup, lock: OnlyOne, store: Store, site: Site, given_facts: GivenFacts) -> None:
         self._setup = setup
         self._lock = lock
         self._store = store
         self._site = site
-        self._given = given
+        self._facts = given_facts
         self._stop = Event()
         self._reloading = RLock()
         self._is_started = False
@@ -130,7 +130,7 @@ class Up:
         self.loop = AlertLoop(
             store.live,
             site,
-            given,
+            given_facts,
             AlertHistory(self._file, site.catalogue.signals),
             self._roster,
             delay=setup.delay,
@@ -142,9 +142,9 @@ class Up:
         self.address = str(setup.url) if setup.url else setup.listen.url(tls=setup.certificate is not None)
         self._election = store.election
         self._file_name = str(setup.folder / up_settings.FILE_NAME)
-        found = senders(self._settings, self._file_name)
+        sends = senders(self._settings, self._file_name)
         self._trials = TargetTester(self._settings, self._file_name)
-        self._notifier = self._notifying(self._settings, found, site, self._started)
+        self._notifier = self._notifying(self._settings, sends, site, self._started)
         self._heartbeat = self._heart(self._settings)
         self._credentials = Credentials(setup.folder)
         self._checks = Collector(setup.host, looking.groups(self._settings.check))
@@ -253,13 +253,13 @@ class Up:
         )
         return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
 
-    def _notifying(self, settings: UpSettings, found: Mapping[str, Send], site: Site, now: int) -> Notifier:
+    def _notifying(self, settings: UpSettings, entries: Mapping[str, Send], site: Site, now: int) -> Notifier:
         on_duty = self._election.is_leader if self._election else lambda: True
-        return Notifier(self._file, settings, found, now=now, pages=self.address, site=site, on_duty=on_duty)
+        return Notifier(self._file, settings, entries, now=now, pages=self.address, site=site, on_duty=on_duty)
 
-    def _done_by_owner(self, what: str) -> None:
+    def _done_by_owner(self, text: str) -> None:
         with suppress(NotKept):  # it is done all the same
-            actions.add(self._file, actions.Actor("the owner", "command"), time.time_ns(), what)
+            actions.add(self._file, actions.Actor("the owner", "command"), time.time_ns(), text)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:
@@ -273,9 +273,9 @@ class Up:
         old = self._settings
         try:
             settings, restart = reloading.fresh(self._setup.folder, old)
-            found = senders(settings, self._file_name)
-            site, given = self._setup.read() if self._setup.read else (self._site, self._given)
-            notifier = self._notifying(settings, found, site, now)
+            sends = senders(settings, self._file_name)
+            site, given_facts = self._setup.read() if self._setup.read else (self._site, self._facts)
+            notifier = self._notifying(settings, sends, site, now)
         finally:
             hide_in_logs(old.addresses)
         hide_in_logs((*old.addresses, *settings.addresses))
@@ -292,9 +292,9 @@ class Up:
             self._checks.use(looking.groups(settings.check))
         self._roster.expect(settings.expected, settings.roster.silent_after)
         self._scraper.use(settings.targets)
-        if (site, given) != (self._watched.site, self._watched.given):  # planning takes time that others need
-            self.loop.judge_by(site, given)
-            self._watched.site, self._watched.given = site, given
+        if (site, given_facts) != (self._watched.site, self._watched.given):  # planning takes time that others need
+            self.loop.judge_by(site, given_facts)
+            self._watched.site, self._watched.given = site, given_facts
         self._trials.use(settings)
         return Reloaded(now, tuple(settings.notify), restart)
 
@@ -313,17 +313,17 @@ class Up:
     def _troubles(self) -> list[Problem]:
         now = time.time_ns()
         written, open_ones = self._writing.state, self._servers[0].connections
-        unchecked, silent, own = self._checks.failing, self._setup.silent(), self._store.upkeep
-        known = (self._started, open_ones, unchecked, silent, own.damaged if own else {})
+        unchecked, silent, upkeep = self._checks.failing, self._setup.silent(), self._store.upkeep
+        result = (self._started, open_ones, unchecked, silent, upkeep.damaged if upkeep else {})
         damaged = damaged_files(self._setup.folder)
-        return [*overview.troubles(self.loop.progress, written, self._notifier, now, *known, damaged)]
+        return [*overview.troubles(self.loop.progress, written, self._notifier, now, *result, damaged)]
 
     def _all_watched(self) -> Watched:
         return Watched(
             store=self._store,
             file=self._file,
             site=self._site,
-            given=self._given,
+            given=self._facts,
             zone=self._settings.zone,
             folder=self._setup.folder,
             progress=lambda: self.loop.progress,
@@ -336,8 +336,8 @@ class Up:
         )
 
     def _health(self) -> overview.Health:
-        own = self._store.upkeep
-        size = own.size() if own else None
+        upkeep = self._store.upkeep
+        size = upkeep.size() if upkeep else None
         return overview.health(
             self._file,
             self.loop.progress,
@@ -365,10 +365,10 @@ class Up:
                     _log.exception("collecting failed")
 
     def _tidy(self) -> None:
-        own = self._store.upkeep
+        upkeep = self._store.upkeep
         while not self._stop.wait(_TIDY_S):
             try:
-                while own and own.tidy(time.time_ns()):
+                while upkeep and upkeep.tidy(time.time_ns()):
                     if self._stop.is_set():
                         return
             except (Unreachable, Unusable) as error:

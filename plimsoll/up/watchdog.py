@@ -21,7 +21,7 @@ class Watchdog:
     def __init__(self, last: Callable[[], object], tell: Callable[[str, str], None]) -> None:
         self._last = last
         self._tell = tell
-        self._seen: object = None
+        self._last_value: object = None
         self._since: float | None = None
         self._barked = False
 
@@ -33,8 +33,8 @@ class Watchdog:
     def look(self, now_s: float) -> None:
         """Look whether the loop has gone on."""
         last = self._last()
-        if self._since is None or last != self._seen:
-            self._seen, self._since = last, now_s
+        if self._since is None or last != self._last_value:
+            self._last_value, self._since = last, now_s
             if self._barked:
                 _log.info("limits are judged again")
             self._barked = False

@@ -175,7 +175,7 @@ def _directions(judged: LatestEvaluation, gone: Mapping[HostKey, Sequence[RuleSt
     """Return the direction in which the values of each key become unhealthy, in the order of the values."""
     directions: dict[Key, Worse] = {}
     for limits in (rule.limits for rule in judged.rules if has_cell(rule.rule)):
-        for target, healthy in zip(limits.judged, limits.each, strict=True):
+        for target, healthy in zip(limits.judged, limits.by_row, strict=True):
             directions[target.key] = (healthy or target.rule.healthy).worse
     for state in chain(*gone.values()):
         directions[state.key] = state.healthy.worse

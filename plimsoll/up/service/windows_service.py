@@ -80,12 +80,12 @@ class Service:
             if self._state == _STOPPED:
                 return
             self._state = state
-            found = _Status(_OWN_PROCESS, state, _ACCEPTED if state == _RUNNING else 0)
+            status_record = _Status(_OWN_PROCESS, state, _ACCEPTED if state == _RUNNING else 0)
             if state in (_START_PENDING, _STOP_PENDING):
-                found.patience_ms = _PATIENCE_MS
+                status_record.patience_ms = _PATIENCE_MS
             if status:
-                found.error, found.own_error = _OWN_ERROR, status
-            self._api.set_status(self._handle, byref(found))
+                status_record.error, status_record.own_error = _OWN_ERROR, status
+            self._api.set_status(self._handle, byref(status_record))
 
 
 class _Api:
