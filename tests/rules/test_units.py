@@ -89,11 +89,6 @@ def test_what_is_no_limit(text):
         Healthy.parse(text)
 
 
-def test_a_comma_is_pointed_out():
-    with pytest.raises(ValueError, match="without a comma in the number"):
-        Healthy.parse("< 15,000 /s")
-
-
 @settings(max_examples=400)
 @given(
     unit=st.sampled_from([*UNITS, *NAMED]),

@@ -376,22 +376,6 @@ def test_sql_server_joined_to_a_host_is_its_default_instance():
     assert "\"objectname\" = 'SQLServer:Buffer Manager'" in queries(rule)[1]
 
 
-def test_each_object_and_measurement_has_a_rule_for_silence(shipped):
-    """A host that sends only Processor Information is watched by the rule for that object."""
-    rules = rules_of(shipped, "silence.yaml")
-    asked = {rule["uid"]: queries(rule)[0] for rule in rules}
-    assert {"silence-windows", "silence-cpu", "silence-openldap"} <= set(asked)
-    assert all("fill(0)" in query for query in asked.values())
-    assert all(f"'{one}'" in asked["silence-windows"] for one in ("Processor", "Processor Information", "Memory"))
-    assert asked["silence-windows"].endswith('"host", "source", "objectname" fill(0)')
-
-
-def test_each_pack_has_a_folder_and_short_titles(shipped):
-    groups = [group for text in shipped.files.values() for group in groups_of(text)]
-    assert {group["folder"] for group in groups} == {f"Plimsoll/{group['name']}" for group in groups}
-    assert max(len(rule["title"]) for group in groups for rule in group["rules"]) <= 60
-
-
 def test_rules_that_are_no_more_are_deleted_in_grafana():
     before = exported({"id": "old"}, {})
     after = exported({}, previous=before.files)
@@ -403,15 +387,6 @@ def test_rules_that_are_no_more_are_deleted_in_grafana():
     assert again.files == after.files
     back = exported({"id": "old"}, {}, previous=again.files)
     assert "retired.yaml" not in back.files
-
-
-def test_contact_points_work_with_nothing_configured():
-    data = yaml.load(exported({}).files["contact.yaml"], yaml.CSafeLoader)
-    assert {point["name"]: point["receivers"][0]["settings"] for point in data["contactPoints"]} == {
-        "plimsoll-email": {"addresses": "nobody@plimsoll.invalid"},
-        "plimsoll-webhook": {"url": "http://plimsoll.invalid/", "httpMethod": "POST"},
-    }
-    assert data["policies"][0]["receiver"] == "plimsoll-email"
 
 
 def test_both_contact_points_are_notified_if_both_are_given():

@@ -145,20 +145,6 @@ def test_cells_have_the_colour_on_the_other_side_alone():
     assert 3600 < cell_thresholds([above], 1)["steps"][1]["value"] < 3600.000001
 
 
-@pytest.mark.parametrize("uid", dashboards())
-def test_every_panel_of_lines_has_unit_legend_and_words_for_no_data(uid):
-    for panel in panels(dashboards()[uid]):
-        if panel["type"] != "timeseries":
-            continue
-        defaults, legend = panel["fieldConfig"]["defaults"], panel["options"]["legend"]
-        assert defaults["unit"]
-        assert defaults["noValue"]
-        shape = legend["displayMode"], legend["placement"], "lastNotNull" in legend["calcs"]
-        assert shape in (("table", "right", True), ("list", "bottom", False))
-        assert panel["description"]
-        assert panel["interval"] == "10s"
-
-
 def test_evaluation_budget_end_at_a_hundred():
     for signal in ("cpu.busy", "sql.buffer_cache_hit_ratio", "paging_file.used"):
         defaults = home(signal)["fieldConfig"]["defaults"]
@@ -190,15 +176,6 @@ def test_a_rule_for_some_hosts_is_described_and_not_drawn_for_all():
 def test_conditions_for_unknown_phases_are_described():
     said = "where phases are not known, only while the increase over 10 min of page life expectancy is not ≥ 300 s"
     assert said in home("sql.page_life_expectancy")["description"]
-
-
-def test_health_lists_notes_separately_from_alerts():
-    found = {panel["title"]: panel for panel in panels(dashboards()["plimsoll-health"])}
-    assert found["Firing"]["options"]["alertInstanceLabelFilter"] == '{severity!="info"}'
-    assert found["Notes"]["options"]["alertInstanceLabelFilter"] == '{severity="info"}'
-    (heard,) = found["Last heard of"]["fieldConfig"]["overrides"]
-    assert heard["matcher"]["options"]["names"] == ["Last sample"]
-    assert heard["properties"] == [{"id": "unit", "value": "dateTimeFromNow"}]
 
 
 @pytest.mark.parametrize(

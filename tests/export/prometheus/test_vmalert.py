@@ -10,8 +10,6 @@ import runpy
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from plimsoll.model.times import SECOND
 from plimsoll.rules.states import EVERY
 from tests.conftest import built
@@ -91,10 +89,3 @@ def test_generated_cases(tmp_path):
     (tmp_path / "test.yaml").write_text(json.dumps(document))
     done = outcome(tmp_path, [tmp_path / "test.yaml"])
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-
-
-@pytest.mark.parametrize(
-    ("rule", "until"), [({"over": "20s"}, -1), ({"over": 600, "reduce": "increase", "for": 60}, 660)]
-)
-def test_only_an_increase_is_left_out_at_first(rule, until):
-    assert unsure_until(rule) == until
