@@ -4,7 +4,7 @@ https://opentelemetry.io/docs/specs/otlp, and metrics.proto of opentelemetry-pro
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from google.protobuf import json_format
@@ -77,7 +77,7 @@ def _add_metric(metrics: AcceptedMetrics, metric: Any, host: str) -> None:
         )
 
 
-def _labels(attributes: Iterable[Any]) -> Mapping[str, str]:
+def _labels(attributes: Iterable[Any]) -> dict[str, str]:
     return {attribute.key: _label_text(attribute.value) for attribute in attributes}
 
 
