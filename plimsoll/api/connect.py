@@ -129,15 +129,7 @@ class Connection:
         return [*self._all(SilencePart, "/silences", state=state)]
 
     def silence(
-        self,
-        rule: str,
-        *,
-        length: str,
-        reason: str,
-        who: str,
-        host: str = "*",
-        instance: str = "*",
-        start: str = "now",
+        self, rule: str, *, length: str, reason: str, who: str, host: str = "*", instance: str = "*", start: str = "now"
     ) -> SilencePart:
         """Begin a silence of a length (`"2h"`). `rule`, `host` and `instance` are patterns; `*` is any text."""
         sent = {"rule": rule, "host": host, "instance": instance, "length": length, "reason": reason, "who": who}

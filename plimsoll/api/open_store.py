@@ -103,20 +103,14 @@ def measurements_of(signals: Iterable["Signal"]) -> Collection[str]:
     return {source.measurement for signal in signals for source in signal.sources if source.measurement}
 
 
-@contextmanager
-def open_embedded(folder: Path, *, make: bool = False) -> Generator[Store]:
+def open_embedded(folder: Path, *, make: bool = False) -> closing[Store]:
     """Open the store in a data folder; while `plimsoll up` runs there, it is reached through that."""
-    with closing(_embedded(folder, make=make)) as store:
-        yield store
-
-
-def _embedded(folder: Path, *, make: bool) -> Store:
-    known = running.find(folder)
-    if known:
+    server = running.find(folder)
+    if server:
         from plimsoll.serve.credentials import owner_token  # noqa: PLC0415
         from plimsoll.store.remote import remote_store  # noqa: PLC0415
 
-        return remote_store(known.address, owner_token(folder), known.check_listens)
+        return closing(remote_store(server.address, owner_token(folder), server.check_listens))
     if make:
         data_folder.made(folder)
     elif not (folder / duck.FILE).exists():
@@ -124,4 +118,4 @@ def _embedded(folder: Path, *, make: bool) -> Store:
             f"no store: {folder} has none yet; plimsoll ingest or plimsoll up makes it; or name an InfluxDB "
             f"with {Parameter.STORE} http://HOST:8086 and its token in INFLUX_TOKEN"
         )
-    return duck.open_embedded(folder / duck.FILE)
+    return closing(duck.open_embedded(folder / duck.FILE))

@@ -118,8 +118,7 @@ FromOption = Annotated[
     ),
 ]
 ToOption = Annotated[
-    str | None,
-    _text("--to", "Leave out what is after this time; a clock time is the first after --from."),
+    str | None, _text("--to", "Leave out what is after this time; a clock time is the first after --from.")
 ]
 LastOption = Annotated[
     str | None,
@@ -128,20 +127,16 @@ LastOption = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    str | None,
-    _text("--format", "The format the logs must have, such as PDH-CSV; others are refused."),
+    str | None, _text("--format", "The format the logs must have, such as PDH-CSV; others are refused.")
 ]
 EncodingOption = Annotated[
     str | None,
     typer.Option(
-        "--encoding",
-        help="The encoding of the header, such as cp1250, if it is read wrongly.",
-        callback=text_encoding,
+        "--encoding", help="The encoding of the header, such as cp1250, if it is read wrongly.", callback=text_encoding
     ),
 ]
 NamesOption = Annotated[
-    list[Path] | None,
-    _paths("--names", "A .yaml file that translates counter names; repeat for more."),
+    list[Path] | None, _paths("--names", "A .yaml file that translates counter names; repeat for more.")
 ]
 JsonOption = Annotated[Path | None, _paths("--json", "Write the result as JSON; - for stdout.")]
 WholeRunOption = Annotated[
@@ -160,10 +155,7 @@ PackOption = Annotated[
 ]
 OnlyOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--only",
-        help="Use this pack (name or .yaml file) instead of the shipped ones; repeat for more.",
-    ),
+    typer.Option("--only", help="Use this pack (name or .yaml file) instead of the shipped ones; repeat for more."),
 ]
 MarkdownOption = Annotated[
     Path | None, _paths("--markdown", "Write a summary in Markdown, as for a pull request; - for stdout.")
@@ -173,10 +165,7 @@ DetailsOption = Annotated[
 ]
 FolderOption = Annotated[
     Path | None,
-    _paths(
-        "--store",
-        "The data folder of plimsoll up; by default plimsoll in the folder that the system has for it.",
-    ),
+    _paths("--store", "The data folder of plimsoll up; by default plimsoll in the folder that the system has for it."),
 ]
 
 UpStoreOption = Annotated[

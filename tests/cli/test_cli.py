@@ -135,8 +135,7 @@ def test_folders_in_a_folder_are_not_looked_into_and_that_is_told(plimsoll, tmp_
 
 
 @pytest.mark.parametrize(
-    ("value", "target", "size"),
-    [("7", "lp", "1 point"), (" ", "lp", "0 points"), ("7", "csv", "1 row of 1 counter")],
+    ("value", "target", "size"), [("7", "lp", "1 point"), (" ", "lp", "0 points"), ("7", "csv", "1 row of 1 counter")]
 )
 def test_what_was_written_is_told_in_the_formats_own_terms(plimsoll, tmp_path, value, target, size):
     log, out = a_log(tmp_path / "log.csv"), tmp_path / "out"

@@ -113,10 +113,7 @@ WRONG = {
         'run.phases.1 and 2: the phases "ramp-up" and "steady" overlap, 2008-01-15 10:02:00–10:03:00; let one end where '
         "the other begins",
     ),
-    "an instant": (
-        phases(STEADY.replace("10:08", "10:02")),
-        'run.phases.1: phase "steady" ends when it begins',
-    ),
+    "an instant": (phases(STEADY.replace("10:08", "10:02")), 'run.phases.1: phase "steady" ends when it begins'),
 }
 
 

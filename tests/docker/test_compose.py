@@ -41,16 +41,7 @@ def docker_compose(installed, tmp_path):
 
     def config(env_file):
         return subprocess.run(
-            [
-                program,
-                "--env-file",
-                str(env_file),
-                "--project-directory",
-                str(ROOT),
-                "-f",
-                str(checked),
-                "config",
-            ],
+            [program, "--env-file", str(env_file), "--project-directory", str(ROOT), "-f", str(checked), "config"],
             capture_output=True,
             text=True,
             check=False,

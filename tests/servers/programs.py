@@ -120,11 +120,7 @@ PKG_CONFIG = Program(
     version_of=_PKG_CONFIG_MODULE,
 )
 INFLUXQL = Program(
-    title="the InfluxQL parser",
-    file="influxql",
-    module="influxql",
-    package=".",
-    version_of=_INFLUXQL_MODULE,
+    title="the InfluxQL parser", file="influxql", module="influxql", package=".", version_of=_INFLUXQL_MODULE
 )
 
 

@@ -165,14 +165,11 @@ def note(
 
 
 @app.command(
-    "silence",
-    epilog=args.examples("plimsoll alerts silence 'windows-cpu-*' --for 2h --host 'web*' --reason test"),
+    "silence", epilog=args.examples("plimsoll alerts silence 'windows-cpu-*' --for 2h --host 'web*' --reason test")
 )
 def silence(
     rule: str = typer.Argument(
-        ...,
-        help='The id of a rule; * is any text: "windows-cpu-*", or "*" for all rules.',
-        metavar="RULE",
+        ..., help='The id of a rule; * is any text: "windows-cpu-*", or "*" for all rules.', metavar="RULE"
     ),
     length: str = typer.Option(..., "--for", metavar="TIME", help="For how long: 2h, 3d; at most 30 days."),
     reason: str = typer.Option(..., "--reason", help="Why nobody has to be notified."),
@@ -204,8 +201,7 @@ def silence(
 
 @app.command("unsilence", epilog=args.examples("plimsoll alerts unsilence 3"))
 def unsilence(
-    number: int = typer.Argument(..., help="The number of a silence.", metavar="ID"),
-    store: args.FolderOption = None,
+    number: int = typer.Argument(..., help="The number of a silence.", metavar="ID"), store: args.FolderOption = None
 ) -> None:
     """End a silence now."""
     with opened(store) as (file, _):
@@ -227,8 +223,7 @@ def acknowledge(
 
 @app.command("retire", epilog=args.examples("plimsoll alerts retire WEB07"))
 def retire(
-    host: str = typer.Argument(..., help="The name of a host.", metavar="HOST"),
-    store: args.FolderOption = None,
+    host: str = typer.Argument(..., help="The name of a host.", metavar="HOST"), store: args.FolderOption = None
 ) -> None:
     """Take a host off the roster and close its alerts. If it sends again, it is expected again."""
     with opened(store) as (file, _):

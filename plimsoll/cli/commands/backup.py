@@ -29,8 +29,7 @@ app = args.command_app()
 
 @app.command("backup", epilog=args.examples("plimsoll backup plimsoll-monday.duckdb"))
 def backup(
-    to: Path = typer.Argument(..., help="The new file to write.", metavar="FILE"),
-    store: args.FolderOption = None,
+    to: Path = typer.Argument(..., help="The new file to write.", metavar="FILE"), store: args.FolderOption = None
 ) -> None:
     """Copy the embedded store, also while plimsoll up runs."""
     folder = store or data_folder.default_folder()

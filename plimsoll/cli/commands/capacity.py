@@ -57,10 +57,7 @@ def capacity(
         1, "--peak-factor", min=1, help="How many times as many users there are at the peak."
     ),
     objective: list[str] | None = typer.Option(
-        None,
-        "--objective",
-        metavar="NAME=TIME",
-        help="The longest response time: response_p95=500ms. Repeat for more.",
+        None, "--objective", metavar="NAME=TIME", help="The longest response time: response_p95=500ms. Repeat for more."
     ),
     pack: args.PackOption = None,
     only: args.OnlyOption = None,

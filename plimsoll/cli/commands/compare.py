@@ -34,8 +34,7 @@ class FailOn(StrEnum):
 @app.command(
     "compare",
     epilog=args.examples(
-        "plimsoll compare before/ after/",
-        "plimsoll compare run:nightly-41 run:nightly-42 --fail-on regression",
+        "plimsoll compare before/ after/", "plimsoll compare run:nightly-41 run:nightly-42 --fail-on regression"
     ),
 )
 def compare(

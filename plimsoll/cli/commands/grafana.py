@@ -67,9 +67,7 @@ def export(
     packs: args.PackOption = None,
     only: args.OnlyOption = None,
     source: list[Source] | None = typer.Option(
-        None,
-        "--source",
-        help="Only rules and panels over what this agent records; repeat for more.",
+        None, "--source", help="Only rules and panels over what this agent records; repeat for more."
     ),
     data_source: DataSource = typer.Option(
         DataSource.INFLUXDB,

@@ -34,8 +34,7 @@ app = args.command_app("Write and check alerting rules for Prometheus, Mimir and
 @app.command(
     "export",
     epilog=args.examples(
-        "plimsoll prometheus export",
-        "plimsoll prometheus export --only linux --interval 15s --out plimsoll-rules",
+        "plimsoll prometheus export", "plimsoll prometheus export --only linux --interval 15s --out plimsoll-rules"
     ),
 )
 def export(

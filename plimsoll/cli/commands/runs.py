@@ -118,8 +118,7 @@ def delete(
 
 app.command("judge", epilog=args.examples("plimsoll runs judge nightly-42 --fail-on regression"))(judge)
 app.command(
-    "trend",
-    epilog=args.examples("plimsoll runs trend", "plimsoll runs trend --like test=nightly --markdown -"),
+    "trend", epilog=args.examples("plimsoll runs trend", "plimsoll runs trend --like test=nightly --markdown -")
 )(trend)
 
 

@@ -27,10 +27,7 @@ _log = logging.getLogger("plimsoll.service")
 _HOMES = (Path("/home"), Path("/root"))
 
 
-UpArguments = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[OPTION]", help="Options of plimsoll up, after --."),
-]
+UpArguments = Annotated[list[str] | None, typer.Argument(metavar="[OPTION]", help="Options of plimsoll up, after --.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 
 
@@ -86,9 +83,7 @@ def launchd(
 
 @app.command("run", hidden=True)
 def run(
-    context: typer.Context,
-    log: Path = args.path_option(..., "--log", "The log."),
-    arguments: UpArguments = None,
+    context: typer.Context, log: Path = args.path_option(..., "--log", "The log."), arguments: UpArguments = None
 ) -> None:
     """Be the service of Windows: its service manager calls this.
 
