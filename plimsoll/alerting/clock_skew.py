@@ -63,22 +63,22 @@ class SeriesHosts:
     def __init__(self, tags: Collection[str]) -> None:
         self._tags = tags
         # By the id of a series, which is looked up faster than the series itself; held, so that no other one gets it.
-        self._known: dict[int, tuple[int, Series]] = {}
+        self._series_numbers: dict[int, tuple[int, Series]] = {}
         self._numbers: dict[str, int] = {}
         self.names: list[str] = []
 
     def numbers(self, series: Sequence[Series]) -> NDArray[np.intp]:
         """The number of each series' host."""
-        if len(self._known) > _MOST_SERIES:  # series come and go
-            self._known.clear()
+        if len(self._series_numbers) > _MOST_SERIES:  # series come and go
+            self._series_numbers.clear()
         for item in series:
-            if id(item) not in self._known:
+            if id(item) not in self._series_numbers:
                 host = host_of(item, self._tags)
                 if host not in self._numbers:
                     self._numbers[host] = len(self.names)
                     self.names.append(host)
-                self._known[id(item)] = self._numbers[host], item
-        return np.array([self._known[id(series)][0] for series in series], np.intp)
+                self._series_numbers[id(item)] = self._numbers[host], item
+        return np.array([self._series_numbers[id(series)][0] for series in series], np.intp)
 
 
 class ClockSkew:

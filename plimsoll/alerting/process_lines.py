@@ -40,7 +40,7 @@ class ProcessLines:
     ) -> None:
         self._store = store
         self._signals = signals
-        self._own = text.casefold()
+        self._own_host = text.casefold()
         self._watch = watch
         self._clock = clock
 
@@ -56,7 +56,7 @@ class ProcessLines:
 
     def _top(self, host: str, at_ns: int) -> Sequence[TopProcesses]:
         start = at_ns - _BEFORE
-        if self._watch and host_key(host) == self._own:
+        if self._watch and host_key(host) == self._own_host:
             return self._watch.top(start, at_ns, self._clock())
         return recorded_top(self._store, self._signals, host, start, at_ns)
 

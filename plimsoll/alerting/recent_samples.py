@@ -115,7 +115,7 @@ class RecentSamples:
         self._store = store
         self._overlap = overlap
         self._reach: Mapping[Series, int] = {}
-        self._held: dict[Series, SampleRow] = {}
+        self._rows: dict[Series, SampleRow] = {}
         self._again: set[Series] = set()
         self._clocks: list[SampleMatrix] = []
         self._arranged = 0  # clocks
@@ -133,7 +133,7 @@ class RecentSamples:
         since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
         new: list[Series] = []
         if reach is not self._reach or self._again or len(self._clocks) > _APART * self._arranged + _FEW:
-            new = [series for series in reach if series not in self._held or series in self._again]
+            new = [series for series in reach if series not in self._rows or series in self._again]
             self._arrange(reach)
         if self._order:
             self._extend(self._store.read(self._order, since, end), since, start)
@@ -145,16 +145,16 @@ class RecentSamples:
 
     def samples(self, series: Series) -> Samples:
         """The samples of a series; none if it is not among those that were read."""
-        sample_row = self._held.get(series)
+        sample_row = self._rows.get(series)
         return sample_row.samples if sample_row else _NOTHING
 
     def together(self, series: Sequence[Series]) -> Together:
         """The samples of several series, which are those of later steps as well."""
-        return _Rows(self, [self._held.get(series) or SampleRow(series) for series in series])
+        return _Rows(self, [self._rows.get(series) or SampleRow(series) for series in series])
 
     def forget(self, series: Collection[Series]) -> None:
         """Read these series anew, from their reach on, at the next step: late samples were written."""
-        self._again |= self._held.keys() & series
+        self._again |= self._rows.keys() & series
 
     def widest_change(self) -> int:
         """Twice the longest sampling interval that changed since this was last asked: no longer window did."""
@@ -194,7 +194,7 @@ class RecentSamples:
             for window in clock.windows:
                 if window.series in reach and window.series not in self._again:
                     alike.setdefault((reach[window.series], clock.interval, times), []).append(window)
-        self._held = {series: sample_row for series, sample_row in self._held.items() if series in reach}
+        self._rows = {series: sample_row for series, sample_row in self._rows.items() if series in reach}
         self._clocks = [_joined(windows, reach[windows[0].series]) for windows in alike.values()]
         self._arranged = len(self._clocks)
         self._reach, self._again = reach, set()
@@ -207,7 +207,7 @@ class RecentSamples:
             alike.setdefault((self._reach[item], samples.times.tobytes()), []).append((item, samples))
         for items in alike.values():
             reach, times = self._reach[items[0][0]], items[0][1].times
-            windows = [self._held.setdefault(series, SampleRow(series)) for series, _ in items]
+            windows = [self._rows.setdefault(series, SampleRow(series)) for series, _ in items]
             before = {window.clock.interval for window in windows}
             clock = SampleMatrix(windows, times[:0], [samples.values[:0] for _, samples in items], reach)
             clock.extend(times, np.stack([samples.values for _, samples in items]), start - reach, start - reach)
