@@ -87,8 +87,8 @@ class Counters:
 
 def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, expected: Band) -> Counters:
     """Compare every counter that no signal knows. `expected` is what the load lets expect of what waits."""
-    here = {one.key: one for one in first.signals.others()}
-    there = {_key(one, hosts): one for one in second.signals.others()}
+    here = {one.key: one for one in first.signals.unused_counters()}
+    there = {_key(one, hosts): one for one in second.signals.unused_counters()}
     found: list[Counter] = []
     pairs: list[tuple[Series, Values, Values]] = []
     constant = too_few = 0

@@ -50,12 +50,12 @@ class JsonField:
 
 @dataclass(frozen=True)
 class LimitedValue:
-    """A value that an insight rests on, and the limit it is held against: `what` it is, in words."""
+    """A value that an insight rests on, and the limit it is held against: its `description`."""
 
     value: float
     unit: str
     healthy: Healthy
-    what: str
+    description: str
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class Insights:
         not_healthy = self.judged.verdict == Verdict.NOT_HEALTHY
         texts = [] if not_healthy else [insight.doubt(self.of(insight)) for insight in insights() if insight.doubt]
         doubts = tuple(Doubt(text) for text in texts if text)
-        return replace(self.judged, told=doubts, ahead=ahead) if doubts or ahead else self.judged
+        return replace(self.judged, insight_doubts=doubts, ahead=ahead) if doubts or ahead else self.judged
 
     def of(self, insight: Insight[F]) -> F:
         """Return what one kind of insight finds in the review."""

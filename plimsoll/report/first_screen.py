@@ -70,7 +70,7 @@ def _named(result: Insights) -> Finding | LimitedValue | None:
             shown = (
                 insight.doubted_value(result.of(insight))
                 for insight in insights()
-                if insight.doubted_value and review.told
+                if insight.doubted_value and review.insight_doubts
             )
             return next(about, None) or next((limited_value for limited_value in shown if limited_value), None)
 
@@ -149,7 +149,7 @@ def _evidence(finding: Finding) -> Evidence:
 
 def _evidence_of_insight(shown: LimitedValue) -> Evidence:
     value, limit = quantity(shown.value, shown.unit), limit_text(shown.healthy, shown.unit)
-    return Evidence(value, limit, shown.what, shown.value, shown.healthy)
+    return Evidence(value, limit, shown.description, shown.value, shown.healthy)
 
 
 def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:

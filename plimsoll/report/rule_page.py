@@ -122,8 +122,8 @@ def threshold_text(condition: Condition, signals: Signals) -> str:
 
 def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
     unit = unit_of(rule, signals)
-    yield f"- Healthy: {_reduced(rule)} is {healthy_text(rule.healthy, unit)}{_each(rule)}."
-    yield f"- Crossed: {crossed_text(rule.healthy, unit)}{_each(rule)}" + (
+    yield f"- Healthy: {_reduced(rule)} is {healthy_text(rule.healthy, unit)}{_per_unit(rule)}."
+    yield f"- Crossed: {crossed_text(rule.healthy, unit)}{_per_unit(rule)}" + (
         ", and at the same time:" if rule.and_ else "."
     )
     for condition in rule.and_:
@@ -135,7 +135,7 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
         names = ", ".join(f"[{name}]({name}.md)" for name in rule.superseded_by)
         yield f"- An old limit: it is a note (info) on hosts where one of these rules of today was judged: {names}."
     if rule.recover:
-        yield f"- A crossing lasts until the value is {healthy_text(rule.recover, unit)}{_each(rule)}."
+        yield f"- A crossing lasts until the value is {healthy_text(rule.recover, unit)}{_per_unit(rule)}."
     if rule.scale:
         yield f"- The limit is for one {counted_by(rule.scale, 1)}: it is multiplied by what the host has."
     if rule.where:
@@ -158,11 +158,11 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
 
 
 def _crossed(condition: Condition, signals: Signals) -> str:
-    crossed = crossed_text(condition.healthy, unit_of(condition, signals)) + _each(condition)
+    crossed = crossed_text(condition.healthy, unit_of(condition, signals)) + _per_unit(condition)
     return f"{_reduced(condition)} of {_named(condition.signal, signals)} is {crossed}"
 
 
-def _each(condition: Condition) -> str:
+def _per_unit(condition: Condition) -> str:
     return f" for each {counted_by(condition.scale, 1)}" if condition.scale else ""
 
 

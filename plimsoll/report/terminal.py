@@ -23,7 +23,10 @@ _MOST_ROWS = 40  # of one host
 _MOST_ROWS_OF_MANY = 60  # of twenty hosts and more
 _MANY = 20
 _MOST_NAMES = 3
-_HELD = ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held, nearest to its limit first"))
+_NOT_CROSSED = (
+    (Outcome.TOO_SHORT, "Recorded too briefly to judge"),
+    (Outcome.HELD, "Held, nearest to its limit first"),
+)
 _REST = f"{Parameter.DETAILS} prints the rest; {Parameter.OUT} writes a report with all of it."
 
 
@@ -33,7 +36,7 @@ class _Room:
 
     full: int
     heads: int
-    held: int
+    nearest: int
     beside: int
 
 
@@ -102,11 +105,11 @@ def _brief(insights: Insights, zone: Zone, width: int, room: _Room) -> Iterator[
     if severe:
         yield ()
         yield from _crossed(review, severe, zone, room)
-    for outcome, heading in _HELD:
+    for outcome, heading in _NOT_CROSSED:
         findings = [finding for finding in review.of(outcome) if not never_tested(finding)]
-        if findings and room.held:
+        if findings and room.nearest:
             yield from title(heading)
-            yield from _nearest(findings, width, room.held)
+            yield from _nearest(findings, width, room.nearest)
     answers = [line for section in insights.sections("beside", zone) for line in answer_lines(section.blocks)]
     if answers and room.beside:
         yield from title("Also seen")

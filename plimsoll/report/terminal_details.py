@@ -50,14 +50,14 @@ class _Row:
     place: str
     worst_of: int
     value: str
-    how: str
+    reduction: str
     limit: str
     more_limits: int
     margin: str
 
 
 _LAYOUTS: tuple[Callable[[_Row], tuple[str, ...]], ...] = (
-    lambda row: (row.title, _placed(row, _PLACE_WIDTH), f"{row.how} {row.value}", _limits(row), row.margin),
+    lambda row: (row.title, _placed(row, _PLACE_WIDTH), f"{row.reduction} {row.value}", _limits(row), row.margin),
     lambda row: (row.title, _placed(row, _PLACE_WIDTH), row.value, row.limit, row.margin),
     lambda row: (row.title, short(row.place, _SHORT_PLACE), row.value, row.limit, row.margin),
     lambda row: (row.title, row.value, row.limit, row.margin),

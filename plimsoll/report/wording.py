@@ -195,7 +195,7 @@ def extreme(finding: Finding) -> str:
     limit = limit_of(finding)
     only = "always" if worst_shown(finding) == limit.limit else "at worst"
     which = {"higher": "highest", "lower": "lowest", "either": only}[limit.worse]
-    if finding.seen is None and (text := reduced(finding)) and finding.rule.reduce in ("max", "min"):
+    if finding.covered is None and (text := reduced(finding)) and finding.rule.reduce in ("max", "min"):
         return f"{which} {reduction(finding.rule.reduce)} of {text.rsplit(' ', 1)[0]}"
     return f"{which} {reduced(finding)}".rstrip()
 

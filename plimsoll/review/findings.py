@@ -87,7 +87,7 @@ class Finding:
         samples: The signal as recorded, in its unit.
         notes: What the judgement rests on: a widened window, an unknown phase, a host fact.
         needs: What a rule that was not judged lacks: a fact (`memory_mb`) or marked drives (`drive = "database"`).
-        seen: The longest part of the window (ns) that held samples; None where the whole window did.
+        covered: The longest part of the window (ns) that held samples; None where the whole window did.
         superseded_by: The current rules that were judged instead, which make this old limit a note.
     """
 
@@ -102,7 +102,7 @@ class Finding:
     override: Override | None = None
     processes: Processes | None = None
     needs: str | None = None
-    seen: int | None = None
+    covered: int | None = None
     superseded_by: tuple[str, ...] = ()
 
     @property
@@ -262,7 +262,7 @@ class Question:
         overrides: The thresholds that plimsoll.toml changes.
         drives: What each marked disk holds.
         expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be recorded.
-        asked: The resources that must be judged on every host; empty if packs were chosen in place of all others.
+        resources: The resources that must be judged on every host; empty if packs were chosen in place of all others.
         whole_run: Rules for a phase are judged throughout where phases are not given, even if some are found.
         in_operation: The hosts were read live: no phases are looked for, as there was no test.
         apart: The hosts are not one system: what one does explains nothing of another.
@@ -278,7 +278,7 @@ class Question:
     overrides: Overrides = field(default_factory=Overrides)
     drives: Drives = field(default_factory=dict[Subject, str])
     expected_hosts: tuple[str, ...] = ()
-    asked: tuple[Resource, ...] = ("cpu", "memory", "disk")
+    resources: tuple[Resource, ...] = ("cpu", "memory", "disk")
     whole_run: bool = False
     in_operation: bool = False
     apart: bool = False

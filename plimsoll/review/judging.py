@@ -210,7 +210,7 @@ class _RunJudge:
         outcome, samples = outcome_of(rule, track), self._drawn(origin, track)
         finding = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples)
         if finding.stretch is not None and finding.stretch < track.window:
-            finding = replace(finding, seen=self._judge.coverage(origin, track))
+            finding = replace(finding, covered=self._judge.coverage(origin, track))
         notes = notes_on(finding, track, self._facts, self._question.signals)
         return replace(finding, notes=(*bare.notes, *notes)) if notes else finding
 

@@ -16,7 +16,7 @@ from plimsoll.review.findings import CROSSED, Finding, Processes, Use
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.signal import Signal
 
-_LEAST = 0.05  # our choice: of the samples in a phase; the few that may be left at its end tell nothing of it
+_LEAST_SHARE = 0.05  # our choice: of the samples in a phase; the few that may be left at its end tell nothing of it
 
 
 MOST_BREACHES = 100  # of one finding, the longest
@@ -149,7 +149,7 @@ def in_rest_of_phase(
         if phase.name == name:
             inside |= (times >= phase.start) & (times <= phase.end)
     rest = inside & ~in_crossings(times, crossings)
-    return rest if rest.sum() > _LEAST * inside.sum() else np.zeros_like(rest)
+    return rest if rest.sum() > _LEAST_SHARE * inside.sum() else np.zeros_like(rest)
 
 
 def in_crossings(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:

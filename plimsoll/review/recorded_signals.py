@@ -31,7 +31,7 @@ class RecordedSignals:
             lambda series: self.counter(series).any_present,
             facts.known,
         )
-        self._found: dict[str, Mapping[Subject, Samples]] = {}
+        self._merged: dict[str, Mapping[Subject, Samples]] = {}
 
     @property
     def series(self) -> Sequence[Series]:
@@ -44,10 +44,10 @@ class RecordedSignals:
         Empty for a signal that is not known or not recorded. A signal computed from others is included if those were
         sampled at the same times.
         """
-        if name not in self._found:
+        if name not in self._merged:
             item = ((subject, signal_samples(origin, self.counter)) for subject, origin in self._origins(name).values())
-            self._found[name] = {subject: s for subject, s in item if s is not None and s.any_present}
-        return self._found[name]
+            self._merged[name] = {subject: s for subject, s in item if s is not None and s.any_present}
+        return self._merged[name]
 
     def on(self, name: str, host: str) -> Mapping[Subject, Samples]:
         """The same for one host."""
@@ -95,7 +95,7 @@ class RecordedSignals:
             and origin.rate
         )
 
-    def others(self) -> list[Series]:
+    def unused_counters(self) -> list[Series]:
         """The recorded counters that no known signal uses."""
         used = {
             series.key

@@ -48,7 +48,7 @@ class Review:
     Attributes:
         phases_found: What the load tells of the phases; None if they are set by hand.
         before_steady: What was crossed before the steady state that was found, and not in it; it does not count.
-        told: Doubts of what the signals tell beyond their limits, which the room above adds (insights.Insights).
+        insight_doubts: Doubts that insights raise, which the room above adds (insights.Insights).
         ahead: Sentences about what no crossed limit shows, which the room above adds, too.
     """
 
@@ -63,7 +63,7 @@ class Review:
     loads: tuple[Load, ...] = field(repr=False, compare=False)
     phases_found: FoundPhases | None = None
     before_steady: tuple[Finding, ...] = ()
-    told: tuple[Doubt, ...] = ()
+    insight_doubts: tuple[Doubt, ...] = ()
     ahead: tuple[str, ...] = ()
 
     @cached_property
@@ -122,12 +122,12 @@ class Review:
             *doubts.unrecognised_names(self.maybe_needed),
             *too_short,
             *doubts.without_values(self.findings, has_values),
-            *self.told,
+            *self.insight_doubts,
         )
         if verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
             reasons += tuple(without_their_conditions(self.findings, self.question.signals, self.signals.is_recorded))
         if not reasons and verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
-            resources = self.question.asked
+            resources = self.question.resources
             reasons = tuple(unjudged(self.findings, resources, self.applied, has_values, too_short=bool(too_short)))
             reasons += self.partly_recorded
         return tuple(dict.fromkeys(reasons))  # two rules of one signal give the same sentence
@@ -154,7 +154,7 @@ class Review:
     @cached_property
     def partly_recorded(self) -> tuple[Doubt, ...]:
         """Resources of which nothing was recorded for a part of the run."""
-        resources, signals = self.question.asked, self.signals
+        resources, signals = self.question.resources, self.signals
         return tuple(partly_recorded(self.findings, resources, signals.has_values, signals.times, self._recordings))
 
     @cached_property

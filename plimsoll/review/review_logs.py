@@ -80,7 +80,7 @@ def review_logs(
         expected_hosts=run_settings.named_hosts if recordings.whole else (),
         whole_run=whole_run or run_settings.run.whole_run,
         in_operation=in_operation,
-        asked=run_settings.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
+        resources=run_settings.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
         apart=recordings.apart and not run_settings.run.hosts,
         planned=planned,
     )

@@ -131,8 +131,10 @@ def reduced(finding: Finding) -> str:
     reduce = finding.rule.reduce
     if is_sample(reduce, limit_of(finding)) or not (finding.track.window if finding.track else finding.rule.over):
         return ""
-    if finding.seen is not None:
-        return f"{reduction(reduce)} of {f'up to {duration_text(finding.seen)}' if finding.seen else 'one sample'}"
+    if finding.covered is not None:
+        return (
+            f"{reduction(reduce)} of {f'up to {duration_text(finding.covered)}' if finding.covered else 'one sample'}"
+        )
     return reduced_text(reduce, window(finding))
 
 

@@ -65,13 +65,13 @@ class Weights:
     """The weights of samples, computed once for each recording: most series of one share their times."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Times, Values | None]] = {}
+        self._by_times: dict[int, tuple[Times, Values | None]] = {}
 
     def __call__(self, samples: Samples) -> Values | None:
         """The sampling interval (ns) at each row; None if it is the same for all."""
-        if id(samples.times) not in self._known:
-            self._known[id(samples.times)] = samples.times, weights_of(samples)
-        return self._known[id(samples.times)][1]
+        if id(samples.times) not in self._by_times:
+            self._by_times[id(samples.times)] = samples.times, weights_of(samples)
+        return self._by_times[id(samples.times)][1]
 
 
 def weights_of(samples: Samples) -> Values | None:

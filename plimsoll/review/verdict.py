@@ -170,7 +170,7 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 
 def _closest(findings: Sequence[Finding]) -> str:
     """What came closest to its limit: a brief crossing, else what has the least room left."""
-    items = _held(findings)
+    items = _within_limits(findings)
     item = "Every warning and critical threshold" if len(items) > 1 else "The one warning or critical threshold"
     item = f"{item} that could be judged held"
     closest = closest_of(findings)
@@ -182,13 +182,13 @@ def _closest(findings: Sequence[Finding]) -> str:
     return f"{item}; closest was {subject_title(closest)} with {value}, and it {should(closest)}."
 
 
-def _held(findings: Sequence[Finding]) -> list[Finding]:
+def _within_limits(findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.severe and finding.outcome == Outcome.HELD]
 
 
 def closest_of(findings: Sequence[Finding]) -> Finding | None:
     """Of what held, what came closest: what was crossed briefly for most of the time, else by the room left."""
-    items = _held(findings)
+    items = _within_limits(findings)
     briefly = [finding for finding in items if finding.brief]
     if briefly:
         return max(briefly, key=lambda finding: finding.share_of_time or 0)

@@ -52,7 +52,7 @@ def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
     """The averages that mislead most, the worst first: those that hide that a limit was passed, then by how much."""
     limits = _limits(review)
     ranked = sorted(
-        _every(review),
+        _all_averages(review),
         key=lambda misleading_average: _rank(
             misleading_average, limits.get((misleading_average.name, misleading_average.subject.key))
         ),
@@ -90,7 +90,7 @@ def _beyond(misleading_average: MisleadingAverage) -> float:
     return value or 0.0
 
 
-def _every(review: Review) -> Iterator[MisleadingAverage]:
+def _all_averages(review: Review) -> Iterator[MisleadingAverage]:
     for name, signal in plain(review.question.signals):
         for subject, samples in leading(review, name) if not name.startswith("process.") else ():
             misleading = _misleading(name, signal, subject, samples)

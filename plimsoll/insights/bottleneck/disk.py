@@ -11,7 +11,7 @@ from plimsoll.rules.subjects import Subject, is_total
 
 _GROWN = 3.0  # our choice: times the latency under low load
 _SLOW = 2.0  # our choice: times the limit of latency, from which it tells enough without a queue or a time busy
-_EACH = ("disk.idle", "disk.busy", "disk.queue_length", "disk.latency", "disk.read_latency", "disk.write_latency")
+_OF_A_DISK = ("disk.idle", "disk.busy", "disk.queue_length", "disk.latency", "disk.read_latency", "disk.write_latency")
 _TOTAL = {  # and the figures of a single disk that they stand for
     "disk.idle_total": "disk.idle",
     "disk.busy_total": "disk.busy",
@@ -23,7 +23,7 @@ _TOTAL = {  # and the figures of a single disk that they stand for
 def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of the disk of a host that is nearest to its capacity."""
     by_disk: dict[Subject, dict[str, Figure]] = {}
-    for signal in _EACH:
+    for signal in _OF_A_DISK:
         for subject, values in measured.on(signal, host).items():
             if signal.endswith("latency") and measured.is_idle(signal, subject, load.top):
                 continue
@@ -39,7 +39,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
         totals = {
             known_as: figure_of(measured, load, signal, *pair)
             for signal, known_as in _TOTAL.items()
-            if (pair := measured.one(signal, host)) is not None
+            if (pair := measured.of_host(signal, host)) is not None
         }
         if not totals:
             return ResourceUse("disk", host, State.NOT_RECORDED, needed=needed)
@@ -162,7 +162,7 @@ def _standing(disk: _Disk, needed: str) -> ResourceUse:
     state = _state(disk)
     open_ = state == State.UNCLEAR or disk.is_slow_alone
     result = "all disks together" if disk.together else ""
-    return ResourceUse("disk", disk.host, state, disk.shown, what=result, needed=needed if open_ else "")
+    return ResourceUse("disk", disk.host, state, disk.shown, aspect=result, needed=needed if open_ else "")
 
 
 def _state(disk: _Disk) -> State:

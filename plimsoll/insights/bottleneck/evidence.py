@@ -274,14 +274,14 @@ def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, fl
 def near_for_a_time(measured: Measured) -> tuple[NearForATime, ...]:
     """For each resource of a host, the subject that was near its capacity for longest."""
     near_for_a_times: dict[tuple[str, str], NearForATime] = {}
-    for item in _each(measured):
+    for item in _near_periods(measured):
         key = item.resource, item.subject.key[0]
         if key not in near_for_a_times or item.duration > near_for_a_times[key].duration:
             near_for_a_times[key] = item
     return tuple(near_for_a_times.values())
 
 
-def _each(measured: Measured) -> Iterator[NearForATime]:
+def _near_periods(measured: Measured) -> Iterator[NearForATime]:
     start, end = measured.parts.edges(0)
     for resource, name in _CAPACITIES:
         signal = measured.review.question.signals.get(name)

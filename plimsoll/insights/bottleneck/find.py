@@ -127,7 +127,7 @@ def _is_sure(case: Evidence, first: ResourceUse) -> bool:
     load = case.load
     if load.fell is not None or (load.follows and load.response is not None) or _may_be_paging(case, first):
         return False
-    if first.what in _INFERRED or first.needed:
+    if first.aspect in _INFERRED or first.needed:
         return load.flat
     alone = not case.open and not case.high
     return first.state == State.FULL or load.flat or alone

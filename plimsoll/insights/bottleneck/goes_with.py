@@ -46,7 +46,7 @@ class GoesWith:
     """A response time and the counters that it goes with, the strongest first; `lag_s` is by how much they lead."""
 
     response: Figure
-    others: tuple[tuple[Figure, RankCorrelation, float], ...]
+    related: tuple[tuple[Figure, RankCorrelation, float], ...]
 
 
 def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:

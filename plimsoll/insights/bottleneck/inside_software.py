@@ -42,7 +42,7 @@ class Waiting:
 
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
     """Every queue and time inside the software that was recorded; those that grew or are long first."""
-    waitings = [*_known(measured, load), *_named(measured, load)]
+    waitings = [*_of_signals(measured, load), *_named(measured, load)]
     return tuple(sorted(waitings, key=_importance))
 
 
@@ -51,7 +51,7 @@ def _importance(item: Waiting) -> tuple[int, float, bool]:
     return -(item.grew + item.long), -_growth(item.figure), item.figure.unit not in _COUNTS
 
 
-def _known(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
+def _of_signals(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
     for signal in measured.inside:
         for subject, values in measured.of(signal).items():
             figure = figure_of(measured, load, signal, subject, values)
@@ -73,7 +73,7 @@ def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
     """Counters of no signal whose names say that they count what waits; there are no limits for them."""
     if load.low is None:
         return
-    for series in measured.review.signals.others():
+    for series in measured.review.signals.unused_counters():
         if not _waits(series):
             continue
         values = measured.parts.means(measured.review.signals.counter(series))

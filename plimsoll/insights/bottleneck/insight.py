@@ -94,7 +94,7 @@ def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
     needed = use.needed if use.state <= State.UNCLEAR else ""
     if needed or not rows:
         rows.append((f"Record {needed}." if needed else "", "", "", "", ""))
-    name = (f"{_TITLES[use.resource]} ", (_STATES[use.state], "small"))
+    name: Text = (f"{_TITLES[use.resource]} ", (_STATES[use.state], "small"))
     return [((use.host, name) if at == 0 else ("", "")) + row for at, row in enumerate(rows)]
 
 
@@ -173,7 +173,7 @@ def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
     if bottleneck is None or bottleneck.confident or bottleneck.evidence.crossed:
         return ()
     use = bottleneck.limiting
-    if use is None or use.what != ONE_PROCESS:
+    if use is None or use.aspect != ONE_PROCESS:
         return ()
     text = f"The process {use.instance} of {use.host} uses all of one processor: what waits for it goes no faster."
     return (text,)
@@ -199,11 +199,11 @@ def _step(bottleneck: Bottleneck | None) -> str:
     use = bottleneck.limiting if bottleneck is not None else None
     if bottleneck is None or use is None:
         return ""
-    if use.what == SQL_CACHE:
+    if use.aspect == SQL_CACHE:
         return _more_for_sql_server(bottleneck, use.host)
-    if use.what == STOLEN:
+    if use.aspect == STOLEN:
         return f"Ask who runs the hypervisor of {use.host} for more processor time, or move it."
-    if use.what in (ONE_PROCESS, ONE_PROCESSOR) and use.process:
+    if use.aspect in (ONE_PROCESS, ONE_PROCESSOR) and use.process:
         return f"More processors do not help {use.process}: it needs a faster one, or its work in several threads."
     return ""
 
@@ -227,7 +227,7 @@ def _at_the_highest_load(bottleneck: Bottleneck, signal: str, host: str) -> floa
     measured = bottleneck.evidence.measured
     if signal not in measured.review.question.signals:
         return np.nan
-    result = measured.one(signal, host)
+    result = measured.of_host(signal, host)
     return median_in(result[1], bottleneck.load.top) if result is not None else np.nan
 
 

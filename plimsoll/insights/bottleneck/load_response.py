@@ -170,7 +170,7 @@ def busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | None:
     part = max(_near(measured), key=lambda mask: int(mask.sum()), default=None)
     if part is None or part.sum() < _FEWEST_BUSY or part.mean() < _LEAST_BUSY:
         return None
-    return replace(load, top=part, low=_others(part), follows=None, response=None, busy=True)
+    return replace(load, top=part, low=_rest(part), follows=None, response=None, busy=True)
 
 
 def _near(measured: Measured) -> Iterator[Mask]:
@@ -182,5 +182,5 @@ def _near(measured: Measured) -> Iterator[Mask]:
                 yield values <= bound.limit if signal in _LOW_IS_NEAR else values >= bound.limit
 
 
-def _others(part: Mask) -> Mask | None:
+def _rest(part: Mask) -> Mask | None:
     return ~part if (~part).sum() >= _FEWEST_BUSY else None

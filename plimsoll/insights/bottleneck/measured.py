@@ -59,7 +59,7 @@ class Measured:
         """The same for one host."""
         return {s: values for s, values in self.of(signal).items() if host_key(s.host) == host_key(host)}
 
-    def one(self, signal: str, host: str) -> tuple[Subject, Values] | None:
+    def of_host(self, signal: str, host: str) -> tuple[Subject, Values] | None:
         """The means of a signal without instances on a host; None if it was not recorded."""
         return next(iter(self.on(signal, host).items()), None)
 

@@ -38,7 +38,7 @@ def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     if stalled is not None and stalled.value > (stalled.limit or 0):
         return ResourceUse("memory", host, State.FULL, (stalled, *shown))
     if (cache := _small_cache(measured, host, load)) is not None:
-        return ResourceUse("memory", host, State.NEAR, (*cache, *shown), what=SQL_CACHE)
+        return ResourceUse("memory", host, State.NEAR, (*cache, *shown), aspect=SQL_CACHE)
     return ResourceUse(
         "memory",
         host,
@@ -89,7 +89,7 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
 def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, ...]) -> Figure | None:
     """The figure of the first of some signals that was recorded."""
     for name in names:
-        if (result := measured.one(name, host)) is not None:
+        if (result := measured.of_host(name, host)) is not None:
             figure = figure_of(measured, load, name, *result)
             if not np.isnan(figure.value):
                 return figure
@@ -111,7 +111,7 @@ def _most(paging: list[Figure]) -> Figure | None:
 
 def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Figure, ...] | None:
     """Pages that live too short while databases are read from disk: the cache of SQL Server is too small for them."""
-    result = measured.one("sql.page_life_expectancy", host)
+    result = measured.of_host("sql.page_life_expectancy", host)
     reads = measured.on("disk.reads", host)
     if result is None or not reads or _climbs(measured, result[1], load):
         return None

@@ -43,12 +43,12 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
     """The conclusion where a resource limits: `The processors of db1 limit this run.`"""
     host, instance = use.host, use.instance
     match use.resource:
-        case "cpu" if use.what == ONE_PROCESSOR:
+        case "cpu" if use.aspect == ONE_PROCESSOR:
             by = f", all of which the process {use.process} uses," if use.process else ""
             subject, several = f"one processor of {host} ({instance}){by}", False
-        case "cpu" if use.what == STOLEN:
+        case "cpu" if use.aspect == STOLEN:
             subject, several = f"the hypervisor of {host}, which gives its processors' time to others,", False
-        case "cpu" if use.what == ONE_PROCESS:
+        case "cpu" if use.aspect == ONE_PROCESS:
             subject, several = f"the process {instance} of {host}, which uses all of one processor,", False
         case "cpu":
             subject, several = f"the processors of {host}", True
@@ -56,8 +56,8 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
             subject, several = f"disk {instance} of {host}", False
         case "disk":
             subject, several = f"the disks of {host}", True
-        case "memory" if use.what:
-            subject, several = f"too little memory for {use.what} on {host}", False
+        case "memory" if use.aspect:
+            subject, several = f"too little memory for {use.aspect} on {host}", False
         case "memory":
             subject, several = f"too little memory on {host}", False
         case "network":
@@ -207,7 +207,7 @@ def goes_with(result: GoesWith) -> str:
     """That a response time goes with other counters, and how sure that is."""
     texts = [
         f"{lower(figure.title)} of {figure.subject} ({_worth(related, lead_s)})"
-        for figure, related, lead_s in result.others
+        for figure, related, lead_s in result.related
     ]
     current = result.response
     return f"{current.title} of {current.subject} goes with {listed(texts, len(texts))}."

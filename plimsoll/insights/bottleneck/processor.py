@@ -34,8 +34,8 @@ _BUSY, _HYPER_V_BUSY = "cpu.busy", "hyper_v.host_busy"
 def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of a host's processors."""
     with_guests = host_key(host) in measured.with_guests
-    signal = _HYPER_V_BUSY if with_guests or measured.one(_HYPER_V_BUSY, host) else _BUSY
-    all_of_them = _busy(measured, host) if signal == _BUSY else measured.one(signal, host)
+    signal = _HYPER_V_BUSY if with_guests or measured.of_host(_HYPER_V_BUSY, host) else _BUSY
+    all_of_them = _busy(measured, host) if signal == _BUSY else measured.of_host(signal, host)
     if all_of_them is None:
         needed = measured.needed("cpu of guests" if with_guests else "cpu", host)
         return ResourceUse("cpu", host, State.NOT_RECORDED, needed=needed)
@@ -45,7 +45,7 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
     stolen = next((figure for figure in figures if figure.signal == "cpu.steal"), None)
     if stolen is not None and busy.value >= _HIGH * limit:
         beside = (replace(busy, limit=None, document=None), *(figure for figure in figures if figure is not stolen))
-        return ResourceUse("cpu", host, State.NEAR, (stolen, *beside), what=STOLEN)
+        return ResourceUse("cpu", host, State.NEAR, (stolen, *beside), aspect=STOLEN)
     if busy.value >= limit:
         state = State.FULL if busy.value >= measured.level(signal, "full", 100) else State.NEAR
         return ResourceUse("cpu", host, state, (busy, *figures))
@@ -54,9 +54,9 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
     if (processor := _one_processor(measured, host, load)) is not None:
         state = State.FULL if processor.value >= measured.level("cpu.processor_busy", "full", 100) else State.NEAR
         by = () if process is None else (process,)
-        return ResourceUse("cpu", host, state, (processor, *by, beside, *figures), what=ONE_PROCESSOR)
+        return ResourceUse("cpu", host, state, (processor, *by, beside, *figures), aspect=ONE_PROCESSOR)
     if process is not None:
-        return ResourceUse("cpu", host, State.NEAR, (process, beside, *figures), what=ONE_PROCESS)
+        return ResourceUse("cpu", host, State.NEAR, (process, beside, *figures), aspect=ONE_PROCESS)
     queue = next((figure for figure in figures if figure.signal in ("cpu.queue_length", "cpu.load")), None)
     with_queue = _busy_with_queue()
     if busy.value >= with_queue.limit and (queue is not None or load.flat):
@@ -75,7 +75,7 @@ def _busy_with_queue() -> Bound:
 
 def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
     """The time all processors were busy; their mean where their total was not recorded."""
-    if (total := measured.one("cpu.busy", host)) is not None:
+    if (total := measured.of_host("cpu.busy", host)) is not None:
         return total
     values = measured.on("cpu.processor_busy", host)
     return (Subject(host), np.mean(list(values.values()), axis=0)) if values else None
@@ -112,9 +112,9 @@ def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float)
 def _supporting(measured: Measured, host: str, load: LoadResponse) -> Iterator[Figure]:
     """What goes with busy processors: threads that wait for them, time that was stolen, switches between threads."""
     for signal in ("cpu.queue_length", "cpu.load", "cpu.steal"):
-        if (result := measured.one(signal, host)) is not None and not measured.excused(signal, result[0], load.top):
+        if (result := measured.of_host(signal, host)) is not None and not measured.excused(signal, result[0], load.top):
             figure = figure_of(measured, load, signal, *result)
             if figure.limit is not None and figure.value > figure.limit:
                 yield figure
-    if (result := measured.one("cpu.context_switches", host)) is not None:
+    if (result := measured.of_host("cpu.context_switches", host)) is not None:
         yield figure_of(measured, load, "cpu.context_switches", *result, compared=False)

@@ -54,7 +54,7 @@ def _reasons(bottleneck: Bottleneck) -> Iterator[Sentence]:
         yield Sentence(text)
     yield from (Sentence(*latency) for latency in (*switching(case), *latencies(case)))
     if (found_with := case.goes_with) is not None:
-        shown = (found_with.response, *(figure for figure, _, _ in found_with.others))
+        shown = (found_with.response, *(figure for figure, _, _ in found_with.related))
         yield Sentence(phrases.goes_with(found_with), shown)
 
 

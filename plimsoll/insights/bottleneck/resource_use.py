@@ -76,7 +76,7 @@ _NAMES: dict[State, StateName] = {
 class ResourceUse:
     """A resource of a host at the highest load.
 
-    `figures` tell it, the most telling first; `what` says what of it is meant, where that is not all of it or not
+    `figures` tell it, the most telling first; `aspect` says what of it is meant, where that is not all of it or not
     one disk (`one processor`, `all disks together`); `needed` the counters that would tell, where they were not
     recorded.
     """
@@ -85,7 +85,7 @@ class ResourceUse:
     host: str
     state: State
     figures: tuple[Figure, ...] = ()
-    what: str = ""
+    aspect: str = ""
     needed: str = ""
 
     @property

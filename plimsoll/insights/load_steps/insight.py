@@ -70,10 +70,6 @@ def _value(value: float | None, unit: str) -> str:
     return "" if value is None else quantity(value, unit)
 
 
-def _value(value: float | None, unit: str) -> str:
-    return "" if value is None else quantity(value, unit)
-
-
 def _bare_load(steps: LoadSteps, load: float) -> str:
     """The load, without a unit that its title names, too."""
     unit = steps.load.signal.unit

@@ -96,7 +96,7 @@ class PeriodicSpikes:
 def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
     """The rhythms of a run, those that pass limits first, then those that raise most."""
     groups: list[list[SignalSpikes]] = []
-    for signal_spikes in sorted(_every(review), key=_importance, reverse=True):
+    for signal_spikes in sorted(_all_spikes(review), key=_importance, reverse=True):
         group = next(
             (
                 signal_spikes_list
@@ -130,7 +130,7 @@ def _described(review: Review, group: list[SignalSpikes]) -> PeriodicSpikes:
     return PeriodicSpikes(main, tuple(group[1:]), risings, used, limits)
 
 
-def _every(review: Review) -> Iterator[SignalSpikes]:
+def _all_spikes(review: Review) -> Iterator[SignalSpikes]:
     """The regular spikes of each recorded signal that are worth telling."""
     for name, signal in plain(review.question.signals):
         for subject, samples in leading(review, name):

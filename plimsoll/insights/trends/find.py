@@ -142,7 +142,7 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
     load = review.loads[0] if review.loads and review.loads[0].kind else None
     load_trend = _trend(load.samples.between(looked_at.start, looked_at.end)) if load else None
     climbed = _share(load_trend) if load_trend and load_trend.direction > 0 else 0.0
-    without_repeated = _without_repeated(list(_every(review, looked_at, load, climbed)))
+    without_repeated = _without_repeated(list(_all_trends(review, looked_at, load, climbed)))
     without_repeated.sort(key=lambda signal_trend: (not signal_trend.notable, -_size(signal_trend)))
     return tuple(without_repeated[:_MOST])
 
@@ -167,7 +167,7 @@ def _stands_for(other: SignalTrend, signal_trend: SignalTrend) -> bool:
     return first > second
 
 
-def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
+def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
     restarts = Restarts(review)
     judged: dict[tuple[str, Subject | None], list[Finding]] = {}
     for finding in review.findings:
@@ -232,10 +232,10 @@ def _trend_beside(samples: Samples, signal: Signal, load: Load | None) -> Trend 
     around = None
     if result is not None and result.times[0] <= samples.times[0] and result.times[-1] >= samples.times[-1]:
         around = np.interp(seconds, (result.times - samples.times[0]) / SECOND, result.values)
-    return trend_beside(seconds, samples.values, around, _least(signal, float(np.abs(samples.values).mean())))
+    return trend_beside(seconds, samples.values, around, _smallest(signal, float(np.abs(samples.values).mean())))
 
 
-def _least(signal: Signal, level: float) -> float:
+def _smallest(signal: Signal, level: float) -> float:
     """The least change that is a trend. Little of a volume may be all that is left in a week."""
     if signal.resource == "space":
         return _OF_SPACE * level
@@ -244,7 +244,7 @@ def _least(signal: Signal, level: float) -> float:
 
 def _movement(result: Trend, signal: Signal, level: float) -> Movement:
     change = abs(result.end - result.start)
-    if not result.direction or change < _least(signal, level):
+    if not result.direction or change < _smallest(signal, level):
         return Movement.NONE
     return Movement.CLIMBS if result.direction > 0 else Movement.FALLS
 

@@ -18,7 +18,7 @@ from plimsoll.rules.wording import exactly
 
 _MOST_AHEAD = 2
 _PRIVATE = "process.private_bytes"
-_HELD = (_PRIVATE, "process.handles")
+_LEAKED = (_PRIVATE, "process.handles")
 _MOST_OF_IT = 0.5  # our choice: of the memory that is lost
 
 
@@ -79,13 +79,13 @@ def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
     }
     for host, leak in leaks.items():
         of_host = [
-            trend for trend in signal_trends if trend.name in _HELD and trend.notable and trend.subject.host == host
+            trend for trend in signal_trends if trend.name in _LEAKED and trend.notable and trend.subject.host == host
         ]
         memory = [trend for trend in of_host if trend.name == _PRIVATE]
         most = max(memory, key=lambda trend: trend.trend.slope, default=None)
         if most is None or most.trend.slope < _MOST_OF_IT * -leak.trend.slope:
             continue
-        grown = [trend for name in _HELD for trend in of_host if trend.name == name and trend.subject == most.subject]
+        grown = [trend for name in _LEAKED for trend in of_host if trend.name == name and trend.subject == most.subject]
         rates = " and ".join(_change(trend.per_hour[0], trend.signal.unit) for trend in grown)
         return f"Watch {most.subject.instance} on {host}, which gains {rates} an hour."
     return ""

@@ -126,7 +126,7 @@ def _rules(review: Review) -> Section:
 
 def _pack(review: Review, applied: Applied, overridden: dict[str, dict[str, dict[str, None]]]) -> Section:
     where = f": {listed(applied.hosts, _MOST_PACK_HOSTS)}" if applied.hosts else ""
-    title = (f"{applied.pack.title} ", (f"{applied.why}{where}", "quiet"))
+    title: Text = (f"{applied.pack.title} ", (f"{applied.why}{where}", "quiet"))
     rules = tuple(
         Section("", tuple(_rule(review, rule, overridden.get(rule.id, {}))), anchor=f"rule-{rule.id}", style="entry")
         for rule in applied.pack.rules
@@ -181,7 +181,7 @@ def _remarks(review: Review) -> Iterator[Section]:
         for remark in review.remarks[:_MOST_REMARKS]
     )
     summary = f"{number(len(review.remarks))}: what was skipped, repaired, guessed or is worth knowing"
-    paragraphs = _more(len(review.remarks) - len(shown))
+    paragraphs = _hidden_note(len(review.remarks) - len(shown))
     yield Section("Remarks", (Bullets(shown), *paragraphs), summary=summary, anchor="remarks", fold="closed")
 
 
@@ -279,7 +279,7 @@ def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> tuple[Se
         sections.append(
             Section(
                 "Other counters",
-                (_statistics_table("Counter", counters, review.start, review.end), *_more(more_counters)),
+                (_statistics_table("Counter", counters, review.start, review.end), *_hidden_note(more_counters)),
                 summary=f"{number(len(counters) + more_counters)}: recorded, and no signal of Plimsoll's; over the "
                 "whole run, as they were recorded",
                 note=(
@@ -308,7 +308,9 @@ def _statistics_note(review: Review, *, weighted: bool) -> str:
 
 def _counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int]:
     """The counters that no signal uses, and how many are left out."""
-    items = sorted(signals.others(), key=lambda series: (host_key(review.host_of(series)), series.path or series.field))
+    items = sorted(
+        signals.unused_counters(), key=lambda series: (host_key(review.host_of(series)), series.path or series.field)
+    )
     weights = Weights()
     rows: list[_Row] = []
     for series in items[:_MOST_COUNTERS]:
@@ -374,5 +376,5 @@ def _scaled(value: float | None, scale: Scale) -> str:
     return "–" if value is None else number(value * scale.factor)
 
 
-def _more(hidden: int) -> tuple[Paragraph, ...]:
+def _hidden_note(hidden: int) -> tuple[Paragraph, ...]:
     return (Paragraph(f"{number(hidden)} more are in the JSON.", "note"),) if hidden > 0 else ()

@@ -18,7 +18,7 @@ _OTHER = {
     Outcome.NO_DATA: ("no data", "–"),
     Outcome.NOT_JUDGED: ("not judged", "?"),
 }
-_BRIEF, _HELD = ("crossed briefly", "∿"), ("held", "·")
+_BRIEF, _WITHIN_LIMITS = ("crossed briefly", "∿"), ("held", "·")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
         severity = finding.rule.severity
         return Cell(MARKS[severity], f"{severity}, crossed", severity, link_of(finding))
     if finding.outcome == Outcome.HELD:
-        word, sign = _BRIEF if finding.brief else _HELD
+        word, sign = _BRIEF if finding.brief else _WITHIN_LIMITS
         return Cell(sign, word, "quiet", link_of(finding))
     word, sign = _OTHER[finding.outcome]
     return Cell(sign, word, "quiet", link_of(finding) if finding.outcome == Outcome.TOO_SHORT else "unjudged")

@@ -35,7 +35,7 @@ class DriverClock:
 
 def driver_clock(signals: RecordedSignals) -> DriverClock | None:
     """The difference, where it is certain that there is one; None if not, or without a load driver."""
-    requested = _asked(signals)
+    requested = _requested(signals)
     if requested is None:
         return None
     work = _work(signals)
@@ -57,14 +57,14 @@ def driver_clock(signals: RecordedSignals) -> DriverClock | None:
 
 def no_common_time(signals: RecordedSignals) -> bool:
     """Whether the recordings of load driver and hosts do not meet at all."""
-    samples, work = _asked(signals), [samples.present.times for _, samples in _work(signals)]
+    samples, work = _requested(signals), [samples.present.times for _, samples in _work(signals)]
     if samples is None or not work:
         return False
     sent = samples.present.times
     return all(times[-1] < sent[0] or times[0] > sent[-1] for times in work)
 
 
-def _asked(signals: RecordedSignals) -> Samples | None:
+def _requested(signals: RecordedSignals) -> Samples | None:
     return next((samples for name in (_SENT, _ANSWERED) for samples in signals.of(name).values()), None)
 
 

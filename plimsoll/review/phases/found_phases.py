@@ -91,11 +91,11 @@ def find_phases(loads: Sequence[Load], start: int, end: int) -> FoundPhases:
     for load in loads[:_MOST_TRIED]:
         tried.append((load, steady_state(load.samples.times, load.samples.values, load.plateaus)))
         if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].known:
-            return _found(*tried[-1], start, end)
-    return _found(*tried[0], start, end)
+            return _describe_phases(*tried[-1], start, end)
+    return _describe_phases(*tried[0], start, end)
 
 
-def _found(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> FoundPhases:
+def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> FoundPhases:
     title = load.signal.title + (f" of {counted(len(load.hosts), 'host')}" if len(load.hosts) > 1 else "")
     no_load = "; no load was recorded, so this is from processor time" if load.kind is None else ""
     if isinstance(state, NotSteady):

@@ -68,21 +68,21 @@ class _Services:
 
     def __init__(self, packs: Iterable[Pack]) -> None:
         no_services = _no_services()
-        self._asked = [pack.applies_to for pack in packs if pack.applies_to and pack.pack not in no_services["packs"]]
+        self._roles = [pack.applies_to for pack in packs if pack.applies_to and pack.pack not in no_services["packs"]]
         self._left_out = [no_service.casefold() for no_service in no_services["objects"]]
-        self._known: dict[tuple[str, str | None], str | None] = {}
+        self._named: dict[tuple[str, str | None], str | None] = {}
 
     def of(self, series: Series) -> str | None:
         """The service a series is of; None if it is of none."""
         key = series.measurement, series.tag("objectname")
-        if key not in self._known:
+        if key not in self._named:
             name = key[1] or key[0]
             left_out = key[0] in LOAD_DRIVER or any(fnmatchcase(name.casefold(), text) for text in self._left_out)
             is_wanted = any(
-                has_object(series, applies_to.objects, applies_to.measurements) for applies_to in self._asked
+                has_object(series, applies_to.objects, applies_to.measurements) for applies_to in self._roles
             )
-            self._known[key] = name.partition(":")[0] if is_wanted and not left_out else None
-        return self._known[key]
+            self._named[key] = name.partition(":")[0] if is_wanted and not left_out else None
+        return self._named[key]
 
 
 def _joined(times: Sequence[Times]) -> Times:
