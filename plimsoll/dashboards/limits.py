@@ -5,11 +5,12 @@ host fact is drawn for the number that the reader chooses (`Scaled`). A limit on
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from plimsoll.dashboards.areas import PanelSpec
+from plimsoll.dashboards.areas import PanelSpec, load_areas
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.hosts.site import Judged, Site
 from plimsoll.rules.host_filter import as_notes, is_note
@@ -127,3 +128,33 @@ def shortly(healthy: Healthy, unit: str) -> str:
 
 def _weight(rule: Rule) -> tuple[bool, int]:
     return not rule.and_, gravity(rule.severity)
+
+
+def home_of(signal: str) -> tuple[str, PanelSpec] | None:
+    """Return the dashboard's uid and the panel that draws the rules of a signal, else the first that shows it."""
+    shown = panels_of(signal)
+    drawing = [(uid, spec) for uid, spec in shown if Limits().judged_rules(spec)]
+    return next(iter([*drawing, *shown]), None)
+
+
+def panels_of(signal: str) -> Sequence[tuple[str, PanelSpec]]:
+    """Return every panel that shows a signal, with the uid of its dashboard."""
+    return _panels().get(signal, ())
+
+
+@cache
+def _panels() -> Mapping[str, Sequence[tuple[str, PanelSpec]]]:
+    found: dict[str, list[tuple[str, PanelSpec]]] = defaultdict(list)
+    for area in load_areas().areas:
+        for spec in area.panels:
+            found[spec.signal].append((area.uid, spec))
+    return found
+
+
+def panel_of(signal: str) -> tuple[str, int]:
+    """Return the area and the panel that draw a signal; an empty area if none does."""
+    home = home_of(signal)
+    if home is None:
+        return "", 0
+    uid, panel = home
+    return next(area.area for area in load_areas().areas if area.uid == uid), panel.id

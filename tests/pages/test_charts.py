@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.alerting.host_inventory import HostInventory, LastSample
-from plimsoll.dashboards.homes import home_of
-from plimsoll.dashboards.limits import Limits, drawn
+from plimsoll.dashboards.limits import Limits, drawn, home_of
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.signal_values import reduced, with_gaps

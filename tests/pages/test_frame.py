@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.browsing import hanging, opened
+from tests.pages.browsing import opened
 
 
 def test_the_zone_of_the_address_is_shown_and_kept_by_links(here, chromium):
@@ -53,17 +53,3 @@ def test_a_browser_gets_a_page_where_there_is_none(here, path):
     for headers in ({"Accept": "*/*"}, {}):
         answer = here.request("GET", path, headers=headers)
         assert (answer.status, answer.json()["message"]) == (404, "path not found")
-
-
-@pytest.mark.parametrize("path", ["/", "/alerts", "/runs"])
-def test_a_server_that_hangs_is_noticed(here, chromium, path):
-    with opened(chromium, "about:blank", own=True) as one:
-        one.page.clock.install(time="2026-03-01T10:00:00Z")
-        one.page.goto(here.address + path)
-        with hanging(one.page, f"**{path if path != '/' else '/api/health'}"):
-            one.page.clock.fast_forward("01:00:00")
-            notice = one.page.get_by_role("alert").get_by_text("No answer from Plimsoll since 10:")
-            notice.wait_for()
-            assert notice.inner_text().endswith(" UTC: what is shown is old.")
-            if path == "/":
-                assert one.page.locator(".basis").inner_text().startswith("as it was at 10:")

@@ -331,14 +331,3 @@ def test_a_stop_of_the_server_ends_the_worker_and_the_page_says_so_afterwards(du
         assert is_cleared(here)
         for id_, words in ((running, "plimsoll up was stopped"), (waiting, "plimsoll up ended before it was done")):
             assert words in here.request("GET", f"/uploads/{id_}").data.decode()
-
-
-def test_an_upload_can_be_stopped(here, real_workers):
-    answer = sent(here, {"a.csv": log()})
-    worker = the_worker()
-    here.request("POST", f"/uploads/{json.loads(answer.data)['id']}/stop")
-    assert ended(here, answer)["error"] == "It was stopped."
-    assert not worker.is_running()
-    here.request("POST", f"/uploads/{json.loads(answer.data)['id']}/stop")  # nothing is done, and none recorded
-    done = here.request("GET", "/api/v1/record").json()["items"]
-    assert [one["what"] for one in done] == ["stopped the upload of night", "uploaded the logs of night"]

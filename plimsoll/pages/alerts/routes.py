@@ -20,6 +20,7 @@ from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.firing import Incident, firing
 from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import cause, certainty, made_sentence, unjudged
+from plimsoll.dashboards.limits import panel_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, Zone, duration_text, parse_duration
@@ -33,7 +34,6 @@ from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.forms import Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.numbers import ID, number
-from plimsoll.pages.shared.panel_links import panel_of
 from plimsoll.pages.shared.time_range import MILLISECOND
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.up.watched import Watched

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from plimsoll.alerting import host_inventory
 from plimsoll.alerting.alert import Alert
 from plimsoll.charts.chart import MOST_LINES, Charts, Limit, Line, Span
-from plimsoll.dashboards.homes import home_of
+from plimsoll.dashboards.limits import home_of
 from plimsoll.model.errors import Unreachable, Unusable, printable
 from plimsoll.model.remark import counted
 from plimsoll.model.series import host_key

@@ -11,9 +11,9 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.dashboards.areas import load_areas
+from plimsoll.dashboards.limits import panel_of
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.shared.frame import Links
-from plimsoll.pages.shared.panel_links import panel_of
 from plimsoll.report.html.gauge import level_of, water
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Severity

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from plimsoll.dashboards.areas import PanelSpec
-from plimsoll.dashboards.homes import panels_of
-from plimsoll.dashboards.limits import Limits
+from plimsoll.dashboards.limits import Limits, panels_of
 from plimsoll.export.annotations import rule_page
 from plimsoll.export.grafana.dashboards.parts import Json, link
 from plimsoll.export.selections import drawn

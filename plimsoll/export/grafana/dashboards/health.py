@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from plimsoll.dashboards.areas import WIDTH, PanelSpec, load_areas
-from plimsoll.dashboards.homes import home_of
-from plimsoll.dashboards.limits import Limits, title
+from plimsoll.dashboards.limits import Limits, home_of, title
 from plimsoll.export.grafana.dashboards import distance_to_limits, panels, queries, variables
 from plimsoll.export.grafana.dashboards.distance_to_limits import Range
 from plimsoll.export.grafana.dashboards.parts import (

@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 
 from plimsoll.dashboards.areas import PanelSpec
-from plimsoll.dashboards.homes import home_of
-from plimsoll.dashboards.limits import Limits, Scaled, drawn, in_view, scaled, title
+from plimsoll.dashboards.limits import Limits, Scaled, drawn, home_of, in_view, scaled, title
 from plimsoll.export.grafana.dashboards import describe, queries
 from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from plimsoll.dashboards.areas import WIDTH, PanelSpec, load_areas, uid
-from plimsoll.dashboards.homes import home_of
-from plimsoll.dashboards.limits import Limits, title
+from plimsoll.dashboards.limits import Limits, home_of, title
 from plimsoll.export.grafana.dashboards import panels, queries, variables
 from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
