@@ -215,7 +215,7 @@ def simulate(site: Site, host: str, *, trouble: bool) -> Recording:
 
 
 def _curve(level: float | Sequence[tuple[float, float]], seconds: Values) -> Values:
-    if isinstance(level, float):
+    if isinstance(level, int | float):
         return np.full(len(seconds), level)
     at, values = zip(*level, strict=True)
     return np.interp(seconds, at, values)

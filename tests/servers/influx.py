@@ -27,7 +27,9 @@ class InfluxDB:
 
     def running(self) -> dict[str, str] | None:
         """Return the settings of the server that runs in the folder, which another process may have started."""
-        state = json.loads(self._state.read_text()) if self._state.is_file() else {"pid": 0}
+        if not self._state.is_file():
+            return None
+        state = json.loads(self._state.read_text())
         return state["settings"] if _is_running(state["pid"]) else None
 
     def start(self) -> dict[str, str]:

@@ -75,7 +75,7 @@ def list_alerts(
             )
         else:
             found = alert_queries.firing(file)
-        silenced, targets, hosts = silences.active(file, now), states(file), host_inventory.hosts(file)
+        silenced, targets, inventory = silences.active(file, now), states(file), host_inventory.hosts(file)
         planned = silences.planned(file, now)
     if evaluated is not None and now - evaluated > _LATE:
         print_error(
@@ -84,7 +84,7 @@ def list_alerts(
         )
         now = evaluated
     if json is not None:
-        made = alerts_document.document(found, silenced, targets, hosts, zone, now)
+        made = alerts_document.document(found, silenced, targets, inventory, zone, now)
         write_json(json, made.model_dump_json(by_alias=True, indent=2))
     if json == STDOUT:
         return
