@@ -158,17 +158,17 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
         spread: The standard deviation of means between runs, as it is known beforehand.
         weight: As how many runs that counts, where there are several to know it from. Of one run nothing is known.
     """
-    means = np.array([one.mean for one in earlier])
-    within = float(np.mean([one.error**2 for one in earlier]))
+    means = np.array([estimate.mean for estimate in earlier])
+    within = float(np.mean([estimate.error**2 for estimate in earlier]))
     count = len(earlier)
-    own = (new.error**2, new.freedom)
+    result = (new.error**2, new.freedom)
     if count == 1:
-        return _difference(new.mean - means[0], [(within, earlier[0].freedom), own, (2 * spread**2, _CERTAIN)])
+        return _difference(new.mean - means[0], [(within, earlier[0].freedom), result, (2 * spread**2, _CERTAIN)])
     freedom = weight + count - 1
     total = (weight * (spread**2 + within) + float(means.var(ddof=1)) * (count - 1)) / freedom
     between = max(0.0, total - within)
     # The error of the mean of the earlier runs, and how far a new run lies from the mean of all runs.
-    return _difference(new.mean - float(means.mean()), [(total / count + between, freedom), own])
+    return _difference(new.mean - float(means.mean()), [(total / count + between, freedom), result])
 
 
 def runs_to_decide(

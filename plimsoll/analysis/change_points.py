@@ -42,21 +42,21 @@ def change_points(values: Values, chance: float, permutations: int = 999) -> lis
     worth trying, and of the changes those stay that stand the test between their neighbours.
     """
     rng = np.random.default_rng(_SEED)
-    found = _candidates(values, min(permutations, _TRIES), rng)
-    while found:
-        edges = [0, *found, len(values)]
+    candidates = _candidates(values, min(permutations, _TRIES), rng)
+    while candidates:
+        edges = [0, *candidates, len(values)]
         windows = zip(edges, edges[2:], strict=False)
         chances = [_split(values[start:end], permutations, rng, chance)[1] for start, end in windows]
         worst = int(np.argmax(chances))
         if chances[worst] <= chance:
             means = [float(values[start:end].mean()) for start, end in pairwise(edges)]
-            return [ChangePoint(*one) for one in zip(found, means, means[1:], chances, strict=False)]
-        del found[worst]
+            return [ChangePoint(*pair) for pair in zip(candidates, means, means[1:], chances, strict=False)]
+        del candidates[worst]
     return []
 
 
 def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> list[int]:
-    found: list[int] = []
+    items: list[int] = []
     parts = [(0, len(values))]
     while parts:
         start, end = parts.pop()
@@ -64,9 +64,9 @@ def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> 
             continue
         at, chance = _split(values[start:end], permutations, rng, _WORTH_TRYING)
         if chance <= _WORTH_TRYING:
-            found.append(start + at)
+            items.append(start + at)
             parts += [(start, start + at), (start + at, end)]
-    return sorted(found)
+    return sorted(items)
 
 
 def _split(values: Values, permutations: int, rng: np.random.Generator, enough: float) -> tuple[int, float]:

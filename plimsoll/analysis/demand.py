@@ -59,10 +59,15 @@ class Demand:
         bent = line * (line / self.highest - 1) if self.highest > 0 else np.zeros_like(line)
         return self.idle[:, None] + self.each @ rates.T + self.bend[:, None] * bent[None, :]
 
-    def scaled(self, idle: float, each: float) -> "Demand":
+    def scaled(self, idle: float, value: float) -> "Demand":
         """The use of a resource that needs so many times as much without load, and for each operation."""
         return Demand(
-            self.idle * idle, self.each * each, self.bend, self.linear * each, self.highest * each, self.spread * each
+            self.idle * idle,
+            self.each * value,
+            self.bend,
+            self.linear * value,
+            self.highest * value,
+            self.spread * value,
         )
 
 
@@ -92,39 +97,39 @@ def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICAT
     freedom = max(blocks - operations - 2, 1.0)
     spread = float(np.sqrt((rest**2).sum() / max(rows - operations - 2, 1)))
     # Autocorrelated rows know less than as many independent ones; the ridge must not be outvoted by them.
-    known = max(spread, 1e-9 * float(np.abs(use).max() or 1.0)) * np.sqrt(correlation_time(autocovariances(rest)))
+    result = max(spread, 1e-9 * float(np.abs(use).max() or 1.0)) * np.sqrt(correlation_time(autocovariances(rest)))
     ridge = np.zeros(operations + 3)
-    ridge[-2:] = known / _BEND, -known / _BEND
+    ridge[-2:] = result / _BEND, -result / _BEND
     stacked = np.vstack([design, ridge])
     q, r = np.linalg.qr(stacked)
     rng = np.random.default_rng(seed)
     widened = np.sqrt(blocks / freedom) * student_quantile(freedom, 0.975) / _NORMAL
-    found = np.empty((replicates + 1, operations + 2))
+    empty = np.empty((replicates + 1, operations + 2))
     for at in range(replicates + 1):
         target = np.zeros(rows + 1)
         if not at:
             target[:-1] = use
         else:
-            fitted = design[:, : operations + 1] @ (found[0, : operations + 1] * np.append(1, scale))
-            fitted = fitted + found[0, -1] * bent
+            fitted = design[:, : operations + 1] @ (empty[0, : operations + 1] * np.append(1, scale))
+            fitted = fitted + empty[0, -1] * bent
             signs = np.repeat(rng.standard_normal(int(np.ceil(rows / length)) + 1), length)
             shift = int(rng.integers(length))
             target[:-1] = fitted + (use - fitted) * signs[shift : shift + rows] * widened
-            target[-1] = known * rng.standard_normal()
-        found[at] = _solved(r, q.T @ target, stacked, target, scale)
-    return Demand(found[:, 0], found[:, 1:-1], found[:, -1], linear, highest, spread)
+            target[-1] = result * rng.standard_normal()
+        empty[at] = _solved(r, q.T @ target, stacked, target, scale)
+    return Demand(empty[:, 0], empty[:, 1:-1], empty[:, -1], linear, highest, spread)
 
 
 def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale: Values) -> Values:
     """Idle use, demands and bend with the least squares; a bend that is too strong is the strongest allowed."""
     from scipy.optimize import nnls  # noqa: PLC0415
 
-    found = nnls(r, projected)[0]
-    bend = float(found[-2] - found[-1])
+    result = nnls(r, projected)[0]
+    bend = float(result[-2] - result[-1])
     within = float(np.clip(bend, _LEAST_BEND, _MOST_BEND))
     if within != bend:
-        found = np.append(nnls(stacked[:, :-2], target - within * stacked[:, -2])[0], [0.0, 0.0])
-    return np.append(found[:-2] / np.append(1, scale), within)
+        result = np.append(nnls(stacked[:, :-2], target - within * stacked[:, -2])[0], [0.0, 0.0])
+    return np.append(result[:-2] / np.append(1, scale), within)
 
 
 def _blocks(rest: Values) -> tuple[int, float]:
@@ -151,7 +156,7 @@ def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
     Args:
         rates: Operations a second; shape (rows, operations).
     """
-    groups: list[tuple[int, ...]] = [(one,) for one in range(rates.shape[1])]
+    groups: list[tuple[int, ...]] = [(index,) for index in range(rates.shape[1])]
     while len(groups) > 1:
         merged = together(rates, tuple(groups))
         if condition(merged) < MOST:
@@ -159,8 +164,8 @@ def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
         with np.errstate(all="ignore"):
             alike: Values = np.nan_to_num(np.asarray(np.corrcoef(merged.T)), nan=1.0)
         alike[np.tril_indices(len(groups))] = -2
-        one, other = sorted(int(at) for at in np.unravel_index(int(alike.argmax()), alike.shape))
-        groups[one] += groups.pop(other)
+        value, other = sorted(int(at) for at in np.unravel_index(int(alike.argmax()), alike.shape))
+        groups[value] += groups.pop(other)
     return tuple(groups)
 
 
@@ -176,8 +181,8 @@ def erlang_c(servers: int, busy: Values) -> Values:
     """
     offered = servers * busy
     blocked = np.ones_like(offered)
-    for one in range(1, servers + 1):
-        blocked = offered * blocked / (one + offered * blocked)
+    for index in range(1, servers + 1):
+        blocked = offered * blocked / (index + offered * blocked)
     return blocked / (1 - busy * (1 - blocked))
 
 
@@ -235,19 +240,19 @@ def isotonic(values: Values, weights: Values) -> Values:
     Neighbours in the wrong order are pooled, those that follow first (Busing, "Monotone Regression", 2022), with the
     same roundings as scipy.optimize.isotonic_regression, whose import takes half as long as a review.
     """
-    given = list(zip(values.tolist(), weights.tolist(), strict=True))
+    items = list(zip(values.tolist(), weights.tolist(), strict=True))
     pools: list[tuple[float, float, int]] = []  # level, weight, how many values
     at = 0
-    while at < len(given):
-        level, weight = given[at]
+    while at < len(items):
+        level, weight = items[at]
         start, at = at, at + 1
         if pools and pools[-1][0] >= level:
             before, heavier, count = pools.pop()
             start -= count
             total, weight = heavier * before + weight * level, heavier + weight
             level = total / weight
-            while at < len(given) and level >= given[at][0]:
-                total, weight, at = total + given[at][1] * given[at][0], weight + given[at][1], at + 1
+            while at < len(items) and level >= items[at][0]:
+                total, weight, at = total + items[at][1] * items[at][0], weight + items[at][1], at + 1
                 level = total / weight
             while pools and pools[-1][0] >= level:
                 before, heavier, count = pools.pop()

@@ -54,8 +54,8 @@ def _last_significant(values: Values, covariances: Values, most: int, insignific
     with np.errstate(divide="ignore", invalid="ignore"):
         small = np.abs(covariances[: most + 1]) * rows / scale < 2 * np.sqrt(np.log10(rows) / rows)
     in_a_row = np.convolve(small[:most], np.ones(insignificant, dtype=int), "valid")
-    found = np.flatnonzero(in_a_row == insignificant)
-    return int(found[0]) if len(found) else None
+    flatnonzero = np.flatnonzero(in_a_row == insignificant)
+    return int(flatnonzero[0]) if len(flatnonzero) else None
 
 
 def effective_samples(count: float, correlation: float) -> float:
@@ -95,13 +95,13 @@ def independent_means(
 
     Few, or one, where the samples drift: slow changes within the series leave nothing that is independent.
     """
-    least = max(_TIMES * correlation_time, len(values) / MOST)
+    value = max(_TIMES * correlation_time, len(values) / MOST)
     edges = [0, *breaks, len(values)]
-    found = [
-        _means(values[start:end], None if weights is None else weights[start:end], int((end - start) // least))
+    values_list = [
+        _means(values[start:end], None if weights is None else weights[start:end], int((end - start) // value))
         for start, end in pairwise(edges)
     ]
-    means = np.concatenate(found)
+    means = np.concatenate(values_list)
     return means if len(means) else _means(values, weights, 1)
 
 

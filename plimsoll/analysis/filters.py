@@ -63,11 +63,11 @@ def moving_mean(values: Values, size: int) -> Values:
 
 def median(values: ArrayLike) -> float:
     """The median of a row of values, as np.median gives it; NaN if there are none, or one is NaN."""
-    some = np.asarray(values)
-    if not len(some):
+    samples = np.asarray(values)
+    if not len(samples):
         return math.nan
-    middle = len(some) // 2
-    lower = middle if len(some) % 2 else middle - 1
-    ordered = np.partition(some, (lower, middle, -1))
+    middle = len(samples) // 2
+    lower = middle if len(samples) % 2 else middle - 1
+    ordered = np.partition(samples, (lower, middle, -1))
     low, high = float(ordered[lower]), float(ordered[middle])
     return math.nan if math.isnan(ordered[-1]) else (low + high) / 2

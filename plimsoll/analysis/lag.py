@@ -32,16 +32,16 @@ def lag(cause: Values, effect: Values, most: int) -> Lag | None:
         most: The longest lag, in rows.
     """
     lags = np.arange(-most, most + 1)
-    left = np.array([_left(cause, effect, int(one)) for one in lags])
-    known = np.isfinite(left)
-    if not known.any():
+    left = np.array([_left(cause, effect, int(int_)) for int_ in lags])
+    isfinite = np.isfinite(left)
+    if not isfinite.any():
         return None
     at = int(np.nanargmin(left))
     if left[at] > 1 - _EXPLAINED or at in (0, len(lags) - 1):
         return None
     if abs(int(lags[at])) > _AROUND and _fits_without(lags, left):
         return None  # stairs of equal steps fit nearly as well a step later, and better by chance
-    possible = lags[known & (left <= _AS_GOOD * max(float(left[at]), 1e-6))]
+    possible = lags[isfinite & (left <= _AS_GOOD * max(float(left[at]), 1e-6))]
     if np.any(np.diff(possible) > 1):  # what repeats itself fits at several lags
         return None
     return Lag(int(lags[at]), int(possible[0]), int(possible[-1]))
@@ -50,9 +50,9 @@ def lag(cause: Values, effect: Values, most: int) -> Lag | None:
 def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
     """Whether without a lag the fit is a good one, and better than with a short one."""
     near, around = np.abs(lags) <= _NEAR, np.abs(lags) <= _AROUND
-    least = float(np.min(left[near], initial=np.inf, where=np.isfinite(left[near])))
-    others = left[around & ~near]
-    return least <= 1 - _EXPLAINED and least <= float(np.min(others, initial=np.inf, where=np.isfinite(others)))
+    value = float(np.min(left[near], initial=np.inf, where=np.isfinite(left[near])))
+    values = left[around & ~near]
+    return value <= 1 - _EXPLAINED and value <= float(np.min(values, initial=np.inf, where=np.isfinite(values)))
 
 
 def _left(cause: Values, effect: Values, by: int) -> float:

@@ -79,8 +79,8 @@ def rhythm(times: Values, shortest: float) -> Rhythm | None:
     return _long_enough(_locked(at, events, period, agreement), shortest)
 
 
-def _long_enough(found: Rhythm, shortest: float) -> Rhythm | None:
-    return found if found.period >= shortest and len(found.beats) >= FEWEST_BEATS else None
+def _long_enough(result: Rhythm, shortest: float) -> Rhythm | None:
+    return result if result.period >= shortest and len(result.beats) >= FEWEST_BEATS else None
 
 
 def _apart(times: Values) -> NDArray[np.intp]:

@@ -94,32 +94,37 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
     levels = plateaus(Samples(times, values)) if levels is None else levels
     if levels:
         return _among_steps(times, values, levels)
-    found = _between_ramps(times, values)
-    found = found if isinstance(found, SteadyState) else _in_episode(times, values) or found
-    if isinstance(found, SteadyState) and found.confidence < _LEAST_CONFIDENCE:
+    between_ramps = _between_ramps(times, values)
+    between_ramps = (
+        between_ramps if isinstance(between_ramps, SteadyState) else _in_episode(times, values) or between_ramps
+    )
+    if isinstance(between_ramps, SteadyState) and between_ramps.confidence < _LEAST_CONFIDENCE:
         return NotSteady("where the load becomes steady, or ends to be, cannot be told closely", known=False)
-    return found
+    return between_ramps
 
 
 def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> SteadyState | NotSteady:
     """The plateau that lasts for half the run, if it is steady."""
     length = int(times[-1] - times[0])
-    longest = max(levels, key=lambda one: one.end - one.start)
+    longest = max(levels, key=lambda plateau: plateau.end - plateau.start)
     inside = (times >= longest.start) & (times <= longest.end)
     if longest.end - longest.start < _LONG_STEP * length or np.count_nonzero(inside) < _FEWEST:
         return NotSteady("the load changes in steps")
-    found = _between_ramps(times[inside], values[inside])
-    if isinstance(found, NotSteady):
-        return found
+    between_ramps = _between_ramps(times[inside], values[inside])
+    if isinstance(between_ramps, NotSteady):
+        return between_ramps
     near = round(NEAR * length)
-    sure = _OF_OVERSHOOT if _fell_back(values[times < longest.start], found.level) else _EDGE_IS_NEAR
+    sure = _OF_OVERSHOOT if _fell_back(values[times < longest.start], between_ramps.level) else _EDGE_IS_NEAR
 
     def edge(at: int) -> Boundary | None:
         return None if at in (times[0], times[-1]) else Boundary(at, at - near, at + near, sure)
 
-    begin, end = found.begin or edge(longest.start), found.end or edge(longest.end)
+    begin, end = between_ramps.begin or edge(longest.start), between_ramps.end or edge(longest.end)
     return SteadyState(
-        begin, end, found.level, min((found.confidence, *(one.confidence for one in (begin, end) if one)))
+        begin,
+        end,
+        between_ramps.level,
+        min((between_ramps.confidence, *(boundary.confidence for boundary in (begin, end) if boundary))),
     )
 
 
@@ -133,28 +138,31 @@ def _in_episode(times: Times, values: Values) -> SteadyState | None:
     part = longest_episode(times, values)
     if part is None or np.count_nonzero(part.inside) < _FEWEST:
         return None
-    found = _between_ramps(_closed_up(times, part), values[part.inside])
-    if isinstance(found, NotSteady):
+    between_ramps = _between_ramps(_closed_up(times, part), values[part.inside])
+    if isinstance(between_ramps, NotSteady):
         return None
-    own, near = times[part.inside], round(NEAR * int(times[-1] - times[0]))
+    samples, near = times[part.inside], round(NEAR * int(times[-1] - times[0]))
 
-    def moved(one: Boundary | None, edge: int, is_edge_of_run: bool) -> Boundary | None:
-        if one is None:
+    def moved(boundary: Boundary | None, edge: int, is_edge_of_run: bool) -> Boundary | None:
+        if boundary is None:
             return None if is_edge_of_run else Boundary(edge, edge - near, edge + near, _EDGE_IS_NEAR)
-        at, low, high = (int(own[np.searchsorted(_closed_up(times, part), one)]) for one in (one.at, one.low, one.high))
-        return Boundary(at, low, high, one.confidence)
+        at, low, high = (
+            int(samples[np.searchsorted(_closed_up(times, part), value)])
+            for value in (boundary.at, boundary.low, boundary.high)
+        )
+        return Boundary(at, low, high, boundary.confidence)
 
-    begin = moved(found.begin, int(times[part.first]), part.first == 0)
-    end = moved(found.end, int(times[part.last - 1]), part.last == len(times))
-    return SteadyState(begin, end, found.level, min(found.confidence, _OF_EPISODE))
+    begin = moved(between_ramps.begin, int(times[part.first]), part.first == 0)
+    end = moved(between_ramps.end, int(times[part.last - 1]), part.last == len(times))
+    return SteadyState(begin, end, between_ramps.level, min(between_ramps.confidence, _OF_EPISODE))
 
 
 def _closed_up(times: Times, part: Episode) -> Times:
     """The times of an episode without its pauses."""
-    own = times[part.inside]
-    step = int(median(np.diff(own)))
-    pauses = np.diff(own, prepend=own[0] - step) - step
-    return own - np.cumsum(np.where(pauses > step, pauses, 0))
+    values = times[part.inside]
+    step = int(median(np.diff(values)))
+    pauses = np.diff(values, prepend=values[0] - step) - step
+    return values - np.cumsum(np.where(pauses > step, pauses, 0))
 
 
 def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
@@ -190,8 +198,8 @@ def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
     bins = len(x) // -(-len(x) // _BINS)
     at = np.minimum((x * bins).astype(np.intp), bins - 1)
     count = np.bincount(at, minlength=bins)
-    there = count > 0
-    means = [np.bincount(at, weights=one, minlength=bins)[there] / count[there] for one in (x, y)]
+    values = count > 0
+    means = [np.bincount(at, weights=floats, minlength=bins)[values] / count[values] for floats in (x, y)]
     return means[0], means[1]
 
 
@@ -212,10 +220,10 @@ def longest_episode(times: Times, values: Values) -> Episode | None:
     level = median(busy)
     low = median_filter(values, _SMOOTHED, "edge") < _LOW * level
     pauses = [(a, b) for a, b in _runs(low) if b - a >= max(2, _LASTS * count)]
-    dips = [one for one in pauses if _is_dip(values, *one, level)]
-    edges = [0, *(at for one in pauses if one not in dips for at in one), count]
+    dips = [pause for pause in pauses if _is_dip(values, *pause, level)]
+    edges = [0, *(at for pause in pauses if pause not in dips for at in pause), count]
     parts = list(zip(edges[::2], edges[1::2], strict=True))
-    first, last = max(parts, key=lambda one: int(times[one[1] - 1] - times[one[0]]) if one[1] > one[0] else -1)
+    first, last = max(parts, key=lambda pair: int(times[pair[1] - 1] - times[pair[0]]) if pair[1] > pair[0] else -1)
     inside = np.zeros(count, dtype=bool)
     inside[first:last] = True
     for start, end in dips:

@@ -107,20 +107,20 @@ def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
 
 def _found(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
     """Of several ways to find spikes, the rhythm with the most beats that agree best."""
-    ways = [(one, beat) for one in spikes(values) if (beat := rhythm(seconds[one.first], _FEWEST_ROWS * step))]
+    ways = [(spike, beat) for spike in spikes(values) if (beat := rhythm(seconds[spike.first], _FEWEST_ROWS * step))]
     ways.sort(key=lambda way: -way[1].agreement * len(way[1].events))
-    return next((one for way in ways if (one := _regular(values, *way, step))), None)
+    return next((regular for way in ways if (regular := _regular(values, *way, step))), None)
 
 
-def _regular(values: Values, found: Spikes, beat: Rhythm, step: float) -> RegularSpikes | None:
+def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> RegularSpikes | None:
     """The spikes that belong to the rhythm; None if they are not spikes, or too many are missing."""
     if beat.missing > _MOST_MISSING * (beat.beats[-1] + 1):
         return None
-    first, last = found.first[beat.events], found.last[beat.events]
+    first, last = result.first[beat.events], result.last[beat.events]
     peak = np.array([a + int(np.argmax(values[a : b + 1])) for a, b in zip(first, last, strict=True)], dtype=np.intp)
     edges = np.zeros(len(values) + 1, dtype=np.int8)
-    edges[found.first] += 1
-    edges[found.last + 1] -= 1
+    edges[result.first] += 1
+    edges[result.last + 1] -= 1
     between = values[np.cumsum(edges[:-1]) == 0]
     if not len(between) or _raised_share(values, first, peak) > _MOST_RAISED:
         return None
@@ -162,8 +162,8 @@ def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp
     It tells spikes from waves and saw-teeth, which are above it half of the time.
     """
     shares: list[float] = []
-    every = max(1, len(first) // _LOOKED_AT)
-    for at, (start, end) in list(zip(peak, pairwise(first), strict=False))[::every]:
+    value = max(1, len(first) // _LOOKED_AT)
+    for at, (start, end) in list(zip(peak, pairwise(first), strict=False))[::value]:
         period = values[start:end]
         low = len(period) // 4
         middle = (float(np.partition(period, low)[low]) + float(values[at])) / 2
@@ -177,8 +177,8 @@ def spikes(values: Values) -> list[Spikes]:
 
     The ways differ in how fast the level may change, and in how much lower than the highest a spike may be.
     """
-    found: list[Spikes] = []
-    seen: set[bytes] = set()
+    spikes_list: list[Spikes] = []
+    items: set[bytes] = set()
     for blocks in _BLOCKS:
         size = len(values) // blocks
         if size < _FEWEST_IN_BLOCK:
@@ -186,16 +186,16 @@ def spikes(values: Values) -> list[Spikes]:
         level = _level(values, size)
         above = values - level
         scatter = _NORMAL * float(_median(np.abs(above)))
-        least = max(_DEVIATIONS * scatter, 1e-9 * float(np.abs(values).max()))
-        if not (above > least).any():
+        value = max(_DEVIATIONS * scatter, 1e-9 * float(np.abs(values).max()))
+        if not (above > value).any():
             continue
         for part in _PARTS_OF_TOP:
-            one = _above(above, max(least, part * _top(above, least)))
-            key = one.first.tobytes() + one.last.tobytes()
-            if len(one.first) >= _FEWEST and key not in seen and _share(one, len(values)) < _MOST_OF_TIME:
-                seen.add(key)
-                found.append(one)
-    return found
+            item = _above(above, max(value, part * _top(above, value)))
+            key = item.first.tobytes() + item.last.tobytes()
+            if len(item.first) >= _FEWEST and key not in items and _share(item, len(values)) < _MOST_OF_TIME:
+                items.add(key)
+                spikes_list.append(item)
+    return spikes_list
 
 
 def _level(values: Values, size: int) -> Values:
@@ -208,9 +208,9 @@ def _level(values: Values, size: int) -> Values:
     return np.interp(np.arange(len(values)), (np.arange(blocks) + 0.5) * size - 0.5, smooth)
 
 
-def _top(above: Values, least: float) -> float:
+def _top(above: Values, value: float) -> float:
     """The height of the highest spikes: nine tenths of all rows in spikes are lower."""
-    high = above[above > least]
+    high = above[above > value]
     at = len(high) * 9 // 10
     return float(np.partition(high, at)[at])
 
@@ -221,18 +221,18 @@ def _median(values: Values) -> Values:
     return np.partition(values, at, axis=-1)[..., at]
 
 
-def _above(above: Values, least: float) -> Spikes:
+def _above(above: Values, value: float) -> Spikes:
     """Runs of rows above half of `least` that go beyond it, which is more than nothing."""
-    raised = np.concatenate(([False], above > least / 2, [False]))
+    raised = np.concatenate(([False], above > value / 2, [False]))
     edges = np.flatnonzero(raised[1:] != raised[:-1])
     first, last = edges[::2], edges[1::2] - 1
     # Between runs nothing is beyond it, so each may reach to the next.
-    high = np.maximum.reduceat(above, first) > least if len(first) else np.empty(0, dtype=bool)
+    high = np.maximum.reduceat(above, first) > value if len(first) else np.empty(0, dtype=bool)
     return Spikes(first[high], last[high])
 
 
-def _share(found: Spikes, rows: int) -> float:
-    return float((found.last - found.first + 1).sum()) / rows
+def _share(result: Spikes, rows: int) -> float:
+    return float((result.last - result.first + 1).sum()) / rows
 
 
 def raised(starts: Times, width: int, period: int, times: Times, values: Values, step: int) -> Raised | None:
@@ -255,14 +255,14 @@ def raised(starts: Times, width: int, period: int, times: Times, values: Values,
         return None
     sums = np.concatenate(([0.0], np.cumsum(values)))
     means = (sums[next_rows[filled]] - sums[first_rows[filled]]) / counts[filled]
-    first, others = means[:, :1], means[:, 1:]
-    rank = (others < first).sum() + 0.5 * (others == first).sum()
+    first, samples = means[:, :1], means[:, 1:]
+    rank = (samples < first).sum() + 0.5 * (samples == first).sum()
     # The variance of the rank of a part chosen at random, less what ties take away.
     variance = len(means) * (parts * parts - 1) / 12 - _ties(means) / (12 * parts)
     if variance <= 0:
         return None
     z = float(rank - len(means) * (parts - 1) / 2) / math.sqrt(variance)
-    return Raised(float(first.mean()), float(others.mean()), math.erfc(z / math.sqrt(2)) / 2)
+    return Raised(float(first.mean()), float(samples.mean()), math.erfc(z / math.sqrt(2)) / 2)
 
 
 def _ties(means: Values) -> float:

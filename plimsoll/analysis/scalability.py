@@ -105,10 +105,10 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
         return weights * (_law(parameters, load) - throughput)
 
     start = _start(load, throughput)
-    least = np.array([start[0] * 1e-3, 1e-3 / load.max(), 1e-3 / load.max() ** 2])
+    values = np.array([start[0] * 1e-3, 1e-3 / load.max(), 1e-3 / load.max() ** 2])
     from scipy.optimize import least_squares  # noqa: PLC0415  slow, and needed only here
 
-    fit = least_squares(rest, start, bounds=([0, 0, 0], [np.inf, 1, np.inf]), x_scale=np.maximum(start, least))
+    fit = least_squares(rest, start, bounds=([0, 0, 0], [np.inf, 1, np.inf]), x_scale=np.maximum(start, values))
     line = float((weights**2 * load * throughput).sum() / (weights**2 * load**2).sum())
     straight = weights * (line * load - throughput)
     count, floor = len(load), 1e-12 * float((throughput**2).sum())
@@ -183,7 +183,7 @@ def throughput_knee(load: Values, throughput: Values) -> Knee | None:
         return None
     corners = np.linspace(x[1], x[-2], 60)
     fits = [_hinge(x, y, corner) for corner in corners]
-    at = int(np.argmin([one[0] for one in fits]))
+    at = int(np.argmin([fit[0] for fit in fits]))
     squares, before, after, level = fits[at]
     straight = float(((np.polyval(np.polyfit(x, y, 1), x) - y) ** 2).sum())
     floor = 1e-12 * float((y**2).sum())

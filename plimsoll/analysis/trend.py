@@ -188,17 +188,20 @@ def _levels_off(times: Values, means: Values) -> bool:
     return curve < -_CURVED * error[0] and slope + 2 * curve < _STILL_AT_END * (slope + curve)
 
 
-def trend_beside(seconds: Values, values: Values, load: Values | None = None, least: float = 0.0) -> Trend | None:
+def trend_beside(
+    seconds: Values, values: Values, load: Values | None = None, smallest_change: float = 0.0
+) -> Trend | None:
     """The trend of finite values at ascending times; None if there are too few to tell.
 
     Args:
         seconds: The times.
         values: The values.
         load: The load at these times; None if it is not known.
-        least: The change that matters: where the line alone changes by less than half of it, nothing else is tried.
+        smallest_change: The change that matters: where the line alone changes by less than half of it, nothing else
+            is tried.
     """
     alone = trend(seconds, values)
-    if alone is None or alone.direction or abs(alone.end - alone.start) < least / 2:
+    if alone is None or alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
         return alone
     days = float(seconds[-1] - seconds[0]) / _DAY_S
     count = min(_MOST_PARTS, max(_PARTS_BESIDE, round(_PARTS_OF_DAY * days)))
@@ -207,32 +210,34 @@ def trend_beside(seconds: Values, values: Values, load: Values | None = None, le
     if len(parts) < _FEWEST_PARTS_BESIDE + 1:
         return alone
     lengths = np.diff(parts)
-    times, means = (np.add.reduceat(one, parts[:-1]) / lengths for one in (seconds, values))
+    times, means = (np.add.reduceat(values, parts[:-1]) / lengths for values in (seconds, values))
     loads = None if load is None else np.add.reduceat(load, parts[:-1]) / lengths
     plain = _information(means, _fitted(np.stack((np.ones_like(times), times), axis=1), means), 2)
-    others = list(_others(times, loads))
-    informations = [_information(means, _fitted(_basis(times, one), means), one.shape[1] + 2) for one in others]
-    best = others[int(np.argmin(informations))]
+    values_list = list(_others(times, loads))
+    informations = [
+        _information(means, _fitted(_basis(times, other), means), other.shape[1] + 2) for other in values_list
+    ]
+    best = values_list[int(np.argmin(informations))]
     if min(informations) > plain - _BETTER:
         return alone
-    found = _line_beside(times, means, best)
-    sign = 1 if found.slope > 0 else -1
-    if abs(found.slope) <= found.reach(SURE):
+    line_beside = _line_beside(times, means, best)
+    sign = 1 if line_beside.slope > 0 else -1
+    if abs(line_beside.slope) <= line_beside.reach(SURE):
         return alone
     moved = (best - best.mean(axis=0)) @ _coefficients(_basis(times, best), means)[2:]
-    rest = means - moved - found.offset - found.slope * (times - times.mean())
-    fills = any(best is one for one in others[: len(_FILLS_IN)])
+    rest = means - moved - line_beside.offset - line_beside.slope * (times - times.mean())
+    fills = any(best is other for other in values_list[: len(_FILLS_IN)])
     if _neighbours(rest) > _WHITE or (fills and sign * (moved[-1] - moved[0]) < 0):
         return alone
     floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
     floor = _line_beside(times, floors, best)
-    if not floor.climbs(SURE) or floor.slope < FLOOR_FOLLOWS * sign * found.slope:
+    if not floor.climbs(SURE) or floor.slope < FLOOR_FOLLOWS * sign * line_beside.slope:
         return alone
-    if is_doubtful(times, sign * (means - moved), sign * found.slope):
+    if is_doubtful(times, sign * (means - moved), sign * line_beside.slope):
         return alone
-    found = replace(found, offset=found.offset - found.slope * float(times.mean()))
-    start, end = (found.offset + found.slope * float(at) for at in (seconds[0], seconds[-1]))
-    return Trend(found, start, end, sign)
+    line_beside = replace(line_beside, offset=line_beside.offset - line_beside.slope * float(times.mean()))
+    start, end = (line_beside.offset + line_beside.slope * float(at) for at in (seconds[0], seconds[-1]))
+    return Trend(line_beside, start, end, sign)
 
 
 def _others(times: Values, loads: Values | None) -> Iterator[Values]:
@@ -240,8 +245,8 @@ def _others(times: Values, loads: Values | None) -> Iterator[Values]:
     since, span = times - times[0], float(times[-1] - times[0])
     for share in _FILLS_IN:
         yield np.exp(-since / (share * span))[:, None]
-    turns = [2 * np.pi * since / _DAY_S * one for one in (1, 2)]
-    day = np.stack([wave(one) for one in turns for wave in (np.sin, np.cos)], axis=1)
+    turns = [2 * np.pi * since / _DAY_S * item for item in (1, 2)]
+    day = np.stack([wave(turn) for turn in turns for wave in (np.sin, np.cos)], axis=1)
     if span >= _FEWEST_DAYS * _DAY_S:
         yield day
     if loads is not None and np.ptp(loads):
@@ -250,8 +255,8 @@ def _others(times: Values, loads: Values | None) -> Iterator[Values]:
             yield np.column_stack((loads, day))
 
 
-def _basis(times: Values, others: Values) -> Values:
-    return np.column_stack((np.ones_like(times), times, others))
+def _basis(times: Values, values: Values) -> Values:
+    return np.column_stack((np.ones_like(times), times, values))
 
 
 def _coefficients(basis: Values, means: Values) -> Values:
@@ -269,13 +274,15 @@ def _information(means: Values, fitted: Values, parameters: int) -> float:
     return count * float(np.log(squares / count)) + float(np.log(count)) * parameters
 
 
-def _line_beside(times: Values, means: Values, others: Values) -> Line:
+def _line_beside(times: Values, means: Values, values: Values) -> Line:
     """The line beside others; its offset is the mean."""
-    basis = _basis(times - times.mean(), others - others.mean(axis=0))
-    found = _coefficients(basis, means)
+    basis = _basis(times - times.mean(), values - values.mean(axis=0))
+    coefficients = _coefficients(basis, means)
     beside = basis[:, [0, *range(2, basis.shape[1])]]
-    own = basis[:, 1] - _fitted(beside, basis[:, 1])
-    return Line(float(found[1]), *error_of(own, means - basis @ found, basis.shape[1]), float(found[0]))
+    samples = basis[:, 1] - _fitted(beside, basis[:, 1])
+    return Line(
+        float(coefficients[1]), *error_of(samples, means - basis @ coefficients, basis.shape[1]), float(coefficients[0])
+    )
 
 
 def _neighbours(rest: Values) -> float:

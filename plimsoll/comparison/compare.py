@@ -90,7 +90,7 @@ class Comparison:
     @cached_property
     def against(self) -> tuple["Comparison", ...]:
         """The run compared with each of the earlier baselines alone."""
-        return tuple(replace(self, first=one, earlier=()) for one in self.earlier)
+        return tuple(replace(self, first=side, earlier=()) for side in self.earlier)
 
     @cached_property
     def thresholds(self) -> Thresholds:
@@ -120,7 +120,7 @@ class Comparison:
 
     def of(self, *outcomes: Outcome) -> list[Compared]:
         """The signals of which the comparison says one of these, in the phase to judge by."""
-        return [one for one in self.judged if one.outcome in outcomes]
+        return [compared for compared in self.judged if compared.outcome in outcomes]
 
     @cached_property
     def others(self) -> Counters:
@@ -131,14 +131,16 @@ class Comparison:
     @cached_property
     def reshaped(self) -> list[Reshaped]:
         """What means hide, in the phase to judge by."""
-        loads = [one for one in self.load.signals if one.signal.load]
+        loads = [signal for signal in self.load.signals if signal.signal.load]
         return [*failures(list(self.judged)), *reshaped(list(self.judged), loads)]
 
     @cached_property
     def integrating(self) -> tuple[Signal, ...]:
         """The signals that both recorded, and that are not compared as they add up over time."""
-        found = {one.name: one.signal for one in self._pairs[0] if self.treatments.of(one.name, one.signal).integrates}
-        return tuple(found.values())
+        signals = {
+            pair.name: pair.signal for pair in self._pairs[0] if self.treatments.of(pair.name, pair.signal).integrates
+        }
+        return tuple(signals.values())
 
     @property
     def regressions(self) -> list[Compared]:
@@ -147,13 +149,17 @@ class Comparison:
 
     def also_worse(self) -> list[tuple[CommonPhase, list[Compared]]]:
         """What became worse in the other phases, and did not in the one to judge by."""
-        known = {(one.name, one.subject) for one in self.regressions}
-        phases = [one for one in self.phases if one is not self.phase and one.first is not None]
-        found = [
-            (phase, [one for one in self.in_phase(phase) if one.outcome == Outcome.REGRESSION]) for phase in phases
+        entries = {(regression.name, regression.subject) for regression in self.regressions}
+        phases = [phase for phase in self.phases if phase is not self.phase and phase.first is not None]
+        items = [
+            (phase, [compared for compared in self.in_phase(phase) if compared.outcome == Outcome.REGRESSION])
+            for phase in phases
         ]
-        new = [(phase, [one for one in some if (one.name, one.subject) not in known]) for phase, some in found]
-        return [(phase, some) for phase, some in new if some]
+        new = [
+            (phase, [compared for compared in compareds if (compared.name, compared.subject) not in entries])
+            for phase, compareds in items
+        ]
+        return [(phase, compareds) for phase, compareds in new if compareds]
 
     @cached_property
     def _known(self) -> dict[str, tuple[Compared, ...]]:
@@ -177,7 +183,7 @@ class Comparison:
 
     def _compared(self, phase: CommonPhase) -> Iterator[Compared]:
         thresholds, effect = self.thresholds, self.effect(phase)
-        others = [
+        items = [
             (other.levels(same), other.effect(same), other.load_in(same))
             for other in self.against
             if (same := other.named(phase.name))
@@ -187,7 +193,7 @@ class Comparison:
             if treatment.integrates:
                 continue
             key, place = (pair.name, pair.second.key), (pair.name, *pair.first.key)
-            earlier = [(levels[key], theirs, load) for levels, theirs, load in others if key in levels]
+            earlier = [(levels[key], theirs, load) for levels, theirs, load in items if key in levels]
             effects = (*(theirs for _, theirs, _ in earlier), effect)
             loads = (*(load for _, _, load in earlier), self.load_in(phase))
             yield Compared.of(
@@ -207,11 +213,11 @@ class Comparison:
 
     def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], Level]:
         """The levels of the baseline, by the signal and the subject of the other run."""
-        return {(one.name, one.second.key): first for one, first, _ in self._both(phase)}
+        return {(pair.name, pair.second.key): first for pair, first, _ in self._both(phase)}
 
     def named(self, name: str) -> CommonPhase | None:
         """The phase of this name; None if the runs do not both have it."""
-        return next((one for one in self.phases if one.name == name), None)
+        return next((phase for phase in self.phases if phase.name == name), None)
 
     def effect(self, phase: CommonPhase) -> LoadEffect:
         """What the load explains in a phase."""
@@ -228,11 +234,11 @@ class Comparison:
 
     def _both(self, phase: CommonPhase) -> Iterator[tuple[Pair, Level, Level]]:
         """The signals of which both have samples in a phase, with their levels."""
-        for one in self._pairs[0]:
-            first = Level.of(one.first_samples, phase.first, self._weights)
-            second = Level.of(one.second_samples, phase.second, self._weights)
+        for pair in self._pairs[0]:
+            first = Level.of(pair.first_samples, phase.first, self._weights)
+            second = Level.of(pair.second_samples, phase.second, self._weights)
             if first is not None and second is not None:
-                yield one, first, second
+                yield pair, first, second
 
     def held(self, signal: Signal, subject: Subject, available: float) -> float | None:
         """How much memory is in use, if the host's memory is known: what is available varies as that does."""
@@ -254,15 +260,15 @@ _ORDER = (
 )
 
 
-def _rank(one: Compared) -> tuple[object, ...]:
+def _rank(compared: Compared) -> tuple[object, ...]:
     """The order of comparisons: regressions of critical signals first, and of them those that crossed a limit."""
     return (
-        _ORDER.index(one.outcome),
-        not one.treatment.critical,
-        float("inf") if one.crossed is None else one.crossed,
-        one.treatment.place,
-        -one.size,
-        one.name,
-        host_key(one.subject.host),
-        one.subject.instance or "",
+        _ORDER.index(compared.outcome),
+        not compared.treatment.critical,
+        float("inf") if compared.crossed is None else compared.crossed,
+        compared.treatment.place,
+        -compared.size,
+        compared.name,
+        host_key(compared.subject.host),
+        compared.subject.instance or "",
     )

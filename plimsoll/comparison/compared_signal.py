@@ -215,16 +215,16 @@ class Compared:
         None if more than ten.
         """
         count = len(self.baselines)
-        own = self.second.mean.error
+        value = self.second.mean.error
         if count > 1:  # they show by how much runs differ
             spread = self.between.error / np.sqrt(1 + 1 / count)
         else:
-            spread = np.hypot(self.treatment.between_runs(self.before, self.held), own)
+            spread = np.hypot(self.treatment.between_runs(self.before, self.held), value)
         return runs_to_decide(self.between.value, float(spread), weight(), _ONE_OF_MANY, (count + 1, MOST_RUNS))
 
     @property
     def _fewest(self) -> int:
-        return min(one.mean.samples for one in (*self.baselines, self.second))
+        return min(baseline.mean.samples for baseline in (*self.baselines, self.second))
 
     @property
     def _unclear(self) -> Outcome:
@@ -237,7 +237,7 @@ class Compared:
     @property
     def is_outside(self) -> bool:
         """Whether the second lies outside of all baselines."""
-        means = [one.mean.mean for one in self.baselines]
+        means = [baseline.mean.mean for baseline in self.baselines]
         return not min(means) <= self.second.mean.mean <= max(means)
 
     @property
@@ -250,25 +250,25 @@ class Compared:
 
 
 def _mean(levels: Sequence[Level]) -> float:
-    return float(np.mean([one.mean.mean for one in levels]))
+    return float(np.mean([level.mean.mean for level in levels]))
 
 
 def _expected(baselines: Sequence[Level], bands: Sequence[Band], value: float) -> list[Estimate]:
     """What each baseline lets expect, at the end of its band on the side of a value; all of it if it is between."""
-    ends = [band.ends(one.mean.mean) for one, band in zip(baselines, bands, strict=True)]
+    ends = [band.ends(baseline.mean.mean) for baseline, band in zip(baselines, bands, strict=True)]
     low, high = (float(np.mean([end[at] for end in ends])) for at in (0, 1))
     nearest = min(max(value, low), high)
     share = (nearest - low) / (high - low) if high > low else 0.0
     means = [end[0] + share * (end[1] - end[0]) for end in ends]
-    return [replace(one.mean, mean=mean) for one, mean in zip(baselines, means, strict=True)]
+    return [replace(baseline.mean, mean=mean) for baseline, mean in zip(baselines, means, strict=True)]
 
 
 def _methods(baselines: Sequence[Level], second: Level) -> tuple[Difference, RankTest | None]:
     """Both methods. Of several baselines the ranks say nothing: runs differ by more than their parts."""
     if len(baselines) > 1:
         count = len(baselines)
-        error = float(np.sqrt(sum(one.mean.error**2 for one in baselines))) / count
-        freedom = sum(one.mean.freedom for one in baselines)
+        error = float(np.sqrt(sum(baseline.mean.error**2 for baseline in baselines))) / count
+        freedom = sum(baseline.mean.freedom for baseline in baselines)
         mean = replace(second.mean, mean=_mean(baselines), error=error, freedom=freedom)
         return Difference.of(mean, second.mean), None
     first = baselines[0]
@@ -282,15 +282,15 @@ def _cautious(level: Level) -> Estimate:
     return replace(level.mean, freedom=min(level.mean.freedom, float(len(level.blocks) - 1)))
 
 
-def judged(found: Sequence[Compared]) -> list[Compared]:
+def judged(items: Sequence[Compared]) -> list[Compared]:
     """The comparisons of one phase, with chances raised for their number: critical signals apart from others."""
-    every: list[Compared] = []
+    compareds: list[Compared] = []
     for critical in (True, False):
-        alike = [one for one in found if one.treatment.critical == critical]
-        within = holm(np.array([one.difference.chance for one in alike]))
-        between = holm(np.array([one.between.chance for one in alike]))
-        every += [
-            replace(one, chance=float(chance), between_chance=float(other))
-            for one, chance, other in zip(alike, within, between, strict=True)
+        alike = [compared for compared in items if compared.treatment.critical == critical]
+        within = holm(np.array([compared.difference.chance for compared in alike]))
+        between = holm(np.array([compared.between.chance for compared in alike]))
+        compareds += [
+            replace(compared, chance=float(chance), between_chance=float(other))
+            for compared, chance, other in zip(alike, within, between, strict=True)
         ]
-    return every
+    return compareds

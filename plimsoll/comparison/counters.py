@@ -81,38 +81,38 @@ class Counters:
     @cached_property
     def costs(self) -> tuple[Counter, ...]:
         """Those of which the name says that they are worse, the largest change first."""
-        found = [one for one in self.changed if one.costs]
-        return tuple(sorted(found, key=lambda one: one.before / one.after if one.after else 1.0))
+        items = [counter for counter in self.changed if counter.costs]
+        return tuple(sorted(items, key=lambda counter: counter.before / counter.after if counter.after else 1.0))
 
 
 def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, expected: Band) -> Counters:
     """Compare every counter that no signal knows. `expected` is what the load lets expect of what waits."""
-    here = {one.key: one for one in first.signals.unused_counters()}
-    there = {_key(one, hosts): one for one in second.signals.unused_counters()}
-    found: list[Counter] = []
+    here = {unused_counter.key: unused_counter for unused_counter in first.signals.unused_counters()}
+    entries = {_key(unused_counter, hosts): unused_counter for unused_counter in second.signals.unused_counters()}
+    items: list[Counter] = []
     pairs: list[tuple[Series, Values, Values]] = []
     constant = too_few = 0
-    for key, one in here.items():
-        if key not in there:
+    for key, series in here.items():
+        if key not in entries:
             continue
-        values = _values(first, one, phase.first), _values(second, there[key], phase.second)
+        values = _values(first, series, phase.first), _values(second, entries[key], phase.second)
         if min(map(len, values)) < _FEWEST:
             too_few += 1
-        elif all(np.ptp(each) == 0 for each in values):
+        elif all(np.ptp(value) == 0 for value in values):
             constant += 1
         else:
-            found.append(_compared(one, *values))
-            pairs.append((one, *values))
-    changed = [one for one in found if _differs(one, len(found), expected)]
-    same = {one.series.key for one in found} - {one.series.key for one in changed}
-    changed += _peaks([one for one in pairs if one[0].key in same], len(found), expected)
+            items.append(_compared(series, *values))
+            pairs.append((series, *values))
+    changed = [counter for counter in items if _differs(counter, len(items), expected)]
+    same = {counter.series.key for counter in items} - {counter.series.key for counter in changed}
+    changed += _peaks([pair for pair in pairs if pair[0].key in same], len(items), expected)
     return Counters(
         tuple(changed),
-        len(found),
+        len(items),
         constant,
         too_few,
-        tuple(one for key, one in here.items() if key not in there),
-        tuple(one for key, one in there.items() if key not in here),
+        tuple(series for key, series in here.items() if key not in entries),
+        tuple(series for key, series in entries.items() if key not in here),
     )
 
 
@@ -126,13 +126,13 @@ def _compared(series: Series, first: Values, second: Values) -> Counter:
     return Counter(series, before, after, grows, chance)
 
 
-def _differs(one: Counter, count: int, expected: Band) -> bool:
+def _differs(counter: Counter, count: int, expected: Band) -> bool:
     """Whether it differs for certain (Bonferroni), and by more than the load explains."""
-    if one.chance * count >= _CERTAIN:
+    if counter.chance * count >= _CERTAIN:
         return False
-    low, high = expected.ends(one.before)
-    matters = _MATTERS * abs(one.before)
-    return not low - matters <= one.after <= high + matters
+    low, high = expected.ends(counter.before)
+    matters = _MATTERS * abs(counter.before)
+    return not low - matters <= counter.after <= high + matters
 
 
 def _peaks(pairs: Sequence[tuple[Series, Values, Values]], count: int, expected: Band) -> Iterator[Counter]:

@@ -25,17 +25,17 @@ _FALL = 0.05  # of what climbs, as a share; our choice
 
 def crossings(comparison: Comparison) -> list[Finding]:
     """The crossings that count against every baseline."""
-    every = (comparison, *comparison.against)
+    result = (comparison, *comparison.against)
     return [
-        one
-        for one in comparison.thresholds.only_second
-        if all(_counts(each, one) for each in every if _known(each, one))
+        finding
+        for finding in comparison.thresholds.only_second
+        if all(_counts(comparison, finding) for comparison in result if _known(comparison, finding))
     ]
 
 
-def _known(comparison: Comparison, one: Finding) -> bool:
+def _known(comparison: Comparison, finding: Finding) -> bool:
     """Whether the baseline judged the limit."""
-    return one not in comparison.thresholds.unjudged
+    return finding not in comparison.thresholds.unjudged
 
 
 def surprises(comparison: Comparison) -> list[Finding]:
@@ -43,27 +43,27 @@ def surprises(comparison: Comparison) -> list[Finding]:
     that runs of one build do not differ by as much.
     """
     counted = crossings(comparison)
-    critical = [one for one in comparison.thresholds.only_second if one.rule.severity == "critical"]
-    return [one for one in critical if one not in counted and _is_far(comparison, one)]
+    critical = [finding for finding in comparison.thresholds.only_second if finding.rule.severity == "critical"]
+    return [finding for finding in critical if finding not in counted and _is_far(comparison, finding)]
 
 
-def _is_far(comparison: Comparison, one: Finding) -> bool:
+def _is_far(comparison: Comparison, finding: Finding) -> bool:
     """Whether the second run was beyond a limit and the baseline would not have been, had it been worse."""
-    climbs = comparison.treatments.of(one.rule.signal, one.signal).integrates
-    beyond = _beyond(comparison, one) if _known(comparison, one) and not climbs else None
+    climbs = comparison.treatments.of(finding.rule.signal, finding.signal).integrates
+    beyond = _beyond(comparison, finding) if _known(comparison, finding) and not climbs else None
     return beyond is not None and bool(beyond[1].any()) and not beyond[0].any()
 
 
-def _counts(comparison: Comparison, one: Finding) -> bool:
+def _counts(comparison: Comparison, finding: Finding) -> bool:
     """Whether the second run was beyond the limit for longer, for certain."""
-    if one not in comparison.thresholds.only_second:
+    if finding not in comparison.thresholds.only_second:
         return False
-    other = _same_rule(comparison, one)
-    if other is None or other.track is None or one.track is None:
+    other = _same_rule(comparison, finding)
+    if other is None or other.track is None or finding.track is None:
         return True
-    if comparison.treatments.of(one.rule.signal, one.signal).integrates:
-        return _falls(one.track) and not _falls(other.track)
-    beyond = _beyond(comparison, one)
+    if comparison.treatments.of(finding.rule.signal, finding.signal).integrates:
+        return _falls(finding.track) and not _falls(other.track)
+    beyond = _beyond(comparison, finding)
     if beyond is None:
         return True
     before, after = beyond
@@ -73,37 +73,37 @@ def _counts(comparison: Comparison, one: Finding) -> bool:
     return difference.value > 0 and difference.chance < _CHANCE
 
 
-def _beyond(comparison: Comparison, one: Finding) -> tuple[Values, Values] | None:
+def _beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] | None:
     """Whether the baseline, had it been as much worse as runs of one build differ and as the load explains, and the
     second run were beyond a limit, at each evaluation; None without values of both.
     """
-    other = _same_rule(comparison, one)
-    if other is None or other.track is None or one.track is None:
+    other = _same_rule(comparison, finding)
+    if other is None or other.track is None or finding.track is None:
         return None
-    here, there = _present(other.track), _present(one.track)
-    if not len(here) or not len(there):
+    here, values = _present(other.track), _present(finding.track)
+    if not len(here) or not len(values):
         return None
-    treatment = comparison.treatments.of(one.rule.signal, one.signal)
+    treatment = comparison.treatments.of(finding.rule.signal, finding.signal)
     level = float(here.mean())
     effect = comparison.effect(comparison.phase)
     band = effect.band(treatment.load, treatment.whole) if comparison.load.signals else SAME
     off = _sigmas() * float(np.sqrt(2)) * treatment.between_runs(level, _held(comparison, other, level))
     ends = [band.whole + factor * (here - band.whole) for factor in (band.low, band.high)]
-    as_bad = np.minimum(*ends) - off if one.track.healthy.worse == "lower" else np.maximum(*ends) + off
-    healthy = replace(one.track.healthy, limit=other.track.healthy.limit)
-    return (~healthy.holds(as_bad)).astype(float), (~one.track.healthy.holds(there)).astype(float)
+    as_bad = np.minimum(*ends) - off if finding.track.healthy.worse == "lower" else np.maximum(*ends) + off
+    healthy = replace(finding.track.healthy, limit=other.track.healthy.limit)
+    return (~healthy.holds(as_bad)).astype(float), (~finding.track.healthy.holds(values)).astype(float)
 
 
-def _held(comparison: Comparison, one: Finding, level: float) -> float | None:
-    return comparison.held(one.signal, one.subject, level) if one.subject else None
+def _held(comparison: Comparison, finding: Finding, level: float) -> float | None:
+    return comparison.held(finding.signal, finding.subject, level) if finding.subject else None
 
 
-def _same_rule(comparison: Comparison, one: Finding) -> Finding | None:
+def _same_rule(comparison: Comparison, finding: Finding) -> Finding | None:
     """The finding of the same rule, host and instance in the baseline."""
-    if one.subject is None:
+    if finding.subject is None:
         return None
-    key = comparison.hosts.in_first(one.subject.key)
-    same = (other for other in comparison.first.review.findings if other.rule.id == one.rule.id and other.subject)
+    key = comparison.hosts.in_first(finding.subject.key)
+    same = (other for other in comparison.first.review.findings if other.rule.id == finding.rule.id and other.subject)
     return next((other for other in same if other.subject and other.subject.key == key), None)
 
 

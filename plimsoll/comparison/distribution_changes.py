@@ -56,25 +56,25 @@ class Reshaped:
     after: float
 
 
-def reshaped(found: list[Compared], loads: list[Compared]) -> list[Reshaped]:
+def reshaped(items: list[Compared], loads: list[Compared]) -> list[Reshaped]:
     """What differs for certain, the gravest first."""
-    every = [one for one in found if one.treatment.shape in ("all", "noise") and _enough(one)]
-    peaking = [one for one in found if one.treatment.shape in ("all", "sustained") and _enough(one)]
-    stalls = [made for one in loads if _enough(one) and (made := _stalls(one))]
-    return [*stalls, *_certain(peaking, "peaks"), *_certain(every, "noise")]
+    compareds = [compared for compared in items if compared.treatment.shape in ("all", "noise") and _enough(compared)]
+    peaking = [compared for compared in items if compared.treatment.shape in ("all", "sustained") and _enough(compared)]
+    stalls = [stalls for load in loads if _enough(load) and (stalls := _stalls(load))]
+    return [*stalls, *_certain(peaking, "peaks"), *_certain(compareds, "noise")]
 
 
-def _enough(one: Compared) -> bool:
-    return min(len(level.values) for level in (*one.baselines, one.second)) >= _FEWEST
+def _enough(compared: Compared) -> bool:
+    return min(len(level.values) for level in (*compared.baselines, compared.second)) >= _FEWEST
 
 
-def _stalls(one: Compared) -> Reshaped | None:
+def _stalls(compared: Compared) -> Reshaped | None:
     """Stalls, where no baseline has half as many, or a long one, where none has one that is half as long."""
-    after = _stalled(one.second.samples.times, one.second.values)
-    before = [_stalled(level.samples.times, level.values) for level in one.baselines]
+    after = _stalled(compared.second.samples.times, compared.second.values)
+    before = [_stalled(level.samples.times, level.values) for level in compared.baselines]
     many = after.stalls >= _FEWEST_STALLS and all(2 * other.stalls < after.stalls for other in before)
     long = after.longest >= _LONG_STALL and all(2 * other.longest < after.longest for other in before)
-    return Reshaped("stalls", one, max(other.share for other in before), after.share) if many or long else None
+    return Reshaped("stalls", compared, max(other.share for other in before), after.share) if many or long else None
 
 
 class _Stalled(NamedTuple):
@@ -89,20 +89,20 @@ def _stalled(times: Times, values: Values) -> _Stalled:
     low = values < _STALLED * median(values)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], low, [False])).astype(int)))
     step = int(median(np.diff(times)))
-    found = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
-    every = [(start, end) for start, end in found if (end - start) * step >= _LASTS]
-    between = [(end - start) * step for start, end in every if start > 0 and end < len(values)]
-    return _Stalled(len(every), max(between, default=0), sum(end - start for start, end in every) / len(values))
+    result = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+    items = [(start, end) for start, end in result if (end - start) * step >= _LASTS]
+    between = [(end - start) * step for start, end in items if start > 0 and end < len(values)]
+    return _Stalled(len(items), max(between, default=0), sum(end - start for start, end in items) / len(values))
 
 
-def _certain(found: list[Compared], what: Shape) -> Iterator[Reshaped]:
+def _certain(compareds: list[Compared], shape: Shape) -> Iterator[Reshaped]:
     """Those of which it is certain, with chances raised for their number."""
-    judge = _peaks if what == "peaks" else _noise
-    judged = [judge(one) for one in found]
-    chances = holm(np.array([one.chance for one in judged])) if judged else ()
-    for one, made, chance in zip(found, judged, chances, strict=True):
+    judge = _peaks if shape == "peaks" else _noise
+    judged = [judge(compared) for compared in compareds]
+    chances = holm(np.array([judged.chance for judged in judged])) if judged else ()
+    for compared, result, chance in zip(compareds, judged, chances, strict=True):
         if chance < FALSE_ALARMS:
-            yield Reshaped(what, one, made.before, made.after)
+            yield Reshaped(shape, compared, result.before, result.after)
 
 
 @dataclass(frozen=True)
@@ -112,36 +112,36 @@ class _Judged:
     chance: float
 
 
-def _peaks(one: Compared) -> _Judged:
+def _peaks(compared: Compared) -> _Judged:
     """Against the baseline that says it least."""
-    return max((_peaks_against(one, level) for level in one.baselines), key=lambda made: made.chance)
+    return max((_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance)
 
 
-def _peaks_against(one: Compared, level: Level) -> _Judged:
-    first, second = level.values, one.second.values
+def _peaks_against(compared: Compared, level: Level) -> _Judged:
+    first, second = level.values, compared.second.values
     usual, peak = (float(np.quantile(values, _PEAK)) for values in (first, second))
-    limit = _HIGHER * max(1.0, one.expected.high) * usual + one.treatment.least
+    limit = _HIGHER * max(1.0, compared.expected.high) * usual + compared.treatment.least
     if (second > limit).mean() >= _SUSTAINED and level.mean.effective >= _STEADY:
         return _Judged(usual, peak, 0.0)
-    if one.treatment.shape == "sustained":
+    if compared.treatment.shape == "sustained":
         return _Judged(usual, peak, 1.0)
     shares = [estimate((values > limit).astype(float)) for values in (first, second)]
     return _Judged(usual, peak, _chance(Difference.of(*shares)))
 
 
-def _noise(one: Compared) -> _Judged:
+def _noise(compared: Compared) -> _Judged:
     """The usual deviations from neighbours, without what follows those of the load; larger than in every baseline."""
-    loads = one.loads if one.treatment.shape == "all" else ()
-    beside = [load.first if load else None for load in loads] or [None] * len(one.baselines)
-    every = [np.abs(_rough(*pair)) for pair in zip(one.baselines, beside, strict=True)]
-    second = np.abs(_rough(one.second, loads[-1].second if loads and loads[-1] else None))
-    before, after = max(median(values) for values in every), median(second)
+    loads = compared.loads if compared.treatment.shape == "all" else ()
+    beside = [load.first if load else None for load in loads] or [None] * len(compared.baselines)
+    items = [np.abs(_rough(*pair)) for pair in zip(compared.baselines, beside, strict=True)]
+    second = np.abs(_rough(compared.second, loads[-1].second if loads and loads[-1] else None))
+    before, after = max(median(values) for values in items), median(second)
     if after <= before:
         return _Judged(before, after, 1.0)
-    usual = median(np.concatenate(every))
+    usual = median(np.concatenate(items))
     most = _BURST * usual if usual else np.inf
-    factor = (_LARGER + _SPREADS * one.treatment.spread) * max(1.0, one.expected.high)
-    larger = factor * np.concatenate(every) + _OF_LEAST * one.treatment.least
+    factor = (_LARGER + _SPREADS * compared.treatment.spread) * max(1.0, compared.expected.high)
+    larger = factor * np.concatenate(items) + _OF_LEAST * compared.treatment.least
     estimates = (estimate(np.minimum(values, most)) for values in (larger, second))
     return _Judged(before, after, _chance(Difference.of(*estimates)))
 
@@ -164,33 +164,37 @@ def _chance(difference: Difference) -> float:
     return difference.chance if difference.value > 0 else 1.0
 
 
-def failures(found: list[Compared]) -> list[Reshaped]:
+def failures(compareds: list[Compared]) -> list[Reshaped]:
     """For each share of failed requests, the longest burst (s) of the second run, if the baselines make it improbable.
 
     A share whose mean is a regression is left out: it is reported as that.
     """
-    hidden = [one for one in found if one.treatment.shape == "failures" and one.outcome != Outcome.REGRESSION]
-    return [made for one in hidden if (made := _failures(one))]
+    hidden = [
+        compared
+        for compared in compareds
+        if compared.treatment.shape == "failures" and compared.outcome != Outcome.REGRESSION
+    ]
+    return [failures for compared in hidden if (failures := _failures(compared))]
 
 
-def is_gathered(one: Compared) -> bool:
+def is_gathered(compared: Compared) -> bool:
     """Whether a share of failed requests is worse, and would be significantly so if its samples were independent."""
-    if one.treatment.shape != "failures" or not one.is_worse:
+    if compared.treatment.shape != "failures" or not compared.is_worse:
         return False
-    second = independent(one.second.values)
-    return all(Difference.of(independent(level.values), second).chance < _CHANCE for level in one.baselines)
+    second = independent(compared.second.values)
+    return all(Difference.of(independent(level.values), second).chance < _CHANCE for level in compared.baselines)
 
 
-def _failures(one: Compared) -> Reshaped | None:
-    rows, after = _longest(one.second.samples)
-    most, before = max(_longest(level.samples) for level in one.baselines)
+def _failures(compared: Compared) -> Reshaped | None:
+    rows, after = _longest(compared.second.samples)
+    most, before = max(_longest(level.samples) for level in compared.baselines)
     alike = most > 1 and _TIMES * before > after
-    if after < _BURST_LASTS or alike or one.difference.value <= 0:
+    if after < _BURST_LASTS or alike or compared.difference.value <= 0:
         return None
-    usual = np.concatenate([level.values for level in one.baselines])
+    usual = np.concatenate([level.values for level in compared.baselines])
     share = (np.count_nonzero(usual >= MANY) + 1) / (len(usual) + 1)
-    by_chance = len(one.second.values) * share**rows  # expected number of bursts as long, of independent samples
-    return Reshaped("failures", one, before / SECOND, after / SECOND) if by_chance < _CHANCE else None
+    by_chance = len(compared.second.values) * share**rows  # expected number of bursts as long, of independent samples
+    return Reshaped("failures", compared, before / SECOND, after / SECOND) if by_chance < _CHANCE else None
 
 
 def _longest(samples: Samples) -> tuple[int, float]:

@@ -32,26 +32,26 @@ _MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known
 
 def doubts(comparison: Comparison) -> list[str]:
     """Why nothing can be said although nothing became worse; each a clause."""
-    found = _load_doubts, _piled_up, _too_short, _unjudged, _lacking, _interrupted, _surprises, _hidden, _unclear
-    return [clause for each in found for clause in each(comparison)]
+    result = _load_doubts, _piled_up, _too_short, _unjudged, _lacking, _interrupted, _surprises, _hidden, _unclear
+    return [clause for item in result for clause in item(comparison)]
 
 
 def _piled_up(comparison: Comparison) -> Iterator[str]:
-    if held := comparison.load.piled_up:
-        yield f"far more were held for as much work, as if they piled up: {title(held)} {moved(held)}"
+    if compared := comparison.load.piled_up:
+        yield f"far more were held for as much work, as if they piled up: {title(compared)} {moved(compared)}"
 
 
 def _load_doubts(comparison: Comparison) -> Iterator[str]:
-    told = comparison.load.first
-    if told is None and (found := comparison.of(Outcome.LOAD)):
-        names = listed(list(dict.fromkeys(title(one) for one in found)), _MOST_NAMED)
+    compared = comparison.load.first
+    if compared is None and (compareds := comparison.of(Outcome.LOAD)):
+        names = listed(list(dict.fromkeys(title(compared) for compared in compareds)), _MOST_NAMED)
         yield f"no load was recorded in both runs, and another load may be why these differ: {names}"
-    if told is None or comparison.load.is_same or comparison.load.throughput_lost or _is_merely_more(comparison):
+    if compared is None or comparison.load.is_same or comparison.load.throughput_lost or _is_merely_more(comparison):
         return
-    if not told.signal.load and comparison.load.is_same is None and not comparison.of(Outcome.LOAD):
+    if not compared.signal.load and comparison.load.is_same is None and not comparison.of(Outcome.LOAD):
         return  # bytes, which vary by themselves, and nothing that they would explain
     same = "the load was not the same" if comparison.load.is_same is False else "the load may not have been the same"
-    yield f"{same}: {title(told)} {moved(told)}"
+    yield f"{same}: {title(compared)} {moved(compared)}"
 
 
 def _is_merely_more(comparison: Comparison) -> bool:
@@ -59,8 +59,8 @@ def _is_merely_more(comparison: Comparison) -> bool:
     ratios = comparison.load.ratios
     if comparison.load.is_same is not False or not ratios or not 1 <= min(ratios) <= max(ratios) <= _MUCH_MORE:
         return False
-    slower = [one for one in comparison.of(Outcome.LOAD) if one.treatment.critical]
-    return all(one.treatment.load == "proportion" for one in slower)
+    slower = [compared for compared in comparison.of(Outcome.LOAD) if compared.treatment.critical]
+    return all(compared.treatment.load == "proportion" for compared in slower)
 
 
 def _too_short(comparison: Comparison) -> Iterator[str]:
@@ -71,18 +71,18 @@ def _too_short(comparison: Comparison) -> Iterator[str]:
 
 def _unjudged(comparison: Comparison) -> Iterator[str]:
     """Limits that the second run crossed, and of which nothing is known in the first."""
-    found = [one for one in comparison.thresholds.unjudged if one in comparison.second.review.findings]
-    if found:
+    findings = [finding for finding in comparison.thresholds.unjudged if finding in comparison.second.review.findings]
+    if findings:
         yield f"{comparison.second.called} crossed what could not be judged in {comparison.first.called}: " + (
-            listed([one.signal.title for one in found], _MOST_NAMED)
+            listed([finding.signal.title for finding in findings], _MOST_NAMED)
         )
 
 
 def _surprises(comparison: Comparison) -> Iterator[str]:
     """Critical limits that the second run crossed, if not for long, and the baseline by far did not."""
-    if found := surprises(comparison):
-        more = f", and {counted(len(found) - 1, 'more critical limit')}" if len(found) > 1 else ""
-        yield f"in {comparison.second.called} {breach_sentence(found[0]).removesuffix('.')}{more}"
+    if findings := surprises(comparison):
+        text = f", and {counted(len(findings) - 1, 'more critical limit')}" if len(findings) > 1 else ""
+        yield f"in {comparison.second.called} {breach_sentence(findings[0]).removesuffix('.')}{text}"
 
 
 def suspects(comparison: Comparison) -> list[Compared]:
@@ -91,16 +91,20 @@ def suspects(comparison: Comparison) -> list[Compared]:
     Of several baselines none may be as bad.
     """
     return [
-        one for one in comparison.of(Outcome.SPREAD, Outcome.UNCLEAR) if one.treatment.critical and _is_suspect(one)
+        compared
+        for compared in comparison.of(Outcome.SPREAD, Outcome.UNCLEAR)
+        if compared.treatment.critical and _is_suspect(compared)
     ]
 
 
-def _is_suspect(one: Compared) -> bool:
-    if not one.is_worse or (len(one.baselines) > 1 and not one.is_outside):
+def _is_suspect(compared: Compared) -> bool:
+    if not compared.is_worse or (len(compared.baselines) > 1 and not compared.is_outside):
         return False
-    if one.outcome == Outcome.SPREAD or one.between.chance < _SUSPECT_CHANCE:
+    if compared.outcome == Outcome.SPREAD or compared.between.chance < _SUSPECT_CHANCE:
         return True
-    return is_gathered(one) or (one.ranks is None and len(one.baselines) == 1 and one.size >= _SLOW_SUSPECT)
+    return is_gathered(compared) or (
+        compared.ranks is None and len(compared.baselines) == 1 and compared.size >= _SLOW_SUSPECT
+    )
 
 
 def news(comparison: Comparison) -> list[News]:
@@ -112,9 +116,11 @@ def news(comparison: Comparison) -> list[News]:
 
     return [
         new
-        for one in insights()
-        if one.news
-        for new in one.news(comparison.first.insights.of(one), comparison.second.insights.of(one), as_in_first)
+        for insight in insights()
+        if insight.news
+        for new in insight.news(
+            comparison.first.insights.of(insight), comparison.second.insights.of(insight), as_in_first
+        )
     ]
 
 
@@ -124,59 +130,59 @@ def hidden(comparison: Comparison) -> list[str]:
 
 
 def _hidden(comparison: Comparison) -> Iterator[str]:
-    if noise := [one for one in comparison.reshaped if _is_noisier(one)]:
+    if noise := [reshaped for reshaped in comparison.reshaped if _is_noisier(reshaped)]:
         yield told(noise[0])
     if costs := comparison.others.costs:
-        names = ", ".join(counter_text(one) for one in costs[:_MOST_COUNTERS])
-        more = len(costs) - _MOST_COUNTERS
-        also = f", and {counted(more, 'more')}" if more > 0 else ""
+        names = ", ".join(counter_text(cost) for cost in costs[:_MOST_COUNTERS])
+        value = len(costs) - _MOST_COUNTERS
+        also = f", and {counted(value, 'more')}" if value > 0 else ""
         yield f"counters that no signal knows became worse by their names: {names}{also}"
 
 
-def _is_noisier(one: Reshaped) -> bool:
+def _is_noisier(reshaped: Reshaped) -> bool:
     """Whether noise grew that matters: of what is critical, or of the load itself."""
-    treatment = one.compared.treatment
-    return one.what == "noise" and (treatment.critical or treatment.shape == "noise")
+    treatment = reshaped.compared.treatment
+    return reshaped.what == "noise" and (treatment.critical or treatment.shape == "noise")
 
 
-def counter_text(one: Counter) -> str:
+def counter_text(counter: Counter) -> str:
     r"""`\App(_Total)\Response Time of WEB1 rose from 12 to 36`."""
-    verb = "rose" if one.after > one.before else "fell"
-    what = "the 99th percentile of " if one.peaks else "the increase of " if one.grows else ""
-    return f"{what}{one.label} {verb} from {number(one.before)} to {number(one.after)}"
+    verb = "rose" if counter.after > counter.before else "fell"
+    result = "the 99th percentile of " if counter.peaks else "the increase of " if counter.grows else ""
+    return f"{result}{counter.label} {verb} from {number(counter.before)} to {number(counter.after)}"
 
 
 def not_compared(comparison: Comparison) -> str:
     """How many counters that no signal knows were compared, and how many were not, and why; empty without any."""
-    found = comparison.others
+    counters = comparison.others
     texts = [
         f"{counted(count, 'counter')} {why}"
         for count, why in (
-            (found.constant, "constant in both runs"),
-            (found.too_few, "with too few samples"),
-            (len(found.only_first), f"only in {comparison.first.called}"),
-            (len(found.only_second), f"only in {comparison.second.called}"),
+            (counters.constant, "constant in both runs"),
+            (counters.too_few, "with too few samples"),
+            (len(counters.only_first), f"only in {comparison.first.called}"),
+            (len(counters.only_second), f"only in {comparison.second.called}"),
         )
         if count
     ]
-    if not texts and not found.compared:
+    if not texts and not counters.compared:
         return ""
     rest = f"; not compared: {', '.join(texts)}" if texts else ""
-    return f"{counted(found.compared, 'counter')} that no signal knows compared{rest}."
+    return f"{counted(counters.compared, 'counter')} that no signal knows compared{rest}."
 
 
-def proposed(comparison: Comparison, one: Proposal) -> str:
+def proposed(comparison: Comparison, proposal: Proposal) -> str:
     """`“1 D:” of a looks like “2 D:” of b (SQL1)`, and how to say that it is."""
-    second = f"{comparison.second.called} ({one.host})" if one.host else comparison.second.called
+    second = f"{comparison.second.called} ({proposal.host})" if proposal.host else comparison.second.called
     return (
-        f"“{one.first}” of {comparison.first.called} looks like “{one.second}” of {second}; "
-        f"if it is, write {one.setting} under [compare.renamed] in plimsoll.toml"
+        f"“{proposal.first}” of {comparison.first.called} looks like “{proposal.second}” of {second}; "
+        f"if it is, write {proposal.setting} under [compare.renamed] in plimsoll.toml"
     )
 
 
-def _is_critical(comparison: Comparison, one: Proposal) -> bool:
+def _is_critical(comparison: Comparison, proposal: Proposal) -> bool:
     signals = comparison.first.review.question.signals
-    return any(comparison.treatments.of(name, signals[name]).critical for name in one.signals)
+    return any(comparison.treatments.of(name, signals[name]).critical for name in proposal.signals)
 
 
 def _lacking(comparison: Comparison) -> Iterator[str]:
@@ -189,22 +195,23 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
     ):
         if alone:
             yield f"{side.called} has no host that belongs to {listed(alone, _MOST_NAMED)} of {other.called}"
-    critical = [one for one in comparison.proposals if one.host and _is_critical(comparison, one)]
+    critical = [proposal for proposal in comparison.proposals if proposal.host and _is_critical(comparison, proposal)]
     if critical:
         yield f"what has another name is not compared: {proposed(comparison, critical[0])}"
-    known = {one.name for one in comparison.judged}
-    if lacking := [name for name in comparison.treatments.needed if name not in known]:
+    entries = {compared.name for compared in comparison.judged}
+    if lacking := [name for name in comparison.treatments.needed if name not in entries]:
         yield f"{listed(lacking, _MOST_NAMED)} must be recorded in both runs, and is not"
-    lost = dict.fromkeys(one.signal.title for one in comparison.lone[0] if one.signal.load == "operations")
+    lost = dict.fromkeys(lone.signal.title for lone in comparison.lone[0] if lone.signal.load == "operations")
     if lost:
         yield f"{comparison.second.called} does not record the work that was done: {listed(list(lost), _MOST_NAMED)}"
-    gone = [one for one in comparison.lone[0] if comparison.treatments.of(one.name, one.signal).critical]
-    every = {one.name for one in comparison.judged}
-    resources = {(one.subject.key[0], one.signal.resource) for one in comparison.judged}
+    gone = [lone for lone in comparison.lone[0] if comparison.treatments.of(lone.name, lone.signal).critical]
+    items = {compared.name for compared in comparison.judged}
+    resources = {(compared.subject.key[0], compared.signal.resource) for compared in comparison.judged}
     names = dict.fromkeys(
-        f"{one.signal.title} of {one.host}"
-        for one in gone
-        if one.name not in every or (one.signal.resource and (host_key(one.host), one.signal.resource) not in resources)
+        f"{lone.signal.title} of {lone.host}"
+        for lone in gone
+        if lone.name not in items
+        or (lone.signal.resource and (host_key(lone.host), lone.signal.resource) not in resources)
     )
     if names:
         yield f"{comparison.second.called} does not record {listed(list(names), _MOST_NAMED)}"
@@ -212,9 +219,9 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
 
 def _interrupted(comparison: Comparison) -> Iterator[str]:
     """What a review says of the second run against its being whole, and not of the first."""
-    before = {_kind(one) for one in _of_recording(comparison.first.review)}
-    of_second = [one.reason for one in _of_recording(comparison.second.review) if _kind(one) not in before]
-    yield from (f"in {comparison.second.called} {one}" for one in dict.fromkeys(of_second))
+    before = {_kind(doubt) for doubt in _of_recording(comparison.first.review)}
+    of_second = [doubt.reason for doubt in _of_recording(comparison.second.review) if _kind(doubt) not in before]
+    yield from (f"in {comparison.second.called} {name}" for name in dict.fromkeys(of_second))
 
 
 def _of_recording(review: Review) -> tuple[Doubt, ...]:
@@ -227,17 +234,17 @@ def _kind(doubt: Doubt) -> str:
 
 
 def _unclear(comparison: Comparison) -> Iterator[str]:
-    watched = [one for one in comparison.judged if one.treatment.critical]
-    unclear = [one for one in watched if one.outcome == Outcome.UNCLEAR]
-    needed = [one for one in unclear if one.treatment.needed]
+    watched = [compared for compared in comparison.judged if compared.treatment.critical]
+    unclear = [compared for compared in watched if compared.outcome == Outcome.UNCLEAR]
+    needed = [compared for compared in unclear if compared.treatment.needed]
     if needed:
         yield f"there are too few samples to tell whether {title(needed[0])} of {place(needed[0])} differs"
     elif not watched:
         yield "no signal of which one direction is worse is recorded in both runs"
     elif new := news(comparison):
-        titles = dict.fromkeys(one.title for one in new)
+        titles = dict.fromkeys(news.title for news in new)
         yield f"{comparison.second.called} has a trend that must not be: {listed(list(titles), _MOST_NAMED)}"
-        if failing := [one for one in suspects(comparison) if one.treatment.shape == "failures"]:
+        if failing := [suspect for suspect in suspects(comparison) if suspect.treatment.shape == "failures"]:
             yield _perhaps(failing)
     elif unsure := suspects(comparison):
         yield _perhaps(unsure)
@@ -249,7 +256,7 @@ def _unclear(comparison: Comparison) -> Iterator[str]:
 
 
 def _perhaps(unsure: list[Compared]) -> str:
-    titles = dict.fromkeys(title(one) for one in unsure)
+    titles = dict.fromkeys(title(compared) for compared in unsure)
     return f"it may be chance, or not, that it is worse: {listed(list(titles), _MOST_NAMED)}"
 
 

@@ -44,14 +44,14 @@ class Hosts:
         cls, first: Sequence[str], second: Sequence[str], *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
         """Match by name, or by what they were `renamed` to; with `match` the others in order, if they are as many."""
-        there = {host_key(host): host for host in second}
+        entries = {host_key(host): host for host in second}
         called = {host_key(old): host_key(new) for old, new in (renamed or {}).items()}
-        named = {host: there.get(called.get(host_key(host), host_key(host))) for host in first}
+        named = {host: entries.get(called.get(host_key(host), host_key(host))) for host in first}
         same = tuple((host, other) for host, other in named.items() if other is not None)
         matched = {host_key(host) for host, _ in same}, {host_key(host) for _, host in same}
         left, right = (
-            tuple(host for host in hosts if host_key(host) not in known)
-            for hosts, known in zip((first, second), matched, strict=True)
+            tuple(host for host in hosts if host_key(host) not in host_keys)
+            for hosts, host_keys in zip((first, second), matched, strict=True)
         )
         if match and len(left) == len(right):
             return cls(same, tuple(zip(left, right, strict=True)), ((), ()))
@@ -62,15 +62,15 @@ class Hosts:
         cls, first: Review, second: Review, *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
         """Match by name, and the others in order where `match` asks for it or hosts of a role are as many in both."""
-        found = cls.of(first.hosts, second.hosts, match=match, renamed=renamed)
-        left, right = (_by_role(hosts, run) for hosts, run in zip(found.alone, (first, second), strict=True))
+        result = cls.of(first.hosts, second.hosts, match=match, renamed=renamed)
+        left, right = (_by_role(hosts, run) for hosts, run in zip(result.alone, (first, second), strict=True))
         fitting = [role for role, hosts in left.items() if len(hosts) == len(right.get(role, ()))]
         pairs = [pair for role in fitting for pair in zip(left[role], right[role], strict=True)]
         matched = {host for pair in pairs for host in pair}
-        rest = [tuple(host for host in hosts if host not in matched) for hosts in found.alone]
+        rest = [tuple(host for host in hosts if host not in matched) for hosts in result.alone]
         instances = _renamed_instances(second, renamed or {})
         unknown = _unknown((first, second), renamed or {})
-        return cls(found.same, (*found.in_order, *pairs), (rest[0], rest[1]), instances, unknown)
+        return cls(result.same, (*result.in_order, *pairs), (rest[0], rest[1]), instances, unknown)
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -102,11 +102,13 @@ def _unknown(runs: Sequence[Review], renamed: Mapping[str, str]) -> tuple[str, .
     """The names, old and new, that no host and no instance of the runs has."""
     if not renamed:
         return ()
-    known = {host_key(host) for run in runs for host in run.hosts}
-    known |= {(series.tag("instance") or "").casefold() for run in runs for log in run.logs for series in log.series}
-    known |= {instance for run in runs for _, instance in _subjects(run) if instance}
-    every = dict.fromkeys(name for pair in renamed.items() for name in pair)
-    return tuple(name for name in every if host_key(name) not in known and name.casefold() not in known)
+    host_keys = {host_key(host) for run in runs for host in run.hosts}
+    host_keys |= {
+        (series.tag("instance") or "").casefold() for run in runs for log in run.logs for series in log.series
+    }
+    host_keys |= {instance for run in runs for _, instance in _subjects(run) if instance}
+    fromkeys = dict.fromkeys(name for pair in renamed.items() for name in pair)
+    return tuple(name for name in fromkeys if host_key(name) not in host_keys and name.casefold() not in host_keys)
 
 
 def _subjects(run: Review) -> set[Key]:
@@ -118,39 +120,39 @@ def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, 
     """The names that instances have in the first run; not where the second has one of this name, too."""
     if not renamed:
         return {}
-    every = _subjects(second)
+    subjects = _subjects(second)
     called = {old.casefold(): new.casefold() for old, new in renamed.items()}
     return {
         (host, new): old
-        for host in {host for host, _ in every}
+        for host in {host for host, _ in subjects}
         for old, new in called.items()
-        if (host, new) in every and ((host, old) not in every or old in called.values())
+        if (host, new) in subjects and ((host, old) not in subjects or old in called.values())
     }
 
 
 def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str]]:
     """The hosts by the packs for their kind."""
-    found: dict[frozenset[str], list[str]] = {}
+    entries: dict[frozenset[str], list[str]] = {}
     for host in hosts:
-        packs = (one for one in run.applied if one.pack.applies_to)
-        role = frozenset(one.pack.pack for one in packs if host_key(host) in map(host_key, one.hosts))
-        found.setdefault(role, []).append(host)
-    return found
+        packs = (applied for applied in run.applied if applied.pack.applies_to)
+        role = frozenset(pack.pack.pack for pack in packs if host_key(host) in map(host_key, pack.hosts))
+        entries.setdefault(role, []).append(host)
+    return entries
 
 
 def set_differently(first: Review, second: Review, hosts: Hosts) -> tuple[Changed, ...]:
     """The labels that differ, then the facts of each host."""
-    here, there = first.run.labels, second.run.labels
+    here, entries = first.run.labels, second.run.labels
     labels = [
-        Changed(name, here.get(name, "–"), there.get(name, "–"))
-        for name in dict.fromkeys((*here, *there))
-        if here.get(name) != there.get(name)
+        Changed(name, here.get(name, "–"), entries.get(name, "–"))
+        for name in dict.fromkeys((*here, *entries))
+        if here.get(name) != entries.get(name)
     ]
     facts: list[Changed] = []
     for left, right in hosts.pairs:
-        known, other = first.facts.of_host(left), second.facts.of_host(right)
-        gone = [_bare(one) for one in known if one not in other]
-        new = [_bare(one) for one in other if one not in known]
+        items, other = first.facts.of_host(left), second.facts.of_host(right)
+        gone = [_bare(name) for name in items if name not in other]
+        new = [_bare(name) for name in other if name not in items]
         if gone != new:
             facts.append(Changed(left, ", ".join(gone) or "–", ", ".join(new) or "–"))
     return (*labels, *facts)

@@ -105,10 +105,10 @@ class Level:
 
 def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
     """The phases both runs have, the steady one first, then the longest; the whole run last."""
-    there = {one.name: one for one in reversed(second.phases)}
-    here = {one.name: one for one in reversed(first.phases)}
-    shared = [CommonPhase(name, one, there[name]) for name, one in here.items() if name in there]
-    shared.sort(key=lambda one: (one.name != _STEADY, -_length(one)))
+    phases = {phase.name: phase for phase in reversed(second.phases)}
+    here = {phase.name: phase for phase in reversed(first.phases)}
+    shared = [CommonPhase(name, phase, phases[name]) for name, phase in here.items() if name in phases]
+    shared.sort(key=lambda common_phase: (common_phase.name != _STEADY, -_length(common_phase)))
     return (*shared, CommonPhase(WHOLE_RUN))
 
 
@@ -116,14 +116,14 @@ def chosen_phase(phases: tuple[CommonPhase, ...], name: str | None) -> CommonPha
     """The phase to judge by: the one named, else the steady one, else the whole run. Unusable if none has the name."""
     if name is None:
         return phases[0] if phases[0].name == _STEADY else phases[-1]
-    found = next((one for one in phases if one.name.casefold() == name.casefold()), None)
-    if found is None:
+    phase = next((common_phase for common_phase in phases if common_phase.name.casefold() == name.casefold()), None)
+    if phase is None:
         raise Unusable(
             f'{Parameter.PHASE} "{name}": the runs do not both have it; they have {", ".join(p.name for p in phases)}'
         )
-    return found
+    return phase
 
 
-def _length(one: CommonPhase) -> int:
-    lengths = [phase.end - phase.start for phase in (one.first, one.second) if phase]
+def _length(common_phase: CommonPhase) -> int:
+    lengths = [phase.end - phase.start for phase in (common_phase.first, common_phase.second) if phase]
     return min(lengths, default=0)

@@ -31,7 +31,9 @@ class LoadComparison:
     @property
     def first(self) -> Compared | None:
         """The signal to tell of: of those that tell most, one that differs, else one of which it is not known."""
-        return min(self._telling, key=lambda one: (not _differs(one), not _may_differ(one)), default=None)
+        return min(
+            self._telling, key=lambda compared: (not _differs(compared), not _may_differ(compared)), default=None
+        )
 
     @property
     def is_same(self) -> bool | None:
@@ -43,58 +45,75 @@ class LoadComparison:
     @property
     def _telling(self) -> list[Compared]:
         """The signals of the kind that tells most, without those that hardly count."""
-        alike = [one for one in self.signals if one.signal.load == self.signals[0].signal.load]
-        most = max((_level(one) for one in alike), default=0.0)
-        return [one for one in alike if _level(one) >= _COUNTS * most]
+        alike = [signal for signal in self.signals if signal.signal.load == self.signals[0].signal.load]
+        most = max((_level(compared) for compared in alike), default=0.0)
+        return [compared for compared in alike if _level(compared) >= _COUNTS * most]
 
     @property
     def ratios(self) -> list[float]:
         """How many times the first load the second is, by each signal that tells most, certain or not."""
-        known = [one for one in self._telling if one.before > 0]
-        return [one.second.mean.mean / one.before for one in known if one.second.mean.mean > 0]
+        compareds = [compared for compared in self._telling if compared.before > 0]
+        return [compared.second.mean.mean / compared.before for compared in compareds if compared.second.mean.mean > 0]
 
     @property
     def throughput_lost(self) -> Compared | None:
         """Operations that became fewer although as many connections were held; None if there are none."""
-        found, offered = self.first, next((one for one in self.signals if one.signal.load == "connections"), None)
-        if found is None or offered is None or found.signal.load != "operations" or _differs(offered):
+        compared, offered = (
+            self.first,
+            next((signal for signal in self.signals if signal.signal.load == "connections"), None),
+        )
+        if compared is None or offered is None or compared.signal.load != "operations" or _differs(offered):
             return None
-        return found if _differs(found) and found.difference.value < 0 else None
+        return compared if _differs(compared) and compared.difference.value < 0 else None
 
     @property
     def piled_up(self) -> Compared | None:
         """Connections of which far more were held for as many operations; None if there are none."""
         if not self.is_same or self.signals[0].signal.load != "operations":
             return None
-        held = [one for one in self.signals if one.signal.load == "connections" and (_may_differ(one) or _differs(one))]
-        more = [one for one in held if one.before > 0 and one.second.mean.mean >= _PILED * one.before]
-        return max((one for one in more if one.difference.value >= _MANY), key=lambda one: one.size, default=None)
+        signals = [
+            signal
+            for signal in self.signals
+            if signal.signal.load == "connections" and (_may_differ(signal) or _differs(signal))
+        ]
+        compareds = [
+            compared
+            for compared in signals
+            if compared.before > 0 and compared.second.mean.mean >= _PILED * compared.before
+        ]
+        return max(
+            (compared for compared in compareds if compared.difference.value >= _MANY),
+            key=lambda compared: compared.size,
+            default=None,
+        )
 
 
 def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments: Treatments) -> LoadComparison:
     """Compare the load signals that both runs have; without any, the bytes sent and received."""
-    for known in (_by_name, _moved):
-        if found := _compared(known(first), known(second), phase, treatments):
-            return LoadComparison(tuple(judged(found)), treatments.load)
+    for result in (_by_name, _moved):
+        if compared := _compared(result(first), result(second), phase, treatments):
+            return LoadComparison(tuple(judged(compared)), treatments.load)
     return LoadComparison((), treatments.load)
 
 
 def _compared(
-    here: Mapping[str, Load], there: Mapping[str, Load], phase: CommonPhase, treatments: Treatments
+    here: Mapping[str, Load], entries: Mapping[str, Load], phase: CommonPhase, treatments: Treatments
 ) -> list[Compared]:
-    found: list[Compared] = []
-    for name, one in here.items():
-        other = there.get(name)
+    compareds: list[Compared] = []
+    for name, load in here.items():
+        other = entries.get(name)
         if other is None:
             continue
-        levels = Level.of(one.samples, phase.first), Level.of(other.samples, phase.second)
+        levels = Level.of(load.samples, phase.first), Level.of(other.samples, phase.second)
         if levels[0] is None or levels[1] is None:
             continue
         treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
-        subjects = one.subjects[0], other.subjects[0]
+        subjects = load.subjects[0], other.subjects[0]
         pair = levels[0], levels[1]
-        found.append(Compared.of(name, one.signal, subjects, pair, treatment, where=_where(one), phase=phase.name))
-    return found
+        compareds.append(
+            Compared.of(name, load.signal, subjects, pair, treatment, where=_where(load), phase=phase.name)
+        )
+    return compareds
 
 
 def load_effect(load: LoadComparison, reviews: tuple[Review, Review], phase: CommonPhase) -> LoadEffect:
@@ -109,42 +128,42 @@ def load_effect(load: LoadComparison, reviews: tuple[Review, Review], phase: Com
 
 
 def _means(review: Review, name: str, phase: CommonPhase) -> list[float]:
-    found = (Level.of(samples, phase.first) for samples in review.signals.of(name).values())
-    return [one.mean.mean for one in found if one is not None]
+    levels = (Level.of(samples, phase.first) for samples in review.signals.of(name).values())
+    return [level.mean.mean for level in levels if level is not None]
 
 
 def _where(load: Load) -> str:
     """The subject, or how many it is summed over."""
-    first, *others = load.subjects
-    return f"sum of {len(load.subjects):,}" if others else str(first)
+    first, *subjects = load.subjects
+    return f"sum of {len(load.subjects):,}" if subjects else str(first)
 
 
 def _moved(review: Review) -> dict[str, Load]:
-    return {one.name: one for one in moved(review.signals, review.question.signals)}
+    return {load.name: load for load in moved(review.signals, review.question.signals)}
 
 
 def _by_name(review: Review) -> dict[str, Load]:
-    return {one.name: one for one in loads(review.signals, review.question.signals) if one.kind is not None}
+    return {load.name: load for load in loads(review.signals, review.question.signals) if load.kind is not None}
 
 
-def _level(one: Compared) -> float:
-    return max(one.first.mean.mean, one.second.mean.mean)
+def _level(compared: Compared) -> float:
+    return max(compared.first.mean.mean, compared.second.mean.mean)
 
 
-def _may_differ(one: Compared) -> bool:
-    return one.outcome == Outcome.UNCLEAR and abs(one.difference.value) > one.tolerated
+def _may_differ(compared: Compared) -> bool:
+    return compared.outcome == Outcome.UNCLEAR and abs(compared.difference.value) > compared.tolerated
 
 
-def _differs(one: Compared) -> bool:
-    return one.outcome == Outcome.CHANGE
+def _differs(compared: Compared) -> bool:
+    return compared.outcome == Outcome.CHANGE
 
 
 def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[float]:
     """Between which factors the load may lie, 1 and another one; empty if it need not have changed."""
-    found = [ratio for names in (_PROCESSORS, _DISKS) if (ratio := _ratio(reviews, phase, names))]
-    if len(found) < 2:
+    ratios = [ratio for names in (_PROCESSORS, _DISKS) if (ratio := _ratio(reviews, phase, names))]
+    if len(ratios) < 2:
         return []
-    by = np.log(found)
+    by = np.log(ratios)
     if by[0] * by[1] <= 0 or np.abs(by).min() < np.log(_LEAST):
         return []
     size = min(float(np.abs(by).max()), 2 * float(np.abs(by).min()))
@@ -163,4 +182,4 @@ def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str,
 
 def _total(review: Review, name: str, phase: Phase | None) -> float:
     levels = (Level.of(samples, phase) for samples in review.signals.of(name).values())
-    return sum(one.mean.mean for one in levels if one is not None)
+    return sum(level.mean.mean for level in levels if level is not None)

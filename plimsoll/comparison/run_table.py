@@ -39,7 +39,9 @@ def run_table(comparisons: Sequence[Comparison]) -> list[RunRow]:
     """Return a row for each run, the baseline first. The hosts of a role are together in a column."""
     sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
     scaled = _scaling([side.review for side in sides])
-    return [RunRow(side, dict(_cells(side.review)) | dict(more)) for side, more in zip(sides, scaled, strict=True)]
+    return [
+        RunRow(side, dict(_cells(side.review)) | dict(entries)) for side, entries in zip(sides, scaled, strict=True)
+    ]
 
 
 def columns(rows: Sequence[RunRow]) -> list[str]:
@@ -126,8 +128,8 @@ def _scaling(reviews: Sequence[Review]) -> list[dict[str, str]]:
             }
         )
         busy = [_mean(samples, _phase(review, _STEADY)) for samples in review.signals.of("cpu.busy").values()]
-        if known := [mean for mean in busy if mean is not None]:
-            cost = sum(known) / len(known) / (rate or 1.0)
+        if means := [mean for mean in busy if mean is not None]:
+            cost = sum(means) / len(means) / (rate or 1.0)
             cells[-1]["Processor time for each operation/s"] = quantity(cost, "points")
     return cells
 

@@ -57,8 +57,8 @@ class LoadEffect:
 
     def band(self, growth: Growth, whole: float = 0.0) -> Band:
         """What is to be expected of a signal that goes with the load like this, or of what it lacks to `whole`."""
-        found = [edge for factor in (self.low, self.high) for edge in self._edges(growth, factor)]
-        return Band(min(found), max(found), whole)
+        edges = [edge for factor in (self.low, self.high) for edge in self._edges(growth, factor)]
+        return Band(min(edges), max(edges), whole)
 
     def _edges(self, growth: Growth, factor: float) -> tuple[float, float]:
         if growth == "none" or factor == 1:
@@ -106,8 +106,10 @@ def weight() -> float:
 def kind_of(name: str, unit: str) -> tuple[int, Kind]:
     """The kind of a signal, and its place among the kinds: the first tells most."""
     kinds = _table().kinds
-    named = next((at for at, one in enumerate(kinds) if any(fnmatchcase(name, each) for each in one.signals)), None)
-    of_unit = (at for at, one in enumerate(kinds) if unit in one.units)
+    named = next(
+        (at for at, kind in enumerate(kinds) if any(fnmatchcase(name, signal) for signal in kind.signals)), None
+    )
+    of_unit = (at for at, kind in enumerate(kinds) if unit in kind.units)
     at = named if named is not None else next(of_unit, len(kinds) - 1)
     return at, kinds[at]
 

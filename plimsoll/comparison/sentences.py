@@ -12,21 +12,21 @@ _ALIKE = 0.01  # a load that differs by less changes no figure that people read
 _SMALLEST = 0.001  # what `percent` writes `< 0.1 %` for is below it
 
 
-def place(one: Compared) -> str:
+def place(compared: Compared) -> str:
     """`SQLSRV01, 2 E:`; with the name it has in the other run, if that is another."""
-    if one.where:
-        return one.where
-    name = str(one.subject)
-    if one.subject.key == one.other.key:
+    if compared.where:
+        return compared.where
+    name = str(compared.subject)
+    if compared.subject.key == compared.other.key:
         return name
-    same_host, same_instance = (a == b for a, b in zip(one.subject.key, one.other.key, strict=True))
-    other = one.other.instance if same_host else one.other.host if same_instance else one.other
+    same_host, same_instance = (a == b for a, b in zip(compared.subject.key, compared.other.key, strict=True))
+    other = compared.other.instance if same_host else compared.other.host if same_instance else compared.other
     return f"{name} ({other})"
 
 
-def change_text(one: Compared) -> str:
+def change_text(compared: Compared) -> str:
     """`−92 %`, `< 0.1 % up`, `84 times`; empty where that has no meaning."""
-    change = one.change
+    change = compared.change
     if change is None:
         return ""
     if change + 1 >= _MANY_TIMES:
@@ -36,70 +36,74 @@ def change_text(one: Compared) -> str:
     return _signed(change)
 
 
-def moved(one: Compared) -> str:
+def moved(compared: Compared) -> str:
     """`fell from 7,731 s to 597 s (−92 %)`."""
-    first, second = one.before, one.second.mean.mean
+    first, second = compared.before, compared.second.mean.mean
     verb = "rose" if second > first else "fell"
-    how = f" ({text}{_each(one)})" if (text := change_text(one)) else ""
-    return f"{verb} from {quantity(first, one.signal.unit)} to {quantity(second, one.signal.unit)}{how}"
+    name = f" ({text}{_each(compared)})" if (text := change_text(compared)) else ""
+    return f"{verb} from {quantity(first, compared.signal.unit)} to {quantity(second, compared.signal.unit)}{name}"
 
 
-def levels(one: Compared) -> str:
+def levels(compared: Compared) -> str:
     """`29.6 % and 29.7 %`; `29.6 % in both` where they look alike."""
-    first, second = (quantity(mean, one.signal.unit) for mean in (one.before, one.second.mean.mean))
+    first, second = (quantity(mean, compared.signal.unit) for mean in (compared.before, compared.second.mean.mean))
     return f"{first} in both" if first == second else f"{first} and {second}"
 
 
-def interval(one: Compared) -> str:
+def interval(compared: Compared) -> str:
     """` (−1.2 % to +0.4 %)`: the interval of the difference as shares; empty where that has no meaning."""
-    if one.before <= 0:
+    if compared.before <= 0:
         return ""
-    return " ({} to {})".format(*(_signed(end / one.before) for end in one.difference.interval()))
+    return " ({} to {})".format(*(_signed(end / compared.before) for end in compared.difference.interval()))
 
 
-def _each(one: Compared) -> str:
+def _each(compared: Compared) -> str:
     """`, +9 % for each operation`: where the load is known, differs, and explains a part."""
-    known = any(one.loads) and one.treatment.load == "proportion" and not one.treatment.whole and one.expected.explains
-    if not known or one.change is None:
+    is_known = (
+        any(compared.loads)
+        and compared.treatment.load == "proportion"
+        and not compared.treatment.whole
+        and compared.expected.explains
+    )
+    if not is_known or compared.change is None:
         return ""
-    factor = one.expected.high if one.expected.high > 1 else one.expected.low
+    factor = compared.expected.high if compared.expected.high > 1 else compared.expected.low
     if abs(factor - 1) < _ALIKE:
         return ""
-    return f", {_signed((one.change + 1) / factor - 1)} for each operation"
+    return f", {_signed((compared.change + 1) / factor - 1)} for each operation"
 
 
 def _signed(share: float) -> str:
     return f"{'+' if share > 0 else '−' if share < 0 else '±'}{percent(abs(share))}"
 
 
-def by_signal(found: Sequence[Compared]) -> list[list[Compared]]:
+def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
     """The comparisons of each signal together, in their order."""
     groups: dict[str, list[Compared]] = {}
-    for one in found:
-        groups.setdefault(one.name, []).append(one)
+    for compared in compareds:
+        groups.setdefault(compared.name, []).append(compared)
     return list(groups.values())
 
 
-def title(one: Compared) -> str:
+def title(compared: Compared) -> str:
     """The title within a sentence: `page life expectancy`, `CPU time`."""
-    text = one.signal.title
+    text = compared.signal.title
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
-def told(one: Reshaped) -> str:
+def told(reshaped: Reshaped) -> str:
     """A clause: `the 99th percentile of request execution time of WEB1 rose from 20 ms to 60 ms`."""
-    compared = one.compared
+    compared = reshaped.compared
     name = f"{title(compared)} of {place(compared)}"
-    first, second = (quantity(value, compared.signal.unit) for value in (one.before, one.after))
-    match one.what:
+    first, second = (quantity(value, compared.signal.unit) for value in (reshaped.before, reshaped.after))
+    match reshaped.what:
         case "stalls":
-            return (
-                f"{title(compared)} stalled for {percent(one.after)} of the time, and for {percent(one.before)} before"
-            )
+            after, before = percent(reshaped.after), percent(reshaped.before)
+            return f"{title(compared)} stalled for {after} of the time, and for {before} before"
         case "failures":
-            here, there = (duration_text(seconds * SECOND) for seconds in (one.after, one.before))
+            here, text = (duration_text(seconds * SECOND) for seconds in (reshaped.after, reshaped.before))
             most = percent(MANY / 100)
-            before = f"at most {there}" if one.before else "never"
+            before = f"at most {text}" if reshaped.before else "never"
             return (
                 f"{most} of the requests or more failed for {here} on end, and {before} in the baseline, "
                 f"so {name} {moved(compared)}"

@@ -66,30 +66,33 @@ def proposals(
 
 
 def _of_instances(hosts: Hosts, lone: tuple[Sequence[Lone], Sequence[Lone]]) -> Iterator[Proposal]:
-    here, there = (_by_instance(some) for some in lone)
+    here, entries = (_by_instance(lones) for lones in lone)
     for left, right in hosts.pairs:
         for area in _RENAMED:
-            mine, theirs = (found.get((host_key(host), area), {}) for found, host in ((here, left), (there, right)))
-            for one, other in _pairs(mine, theirs):
-                yield Proposal(one, other, right, frozenset(mine[one] & theirs[other]))
+            mine, theirs = (result.get((host_key(host), area), {}) for result, host in ((here, left), (entries, right)))
+            for name, other in _pairs(mine, theirs):
+                yield Proposal(name, other, right, frozenset(mine[name] & theirs[other]))
 
 
 def _by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, set[str]]]:
     """The signals of each instance, by its host and area."""
-    found: dict[tuple[str, str], dict[str, set[str]]] = {}
-    for one in lone:
-        for instance in one.instances:
-            area = found.setdefault((host_key(one.host), one.name.partition(".")[0]), {})
-            area.setdefault(instance, set()).add(one.name)
-    return found
+    entries: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for item in lone:
+        for instance in item.instances:
+            area = entries.setdefault((host_key(item.host), item.name.partition(".")[0]), {})
+            area.setdefault(instance, set()).add(item.name)
+    return entries
 
 
 def _pairs(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
     """Those that share a drive letter, `1 D:` and `2 D:`; else the only one of each."""
-    letters = [{_letter(one): one for one in found if _letter(one)} for found in (mine, theirs)]
-    same = [(letters[0][one], letters[1][one]) for one in letters[0] if one in letters[1]]
-    yield from ((one, other) for one, other in same if mine[one] & theirs[other])
-    left = [[one for one in found if one not in {pair[at] for pair in same}] for at, found in enumerate((mine, theirs))]
+    letters = [{_letter(name): name for name in entries if _letter(name)} for entries in (mine, theirs)]
+    same = [(letters[0][letter], letters[1][letter]) for letter in letters[0] if letter in letters[1]]
+    yield from ((name, other) for name, other in same if mine[name] & theirs[other])
+    left = [
+        [name for name in entries if name not in {pair[at] for pair in same}]
+        for at, entries in enumerate((mine, theirs))
+    ]
     if len(left[0]) == len(left[1]) == 1 and mine[left[0][0]] & theirs[left[1][0]]:
         yield left[0][0], left[1][0]
 
@@ -101,27 +104,27 @@ def _letter(instance: str) -> str:
 
 def _of_hosts(first: Review, second: Review, hosts: Hosts) -> Iterator[Proposal]:
     """Hosts without a partner of which each has most signals of the other, and no other host has."""
-    here, there = (_signals(run, alone) for run, alone in zip((first, second), hosts.alone, strict=True))
-    alike = [(one, other) for one in here for other in there if _share(here[one], there[other]) >= _ALIKE]
-    for one, other in alike:
-        if [pair for pair in alike if one == pair[0] or other == pair[1]] == [(one, other)]:
-            yield Proposal(one, other, None, frozenset(here[one] & there[other]))
+    here, entries = (_signals(run, alone) for run, alone in zip((first, second), hosts.alone, strict=True))
+    alike = [(text, other) for text in here for other in entries if _share(here[text], entries[other]) >= _ALIKE]
+    for name, other in alike:
+        if [pair for pair in alike if name == pair[0] or other == pair[1]] == [(name, other)]:
+            yield Proposal(name, other, None, frozenset(here[name] & entries[other]))
 
 
 def _signals(run: Review, hosts: Sequence[str]) -> dict[str, set[str]]:
     if not hosts:
         return {}
-    found: dict[str, set[str]] = {host: set() for host in hosts}
+    entries: dict[str, set[str]] = {host: set() for host in hosts}
     keys = {host_key(host): host for host in hosts}
     for name in run.question.signals:
         for subject in run.signals.of(name):
             if (host := keys.get(host_key(subject.host))) is not None:
-                found[host].add(name)
-    return found
+                entries[host].add(name)
+    return entries
 
 
-def _share(one: set[str], other: set[str]) -> float:
-    return len(one & other) / len(one | other) if one | other else 0.0
+def _share(group: set[str], other: set[str]) -> float:
+    return len(group & other) / len(group | other) if group | other else 0.0
 
 
 def _quoted(name: str) -> str:
@@ -131,27 +134,27 @@ def _quoted(name: str) -> str:
 
 def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
     """What both runs recorded, and what only the first and only the second did."""
-    found: list[Pair] = []
+    items: list[Pair] = []
     alone: tuple[list[Lone], list[Lone]] = ([], [])
     partners = {host_key(left) for left, _ in hosts.pairs}, {host_key(right) for _, right in hosts.pairs}
     for name, signal in first.question.signals.items():
         here = {subject.key: (subject, samples) for subject, samples in first.signals.of(name).items()}
-        there = {
+        current = {
             hosts.in_first(subject.key): (subject, samples) for subject, samples in second.signals.of(name).items()
         }
         for key, (subject, samples) in here.items():
-            if key in there:
-                found.append(Pair(name, signal, subject, there[key][0], samples, there[key][1]))
-        for at, (own, others) in enumerate(((here, there), (there, here))):
-            lone = {key: one for key, (one, _) in own.items() if key not in others}
+            if key in current:
+                items.append(Pair(name, signal, subject, current[key][0], samples, current[key][1]))
+        for at, (result, entries) in enumerate(((here, current), (current, here))):
+            lone = {key: subject for key, (subject, _) in result.items() if key not in entries}
             alone[at].extend(_lone(name, signal, lone, partners[at]))
-    return found, alone
+    return items, alone
 
 
-def _lone(name: str, signal: Signal, subjects: Mapping[Key, Subject], known: set[HostKey]) -> Iterator[Lone]:
+def _lone(name: str, signal: Signal, subjects: Mapping[Key, Subject], host_keys: set[HostKey]) -> Iterator[Lone]:
     by_host: dict[str, list[Subject]] = {}
     for subject in subjects.values():
-        if host_key(subject.host) in known:
+        if host_key(subject.host) in host_keys:
             by_host.setdefault(subject.host, []).append(subject)
-    for host, found in by_host.items():
-        yield Lone(name, signal, host, tuple(one.instance for one in found if one.instance is not None))
+    for host, items in by_host.items():
+        yield Lone(name, signal, host, tuple(subject.instance for subject in items if subject.instance is not None))

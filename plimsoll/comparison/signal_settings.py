@@ -62,12 +62,12 @@ class Treatment:
         """What the shares of the load and of the spread lack to, of signals that tell what is missing; else 0."""
         return _WHOLE if self.of == "what is missing" else 0.0
 
-    def between_runs(self, level: float, held: float | None = None) -> float:
+    def between_runs(self, level: float, value: float | None = None) -> float:
         """The standard deviation of the mean of a run around this level. `held` is what memory is in use, if known."""
         if self.of == "what is missing":
             return self.spread * max(0.0, _WHOLE - level)
         if self.of == "what is held":
-            return min(_MOST_OF_AVAILABLE * abs(level), self.spread * (2 * abs(level) if held is None else held))
+            return min(_MOST_OF_AVAILABLE * abs(level), self.spread * (2 * abs(level) if value is None else value))
         return self.spread * abs(level)
 
 
@@ -90,22 +90,24 @@ class Treatments:
         return self._known[name]
 
     def _treatment(self, name: str, signal: Signal) -> Treatment:
-        defaults, given = _defaults(), self._given.signals.get(name, SignalSettings())
-        own = defaults.signals.get(name, SignalSettings())
-        worse = given.worse or own.worse or ("either" if signal.load else signal.worse)
+        defaults, signal_settings = _defaults(), self._given.signals.get(name, SignalSettings())
+        result = defaults.signals.get(name, SignalSettings())
+        worse = signal_settings.worse or result.worse or ("either" if signal.load else signal.worse)
         place, kind = kind_of(name, signal.unit)
-        tolerance = _first(given.tolerance, self._given.tolerance, own.tolerance, kind.tolerance, defaults.tolerance)
-        least = given.least or own.least or defaults.least.get(signal.unit, "0")
+        tolerance = _first(
+            signal_settings.tolerance, self._given.tolerance, result.tolerance, kind.tolerance, defaults.tolerance
+        )
+        amount = signal_settings.least or result.least or defaults.least.get(signal.unit, "0")
         return Treatment(
             worse,
             tolerance,
-            _amount(least, signal.unit),
-            needed=_first(given.needed, own.needed, False),
-            critical=_first(given.critical, own.critical, worse != "either"),
-            spread=_first(given.spread, own.spread, kind.spread),
-            of="the level" if given.spread is not None else kind.of,
+            _amount(amount, signal.unit),
+            needed=_first(signal_settings.needed, result.needed, False),
+            critical=_first(signal_settings.critical, result.critical, worse != "either"),
+            spread=_first(signal_settings.spread, result.spread, kind.spread),
+            of="the level" if signal_settings.spread is not None else kind.of,
             load=kind.load,
-            integrates=_first(given.integrates, own.integrates, False),
+            integrates=_first(signal_settings.integrates, result.integrates, False),
             place=place,
             shape=kind.shape,
         )
@@ -113,11 +115,11 @@ class Treatments:
     @property
     def needed(self) -> tuple[str, ...]:
         """The signals without which nothing can be said."""
-        own, given, none = _defaults().signals, self._given.signals, SignalSettings()
+        entries, signal_settings, none = _defaults().signals, self._given.signals, SignalSettings()
         return tuple(
             name
-            for name in dict.fromkeys((*own, *given))
-            if _first(given.get(name, none).needed, own.get(name, none).needed, False)
+            for name in dict.fromkeys((*entries, *signal_settings))
+            if _first(signal_settings.get(name, none).needed, entries.get(name, none).needed, False)
         )
 
 
@@ -134,14 +136,14 @@ def scaled_labels() -> tuple[str, ...]:
 def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, Signal]) -> Treatments:
     """How signals are compared with these settings. Unusable, naming the setting, if one does not fit the signals."""
     wrong: list[str] = []
-    for name, given in settings.signals.items():
+    for name, signal in settings.signals.items():
         place = f'compare.signals."{name}"'
         if name not in signals:
             near = suggest(name, list(signals)) or "; docs/signals.md lists them"
             wrong.append(f"{path}: {place}: there is no signal of this name{near}")
-        elif given.least is not None:
+        elif signal.least is not None:
             try:
-                _amount(given.least, signals[name].unit)
+                _amount(signal.least, signals[name].unit)
             except ValueError as error:
                 wrong.append(f"{path}: {place}.least: {error}")
     if wrong:

@@ -47,13 +47,22 @@ def answer(comparison: Comparison) -> Answer:
 def critical(comparison: Comparison) -> list[Compared]:
     """What makes the run worse: regressions of critical signals, and throughput that was lost."""
     lost = comparison.load.throughput_lost
-    return [*([lost] if lost else []), *(one for one in comparison.regressions if one.treatment.critical)]
+    return [
+        *([lost] if lost else []),
+        *(regression for regression in comparison.regressions if regression.treatment.critical),
+    ]
 
 
 def peaks(comparison: Comparison) -> list[Reshaped]:
     """Stalls, and higher peaks and bursts of critical signals, that the baseline did not have."""
-    found = [one for one in comparison.reshaped if one.what == "stalls" or one.compared.treatment.critical]
-    return [one for one in found if one.what != "noise" and one.compared.treatment.worse != "lower"]
+    reshapeds = [
+        reshaped
+        for reshaped in comparison.reshaped
+        if reshaped.what == "stalls" or reshaped.compared.treatment.critical
+    ]
+    return [
+        reshaped for reshaped in reshapeds if reshaped.what != "noise" and reshaped.compared.treatment.worse != "lower"
+    ]
 
 
 def story(comparison: Comparison) -> list[str]:
@@ -63,63 +72,66 @@ def story(comparison: Comparison) -> list[str]:
 
 def account(comparison: Comparison) -> list[str]:
     """What to read: why the answer is not known, if the story does not say it, and the story."""
-    told = [one for one in story(comparison) if one]
+    items = [name for name in story(comparison) if name]
     if answer(comparison) != Answer.UNKNOWN:
-        return told
-    left = [one for one in doubts(comparison) if not any(_is_said(one, sentence) for sentence in told)]
+        return items
+    left = [doubt for doubt in doubts(comparison) if not any(_is_said(doubt, sentence) for sentence in items)]
     if not left:
-        return told
+        return items
     why = f"{'; '.join(left)}."
     begins_with_a_name = why.startswith((f"{comparison.first.called} ", f"{comparison.second.called} "))
-    return [why if begins_with_a_name else f"{why[0].upper()}{why[1:]}", *told]
+    return [why if begins_with_a_name else f"{why[0].upper()}{why[1:]}", *items]
 
 
 def _is_said(doubt: str, sentence: str) -> bool:
     """Whether a sentence says what a doubt does, or of what: `the load was not the same: searches fell from 2 to 1`."""
-    _, _, what = doubt.partition(": ")
-    return doubt in sentence or (bool(what) and what in sentence)
+    _, _, text = doubt.partition(": ")
+    return doubt in sentence or (bool(text) and text in sentence)
 
 
 def _load(comparison: Comparison) -> str:
-    load, told = comparison.load, comparison.load.first
+    load, compared = comparison.load, comparison.load.first
     phase = "" if comparison.phase.name == WHOLE_RUN else f" in the {comparison.phase.name} phase"
-    if told is None:
+    if compared is None:
         return "No load was recorded in both runs, so the differences may come from different loads."
-    what = title(told)
+    text = title(compared)
     if load.throughput_lost:
-        return f"Throughput was lost{phase}: as many connections were held, but {what} {moved(told)}."
+        return f"Throughput was lost{phase}: as many connections were held, but {text} {moved(compared)}."
     if load.is_same is False:
-        return (
-            f"The load was not the same{phase}: {what} {moved(told)}; what goes with it is compared for each operation."
-        )
+        what_follows = "what goes with it is compared for each operation"
+        return f"The load was not the same{phase}: {text} {moved(compared)}; {what_follows}."
     if load.is_same is None:
-        return f"Whether the load was the same{phase} is not known: {what} {levels(told)}, with too few samples."
-    return f"The load was the same{phase}: {what} {levels(told)}{interval(told)}."
+        return f"Whether the load was the same{phase} is not known: {text} {levels(compared)}, with too few samples."
+    return f"The load was the same{phase}: {text} {levels(compared)}{interval(compared)}."
 
 
 def _worse(comparison: Comparison) -> str:
     name = comparison.second.called
-    regressed = [one for one in comparison.regressions if one.treatment.critical]
-    signs, better = [one for one in comparison.regressions if one not in regressed], comparison.of(Outcome.IMPROVEMENT)
+    regressed = [regression for regression in comparison.regressions if regression.treatment.critical]
+    signs, better = (
+        [regression for regression in comparison.regressions if regression not in regressed],
+        comparison.of(Outcome.IMPROVEMENT),
+    )
     crossed = crossings(comparison)
     if regressed:
         cause = _cause(comparison, regressed)
         also = f"; {counted(len(by_signal(better)), 'signal')} improved" if better else ""
-        held = comparison.first.called
-        limits = f" It crossed limits that {held} held: {_limits(crossed)}." if crossed else ""
+        text = comparison.first.called
+        limits = f" It crossed limits that {text} held: {_limits(crossed)}." if crossed else ""
         cause = f" {cause}" if cause else ""
         worse = f"{name} is worse than {_baseline(comparison)}: {_named(regressed)}{also}."
         return f"{worse}{limits}{_failed(comparison)}{cause}"
     if crossed:
-        first, others = crossed[0], len(crossed) - 1
-        more = f" Also crossed in it alone: {counted(others, 'more limit')}." if others else ""
+        first, value = crossed[0], len(crossed) - 1
+        result = f" Also crossed in it alone: {counted(value, 'more limit')}." if value else ""
         cause = _cause_by_insight(comparison)
         return (
             f"{name} is worse than {_baseline(comparison)}, as it crossed what {comparison.first.called} held: "
-            f"{breach_sentence(first)}{more}{_failed(comparison)}{f' {cause}' if cause else ''}"
+            f"{breach_sentence(first)}{result}{_failed(comparison)}{f' {cause}' if cause else ''}"
         )
     if high := peaks(comparison):
-        return f"{name} is worse than {_baseline(comparison)}: {'; '.join(told(one) for one in high[:_MOST_NAMED])}."
+        changes = "; ".join(told(reshaped) for reshaped in high[:_MOST_NAMED])
+        return f"{name} is worse than {_baseline(comparison)}: {changes}."
     if (new := news(comparison)) and not better:
         return f"In {name}, and not in {comparison.first.called}, there is a trend: {new[0].sentence}"
     if unknown := hidden(comparison):
@@ -144,11 +156,11 @@ def _worse(comparison: Comparison) -> str:
 
 def _failed(comparison: Comparison) -> str:
     """Bursts of failures, beside what else is worse."""
-    return "".join(f" Also, {told(one)}." for one in peaks(comparison) if one.what == "failures")
+    return "".join(f" Also, {told(peak)}." for peak in peaks(comparison) if peak.what == "failures")
 
 
 def _limits(crossed: list[Finding]) -> str:
-    return listed(list(dict.fromkeys(one.signal.title for one in crossed)), _MOST_NAMED)
+    return listed(list(dict.fromkeys(finding.signal.title for finding in crossed)), _MOST_NAMED)
 
 
 def _baseline(comparison: Comparison) -> str:
@@ -159,34 +171,36 @@ def _baseline(comparison: Comparison) -> str:
 
 def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
     """Why it is not known, and how many runs would decide it."""
-    spread = [one for one in unsure if one.outcome == Outcome.SPREAD]
+    spread = [compared for compared in unsure if compared.outcome == Outcome.SPREAD]
     if not spread:
         return "There are too few independent samples to be sure."
     needed = spread[0].runs_needed
     if needed is not None:
         return f"Runs of one build may differ by as much; about {needed} runs of the baseline would decide it."
     alone = not comparison.earlier  # what its runs differ by is not known, and may be less than is taken for granted
-    more = f"{_SEVERAL} to {MOST_RUNS} runs of the baseline would show whether they do"
-    more = more if alone else f"more than {MOST_RUNS} runs of the baseline would be needed"
-    return f"Runs of one build may differ by as much; {more}."
+    text = f"{_SEVERAL} to {MOST_RUNS} runs of the baseline would show whether they do"
+    text = text if alone else f"more than {MOST_RUNS} runs of the baseline would be needed"
+    return f"Runs of one build may differ by as much; {text}."
 
 
-def _named(found: list[Compared]) -> str:
-    groups = by_signal(found)
+def _named(compareds: list[Compared]) -> str:
+    groups = by_signal(compareds)
     texts = [_first_of(group) for group in groups[:_MOST_NAMED]]
-    more = len(groups) - len(texts)
-    return ", ".join(texts) + (f", and {counted(more, 'more signal')}" if more else "")
+    value = len(groups) - len(texts)
+    return ", ".join(texts) + (f", and {counted(value, 'more signal')}" if value else "")
 
 
 def _first_of(group: list[Compared]) -> str:
-    more = f" (and {len(group) - 1} more)" if len(group) > 1 else ""
-    return f"{title(group[0])} of {place(group[0])}{more} {moved(group[0])}"
+    text = f" (and {len(group) - 1} more)" if len(group) > 1 else ""
+    return f"{title(group[0])} of {place(group[0])}{text} {moved(group[0])}"
 
 
 def _cause_by_insight(comparison: Comparison) -> str:
     """What an insight names that makes the second run worse."""
-    for one in insights():
-        if one.cause and (text := one.cause(comparison.first.insights.of(one), comparison.second.insights.of(one))):
+    for insight in insights():
+        if insight.cause and (
+            text := insight.cause(comparison.first.insights.of(insight), comparison.second.insights.of(insight))
+        ):
             return text
     return ""
 
@@ -196,8 +210,8 @@ def _cause(comparison: Comparison, worse: list[Compared]) -> str:
     if text := _cause_by_insight(comparison):
         return text
     signal = worse[0].name
-    found = [one for one in comparison.thresholds.only_second if one.rule.signal == signal]
-    return found[0].rule.summary if found else ""
+    findings = [finding for finding in comparison.thresholds.only_second if finding.rule.signal == signal]
+    return findings[0].rule.summary if findings else ""
 
 
 def _same(comparison: Comparison) -> str:
@@ -209,49 +223,53 @@ def _same(comparison: Comparison) -> str:
 def _tolerated(comparison: Comparison) -> str:
     """What became worse by most of what is within its tolerance, where that is larger than the usual one."""
     worse = {"higher": 1, "lower": -1, "either": 0}
-    found = [
-        one
-        for one in comparison.of(Outcome.WITHIN)
-        if one.treatment.critical
-        and one.difference.value * worse[one.treatment.worse] > comparison.load.tolerance * one.before
+    compareds = [
+        compared
+        for compared in comparison.of(Outcome.WITHIN)
+        if compared.treatment.critical
+        and compared.difference.value * worse[compared.treatment.worse] > comparison.load.tolerance * compared.before
     ]
-    if not found:
+    if not compareds:
         return ""
-    most = max(found, key=lambda one: (one.signal.response_time, abs(one.difference.value) / one.tolerated))
+    most = max(
+        compareds,
+        key=lambda compared: (compared.signal.response_time, abs(compared.difference.value) / compared.tolerated),
+    )
     return f"{most.signal.title} of {place(most)} {moved(most)}, within the {_allowed(most)} that are tolerated."
 
 
-def _allowed(one: Compared) -> str:
+def _allowed(compared: Compared) -> str:
     """What is tolerated: a share, or near zero, where shares mean nothing, an amount."""
-    if one.treatment.tolerance * abs(one.before) >= one.treatment.least:
-        return percent(one.treatment.tolerance)
-    return _amount(one, one.treatment.least)
+    if compared.treatment.tolerance * abs(compared.before) >= compared.treatment.least:
+        return percent(compared.treatment.tolerance)
+    return _amount(compared, compared.treatment.least)
 
 
 def _unchanged(comparison: Comparison) -> str:
     same = comparison.of(*_ALIKE)
     unclear = by_signal(comparison.of(Outcome.UNCLEAR))
     few = f" {counted(len(unclear), 'signal')} had too few samples to tell." if unclear else ""
-    told = unchanged(comparison)
-    if not told:
+    compareds = unchanged(comparison)
+    if not compareds:
         return f"{counted(len(by_signal(same)), 'signal')} did not change.{few}" if same else few.strip()
     texts = [
-        f"{title(one)} of {place(one)} ({levels(one)}, no difference above {_amount(one, one.compatible)})"
-        for one in told[:_MOST_SAME]
+        f"{title(compared)} of {place(compared)} "
+        f"({levels(compared)}, no difference above {_amount(compared, compared.compatible)})"
+        for compared in compareds[:_MOST_SAME]
     ]
-    more = len(by_signal(same)) - len(texts)
-    also = f" and {counted(more, 'more signal')}" if more > 0 else ""
+    value = len(by_signal(same)) - len(texts)
+    also = f" and {counted(value, 'more signal')}" if value > 0 else ""
     return f"What did not change: {', '.join(texts)}{also}.{few}"
 
 
 def unchanged(comparison: Comparison) -> list[Compared]:
     """The resources of which no host or instance differs: of each the busiest."""
     same = comparison.of(*_ALIKE)
-    moving = {one.name for one in comparison.judged if one.outcome not in _ALIKE}
-    groups = [[one for one in same if one.name == name] for name in resources() if name not in moving]
-    return [max(group, key=lambda one: one.first.mean.mean) for group in groups if group]
+    moving = {compared.name for compared in comparison.judged if compared.outcome not in _ALIKE}
+    groups = [[compared for compared in same if compared.name == name] for name in resources() if name not in moving]
+    return [max(group, key=lambda compared: compared.first.mean.mean) for group in groups if group]
 
 
-def _amount(one: Compared, value: float) -> str:
+def _amount(compared: Compared, value: float) -> str:
     """A difference of its values."""
-    return quantity(value, "points" if one.signal.unit == "%" else one.signal.unit)
+    return quantity(value, "points" if compared.signal.unit == "%" else compared.signal.unit)

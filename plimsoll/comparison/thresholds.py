@@ -31,56 +31,56 @@ class Thresholds:
 
         Limits for the role of a host tell more than those for every host.
         """
-        found = sorted((*self.only_second, *self.only_first), key=lambda one: one.pack.applies_to is None)
-        return {self._place(one): at for at, one in reversed(list(enumerate(found)))}
+        findings = sorted((*self.only_second, *self.only_first), key=lambda finding: finding.pack.applies_to is None)
+        return {self._place(finding): at for at, finding in reversed(list(enumerate(findings)))}
 
     def crossed_in(self, key: Key) -> Literal["baseline", "other"] | None:
         """Return the only run that crossed a limit of a signal and subject; None if none or both did."""
         if key not in self.order:
             return None
-        return "other" if any(self._place(found) == key for found in self.only_second) else "baseline"
+        return "other" if any(self._place(finding) == key for finding in self.only_second) else "baseline"
 
-    def _place(self, one: Finding) -> Key:
-        return _place(one, self.hosts if one in self.only_second else None)
+    def _place(self, finding: Finding) -> Key:
+        return _place(finding, self.hosts if finding in self.only_second else None)
 
 
 def thresholds(first: Review, second: Review, hosts: Hosts) -> Thresholds:
     """Compare what was crossed."""
     sides = [_by_key(first, None), _by_key(second, hosts)]
-    judged = [{key for key, one in side.items() if one.outcome in JUDGED} for side in sides]
-    crossed = [{key: one for key, one in side.items() if _counts(one)} for side in sides]
+    judged = [{key for key, finding in side.items() if finding.outcome in JUDGED} for side in sides]
+    crossed = [{key: finding for key, finding in side.items() if _counts(finding)} for side in sides]
     only: list[tuple[Finding, ...]] = []
     unjudged: list[Finding] = []
-    for own, other, known in ((crossed[0], crossed[1], judged[1]), (crossed[1], crossed[0], judged[0])):
-        lone = {key: one for key, one in own.items() if key not in other}
-        only.append(_worst({key: one for key, one in lone.items() if key in known}))
-        unjudged += _worst({key: one for key, one in lone.items() if key not in known})
-    both = _worst({key: one for key, one in crossed[1].items() if key in crossed[0]})
-    pairs = tuple((crossed[0][_key(one, hosts)], one) for one in both)
+    for findings, other, keys in ((crossed[0], crossed[1], judged[1]), (crossed[1], crossed[0], judged[0])):
+        lone = {key: finding for key, finding in findings.items() if key not in other}
+        only.append(_worst({key: finding for key, finding in lone.items() if key in keys}))
+        unjudged += _worst({key: finding for key, finding in lone.items() if key not in keys})
+    both = _worst({key: finding for key, finding in crossed[1].items() if key in crossed[0]})
+    pairs = tuple((crossed[0][_key(finding, hosts)], finding) for finding in both)
     return Thresholds(only[0], only[1], pairs, tuple(unjudged), hosts)
 
 
-def _counts(one: Finding) -> bool:
-    return one.outcome in CROSSED and one.severe and not one.superseded_by
+def _counts(finding: Finding) -> bool:
+    return finding.outcome in CROSSED and finding.severe and not finding.superseded_by
 
 
 def _by_key(review: Review, hosts: Hosts | None) -> dict[Key, Finding]:
-    return {_key(one, hosts): one for one in reversed(review.findings) if one.subject}
+    return {_key(finding, hosts): finding for finding in reversed(review.findings) if finding.subject}
 
 
-def _key(one: Finding, hosts: Hosts | None) -> Key:
-    key = one.subject.key if one.subject else ("", None)
+def _key(finding: Finding, hosts: Hosts | None) -> Key:
+    key = finding.subject.key if finding.subject else ("", None)
     host, instance = key if hosts is None else hosts.in_first(key)
-    return one.rule.id, host, instance
+    return finding.rule.id, host, instance
 
 
-def _place(one: Finding, hosts: Hosts | None = None) -> Key:
-    return one.rule.signal, *_key(one, hosts)[1:]
+def _place(finding: Finding, hosts: Hosts | None = None) -> Key:
+    return finding.rule.signal, *_key(finding, hosts)[1:]
 
 
-def _worst(found: dict[Key, Finding]) -> tuple[Finding, ...]:
+def _worst(findings: dict[Key, Finding]) -> tuple[Finding, ...]:
     """The worst finding of each signal and subject; findings are sorted so in each review, the last being the worst."""
     worst: dict[Key, Finding] = {}
-    for one in found.values():
-        worst[_place(one)] = one
+    for finding in findings.values():
+        worst[_place(finding)] = finding
     return tuple(reversed(worst.values()))

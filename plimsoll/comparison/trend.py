@@ -37,7 +37,7 @@ class RunMeans:
     @classmethod
     def of(cls, name: str, review: Review) -> "RunMeans":
         """The means of a run."""
-        phase = next((one for one in review.phases if one.name == _STEADY), None)
+        phase = next((phase for phase in review.phases if phase.name == _STEADY), None)
         means: dict[tuple[str, Key], float] = {}
         subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {}
         for title, signal in review.question.signals.items():
@@ -45,9 +45,11 @@ class RunMeans:
                 if (level := Level.of(samples, phase)) is not None:
                     means[title, subject.key] = level.mean.mean
                     subjects[title, subject.key] = signal, subject
-        found = next((one for one in loads(review.signals, review.question.signals) if one.kind == "operations"), None)
-        level = Level.of(found.samples, phase) if found else None
-        load = (found.name, level.mean.mean) if found and level and level.mean.mean > 0 else None
+        result = next(
+            (load for load in loads(review.signals, review.question.signals) if load.kind == "operations"), None
+        )
+        level = Level.of(result.samples, phase) if result else None
+        load = (result.name, level.mean.mean) if result and level and level.mean.mean > 0 else None
         return cls(name, review.start, means, subjects, load)
 
 
@@ -107,29 +109,29 @@ class Trend:
 
 def trend(runs: Sequence[RunMeans], treatments: Treatments) -> Trend:
     """Where levels changed over runs in order of time, by more than matters; what goes with the load, for each load."""
-    alike = [key for key in runs[0].means if all(key in one.means for one in runs)]
+    alike = [key for key in runs[0].means if all(key in run.means for run in runs)]
     looked = {key: treatments.of(key[0], runs[0].subjects[key][0]) for key in alike}
-    judged = {key: one for key, one in looked.items() if one.critical and not one.integrates}
+    judged = {key: treatment for key, treatment in looked.items() if treatment.critical and not treatment.integrates}
     chance = FALSE_ALARMS / max(1, len(judged))
     courses = [_course(runs, key, treatment, chance) for key, treatment in judged.items()]
-    found = [change for one in courses for change in one.changes]
-    found.sort(key=lambda one: (-runs.index(one.run), one.treatment.place, not one.is_worse))
-    partly = sorted(_partly(runs, alike, treatments), key=lambda one: (one[0], str(one[2])))
-    return Trend(tuple(runs), tuple(found), tuple(courses), _needed(chance), tuple(partly))
+    changes = [change for course in courses for change in course.changes]
+    changes.sort(key=lambda change: (-runs.index(change.run), change.treatment.place, not change.is_worse))
+    partly = sorted(_partly(runs, alike, treatments), key=lambda pair: (pair[0], str(pair[2])))
+    return Trend(tuple(runs), tuple(changes), tuple(courses), _needed(chance), tuple(partly))
 
 
 def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment, chance: float) -> Course:
     values = _values(runs, key, treatment)
     points = change_points(values, chance, max(_FEWEST_PERMUTATIONS, int(2 / chance)))
-    edges = [0, *(one.first for one in points), len(values)]
+    edges = [0, *(change_point.first for change_point in points), len(values)]
     signal, subject = runs[-1].subjects[key]
-    found: list[Change] = []
+    changes: list[Change] = []
     for at, point in enumerate(points):
         if abs(point.after - point.before) > treatment.tolerated(point.before):
             parts = values[edges[at] : point.first], values[point.first : edges[at + 2]]
             interval = _difference(*parts).interval()
-            found.append(Change(key[0], signal, subject, treatment, runs[point.first], point, interval))
-    return Course(key[0], signal, subject, treatment, values, tuple(found))
+            changes.append(Change(key[0], signal, subject, treatment, runs[point.first], point, interval))
+    return Course(key[0], signal, subject, treatment, values, tuple(changes))
 
 
 def _needed(chance: float) -> int:
@@ -141,9 +143,9 @@ def _partly(
     runs: Sequence[RunMeans], alike: Sequence[tuple[str, Key]], treatments: Treatments
 ) -> Iterator[tuple[str, Signal, Subject]]:
     """What would have been looked at, had all runs recorded it."""
-    every = {key: one for run in runs for key, one in run.subjects.items()}
-    for key in every.keys() - set(alike):
-        signal, subject = every[key]
+    entries = {key: subject for run in runs for key, subject in run.subjects.items()}
+    for key in entries.keys() - set(alike):
+        signal, subject = entries[key]
         treatment = treatments.of(key[0], signal)
         if treatment.critical and not treatment.integrates:
             yield key[0], signal, subject
@@ -151,12 +153,12 @@ def _partly(
 
 def _values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment) -> Values:
     """The means; of what grows with every operation, as they would be under the mean load."""
-    values = np.array([one.means[key] for one in runs])
-    found = [one.load for one in runs]
-    names = {one[0] for one in found if one}
-    if treatment.load != "proportion" or None in found or len(names) > 1 or key[0] in names:
+    values = np.array([run.means[key] for run in runs])
+    items = [run.load for run in runs]
+    names = {pair[0] for pair in items if pair}
+    if treatment.load != "proportion" or None in items or len(names) > 1 or key[0] in names:
         return values
-    rates = np.array([one[1] for one in found if one])
+    rates = np.array([pair[1] for pair in items if pair])
     return values * rates.mean() / rates
 
 

@@ -54,18 +54,18 @@ def plateaus(samples: Samples) -> tuple[Plateau, ...]:
     size = max(1, len(values) // _CELLS)
     edges = np.round(np.linspace(0, len(values), len(values) // size + 1)).astype(int)
     series = described(np.add.reduceat(_without_spikes(values), edges[:-1]) / np.diff(edges))
-    every = (_stairs(series, pieces) for pieces in (series.pieces, series.flat_pieces))
-    tests = [one for one in every if one.is_step_test]
+    stairs_list = (_stairs(series, pieces) for pieces in (series.pieces, series.flat_pieces))
+    tests = [stairs for stairs in stairs_list if stairs.is_step_test]
     if not tests:
         return ()
-    stairs = min(tests, key=lambda one: one.information)
-    spans = [(int(edges[one.first]), int(edges[one.last])) for one in stairs.all]
+    stairs = min(tests, key=lambda stairs: stairs.information)
+    spans = [(int(edges[piece.first]), int(edges[piece.last])) for piece in stairs.all]
     if size > 1:
         spans = _in_samples(values, spans, size)
     return tuple(
         Plateau(int(times[first]), int(times[last - 1]), float(values[first:last].mean()))
-        for (first, last), one in zip(spans, stairs.all, strict=True)
-        if one in stairs.levels
+        for (first, last), piece in zip(spans, stairs.all, strict=True)
+        if piece in stairs.levels
     )
 
 
@@ -81,21 +81,21 @@ class _Stairs:
     @cached_property
     def all(self) -> list[Piece]:
         """The plateaus and pauses in order."""
-        return sorted((*self.levels, *self.pauses), key=lambda one: one.first)
+        return sorted((*self.levels, *self.pauses), key=lambda piece: piece.first)
 
     @cached_property
     def information(self) -> float:
         """The Bayesian information criterion of the levels and of the ramps between them."""
         if not self.levels:
             return np.inf
-        found = self.all
-        line = np.concatenate([one.line() for one in self.series.pieces])
-        for one in found:
-            inner = slice(one.first + (one != found[0]), one.last - (one != found[-1]))
-            line[inner] = one.level
-        ramps = sum(other.first - one.last > 1 for one, other in pairwise(found))
-        outside = sum(one.last <= found[0].first or one.first >= found[-1].last for one in self.pieces)
-        return self.series.information(line, 3 * (len(found) + outside) + ramps)
+        pieces = self.all
+        line = np.concatenate([piece.line() for piece in self.series.pieces])
+        for piece in pieces:
+            inner = slice(piece.first + (piece != pieces[0]), piece.last - (piece != pieces[-1]))
+            line[inner] = piece.level
+        ramps = sum(other.first - piece.last > 1 for piece, other in pairwise(pieces))
+        outside = sum(piece.last <= pieces[0].first or piece.first >= pieces[-1].last for piece in self.pieces)
+        return self.series.information(line, 3 * (len(pieces) + outside) + ramps)
 
     @cached_property
     def is_step_test(self) -> bool:
@@ -103,14 +103,14 @@ class _Stairs:
         levels, series = self.levels, self.series
         if not _LEVELS <= len(levels) <= _MOST or _different(levels, series) < _LEVELS:
             return False
-        loaded = levels[-1].last - levels[0].first - sum(one.length for one in self.pauses)
+        loaded = levels[-1].last - levels[0].first - sum(pause.length for pause in self.pauses)
         ways = [
-            (other.first - one.last) / (one.length + other.length)
-            for one, other in pairwise(self.all)
-            if one in levels and other in levels
+            (other.first - piece.last) / (piece.length + other.length)
+            for piece, other in pairwise(self.all)
+            if piece in levels and other in levels
         ]
         return (
-            sum(one.length for one in levels) >= _SHARE * loaded
+            sum(level.length for level in levels) >= _SHARE * loaded
             and max(ways, default=0.0) <= _WAY / 2
             and _slope(levels, series) < _SLOPE
             and self.information < series.information_of_walk
@@ -122,11 +122,11 @@ def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
     """The plateaus among some pieces, with the ramps between them cut off, and those of one level joined."""
     levels, low = _levels(series, pieces)
     while True:
-        found = _Stairs(series, pieces, levels, list(_pauses(levels, low)))
-        trimmed = dict(zip(found.all, _edges(found.all, series), strict=True))
-        levels = _joined([trimmed[one] for one in levels], low, series)
-        if len(levels) == len(found.levels):
-            return _Stairs(series, pieces, levels, [trimmed[one] for one in found.pauses])
+        stairs = _Stairs(series, pieces, levels, list(_pauses(levels, low)))
+        trimmed = dict(zip(stairs.all, _edges(stairs.all, series), strict=True))
+        levels = _joined([trimmed[level] for level in levels], low, series)
+        if len(levels) == len(stairs.levels):
+            return _Stairs(series, pieces, levels, [trimmed[pause] for pause in stairs.pauses])
 
 
 def _without_spikes(values: Values) -> Values:
@@ -140,18 +140,18 @@ def _without_spikes(values: Values) -> Values:
 def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
     """The plateaus among some pieces, and the low pieces between them."""
     shortest = max(2, round(_SHORTEST * len(series.values)))
-    flat = [one for one in pieces if one.is_flat and one.length >= shortest]
-    height = median(np.abs(np.diff([one.level for one in flat]))) if len(flat) > 1 else 0.0
+    flat = [piece for piece in pieces if piece.is_flat and piece.length >= shortest]
+    height = median(np.abs(np.diff([piece.level for piece in flat]))) if len(flat) > 1 else 0.0
     long = [
-        Piece(one.first, one.last, one.level, one.level)
-        for one in pieces
-        if one.length >= shortest and (one.is_flat or abs(one.ends - one.begins) < _DRIFT * height)
+        Piece(piece.first, piece.last, piece.level, piece.level)
+        for piece in pieces
+        if piece.length >= shortest and (piece.is_flat or abs(piece.ends - piece.begins) < _DRIFT * height)
     ]
-    low = [one for one in pieces if one.is_flat and _is_pause(one, long)]
-    found = _without_idle([one for one in long if one not in low])
-    while (at := _passing(found)) is not None:
-        del found[at]
-    return found, low
+    low = [piece for piece in pieces if piece.is_flat and _is_pause(piece, long)]
+    without_idle = _without_idle([piece for piece in long if piece not in low])
+    while (at := _passing(without_idle)) is not None:
+        del without_idle[at]
+    return without_idle, low
 
 
 def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
@@ -162,22 +162,22 @@ def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) ->
         if not pairs:
             return joined
         at = min(pairs, key=lambda at: abs(joined[at].level - joined[at + 1].level))
-        one, other = joined[at : at + 2]
-        level = (one.level * one.length + other.level * other.length) / (one.length + other.length)
-        joined[at : at + 2] = [Piece(one.first, other.last, level, level)]
+        piece, other = joined[at : at + 2]
+        level = (piece.level * piece.length + other.level * other.length) / (piece.length + other.length)
+        joined[at : at + 2] = [Piece(piece.first, other.last, level, level)]
 
 
-def _is_pause(one: Piece, long: Sequence[Piece]) -> bool:
+def _is_pause(piece: Piece, long: Sequence[Piece]) -> bool:
     """Whether a piece is far below the plateaus before and after it."""
-    before = [other.level for other in long if other.last <= one.first and other.level > one.level]
-    after = [other.level for other in long if other.first >= one.last and other.level > one.level]
-    return bool(before and after) and one.level < _PAUSE * min(before[-1], after[0])
+    before = [other.level for other in long if other.last <= piece.first and other.level > piece.level]
+    after = [other.level for other in long if other.first >= piece.last and other.level > piece.level]
+    return bool(before and after) and piece.level < _PAUSE * min(before[-1], after[0])
 
 
 def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
     """One pause for all low pieces between two plateaus."""
-    for one, other in pairwise(levels):
-        between = [part for part in low if one.last <= part.first and part.last <= other.first]
+    for piece, other in pairwise(levels):
+        between = [part for part in low if piece.last <= part.first and part.last <= other.first]
         if between:
             level = min(part.level for part in between)
             yield Piece(between[0].first, between[-1].last, level, level)
@@ -185,10 +185,10 @@ def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
 
 def _without_idle(levels: list[Piece]) -> list[Piece]:
     """The plateaus without the idle time before and after the test."""
-    top = max((one.level for one in levels), default=0.0)
+    top = max((level.level for level in levels), default=0.0)
 
-    def is_idle(one: Piece, other: Piece) -> bool:
-        return one.level < _IDLE * top and one.level < _IDLE_NEAR * other.level
+    def is_idle(piece: Piece, other: Piece) -> bool:
+        return piece.level < _IDLE * top and piece.level < _IDLE_NEAR * other.level
 
     while len(levels) > 1 and is_idle(levels[0], levels[1]):
         levels = levels[1:]
@@ -197,52 +197,52 @@ def _without_idle(levels: list[Piece]) -> list[Piece]:
     return levels
 
 
-def _passing(found: Sequence[Piece]) -> int | None:
+def _passing(pieces: Sequence[Piece]) -> int | None:
     """The place of a piece that is too short beside its neighbours to be a plateau, if there is one.
 
     It is part of the way from the one to the other, or, if shorter, anything that happened on the way.
     """
-    for at in range(1, len(found) - 1):
-        one = found[at]
-        befores, afters = found[max(at - 2, 0) : at][::-1], found[at + 1 : at + 3]
-        before = next((other for other in befores if other.length > 2 * one.length), befores[0])
-        after = next((other for other in afters if other.length > 2 * one.length), afters[0])
-        between = min(before.level, after.level) < one.level < max(before.level, after.level)
-        if one.length < (_PASSING if between else _PASSING / 2) * min(before.length, after.length):
+    for at in range(1, len(pieces) - 1):
+        piece = pieces[at]
+        befores, afters = pieces[max(at - 2, 0) : at][::-1], pieces[at + 1 : at + 3]
+        before = next((other for other in befores if other.length > 2 * piece.length), befores[0])
+        after = next((other for other in afters if other.length > 2 * piece.length), afters[0])
+        between = min(before.level, after.level) < piece.level < max(before.level, after.level)
+        if piece.length < (_PASSING if between else _PASSING / 2) * min(before.length, after.length):
             return at
     return None
 
 
 def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequence[Piece]) -> bool:
     """Whether a plateau has the level of the one before it and follows it closely, without a pause between them."""
-    one, other = levels[at : at + 2]
-    is_broken = any(one.last <= part.first and part.last <= other.first for part in low)
-    is_close = other.first - one.last <= max(_PASSING * min(one.length, other.length), 2)
+    piece, other = levels[at : at + 2]
+    is_broken = any(piece.last <= part.first and part.last <= other.first for part in low)
+    is_close = other.first - piece.last <= max(_PASSING * min(piece.length, other.length), 2)
     around = levels[max(at - 1, 0) : at + 3]
-    steps = [abs(after.level - before.level) for before, after in pairwise(around) if before is not one]
-    return not is_broken and is_close and _same(series, one, other, max(steps, default=0.0))
+    steps = [abs(after.level - before.level) for before, after in pairwise(around) if before is not piece]
+    return not is_broken and is_close and _same(series, piece, other, max(steps, default=0.0))
 
 
-def _same(series: Described, one: Piece, other: Piece, height: float = 0.0) -> bool:
+def _same(series: Described, piece: Piece, other: Piece, height: float = 0.0) -> bool:
     """Whether two pieces have one level, as far as noise lets one know, or compared with the height of a step."""
-    apart, error = abs(one.level - other.level), series.error(one, other)
+    apart, error = abs(piece.level - other.level), series.error(piece, other)
     return apart < 3 * error or (apart < 8 * error and apart < _SMALL * height)
 
 
 def _different(levels: Sequence[Piece], series: Described) -> int:
     """How many different levels there are."""
-    ordered = sorted(levels, key=lambda one: one.level)
-    least = _APART * (ordered[-1].level - ordered[0].level)
+    ordered = sorted(levels, key=lambda piece: piece.level)
+    value = _APART * (ordered[-1].level - ordered[0].level)
     return 1 + sum(
-        other.level - one.level > least and not _same(series, one, other) for one, other in pairwise(ordered)
+        other.level - piece.level > value and not _same(series, piece, other) for piece, other in pairwise(ordered)
     )
 
 
 def _slope(levels: Sequence[Piece], series: Described) -> float:
     """How much of the change from level to level is inside of the pieces: 0 for stairs, 1 for a ramp or a wave."""
-    jumps = np.diff([one.level for one in levels])
+    jumps = np.diff([level.level for level in levels])
     expected = (np.concatenate((jumps[:1], jumps)) + np.concatenate((jumps, jumps[-1:]))) / 2
-    drift = np.array([_drift(series.values[one.first : one.last]) for one in levels])
+    drift = np.array([_drift(series.values[level.first : level.last]) for level in levels])
     return float((drift * expected).sum() / (expected**2).sum())
 
 
@@ -251,12 +251,14 @@ def _drift(values: Values) -> float:
     return float(np.polyfit(np.arange(len(values)), values, 1)[0]) * len(values) if len(values) > 2 else 0.0
 
 
-def _edges(found: Sequence[Piece], series: Described) -> list[Piece]:
+def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
     """The pieces with the ramps between them cut off."""
-    firsts, lasts = [one.first for one in found], [one.last for one in found]
-    for at, (one, other) in enumerate(pairwise(found)):
-        noise = float(series.variance[one.first : other.last].mean())
-        lasts[at], firsts[at + 1] = transition(series.values, (firsts[at], one.last), (other.first, other.last), noise)
+    firsts, lasts = [piece.first for piece in pieces], [piece.last for piece in pieces]
+    for at, (piece, other) in enumerate(pairwise(pieces)):
+        noise = float(series.variance[piece.first : other.last].mean())
+        lasts[at], firsts[at + 1] = transition(
+            series.values, (firsts[at], piece.last), (other.first, other.last), noise
+        )
     trimmed: list[Piece] = []
     for first, last in zip(firsts, lasts, strict=True):
         end = max(last, first + 1)
@@ -267,14 +269,14 @@ def _edges(found: Sequence[Piece], series: Described) -> list[Piece]:
 
 def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
     """The spans with each edge that is a step moved to the sample where it fits best."""
-    found = [list(one) for one in spans]
-    for one, other in pairwise(found):
-        if other[0] - one[1] > 2 * size:
+    items = [list(span) for span in spans]
+    for group, other in pairwise(items):
+        if other[0] - group[1] > 2 * size:
             continue
-        low, high = max(one[0] + 1, one[1] - size), min(other[1] - 1, other[0] + size)
-        before, after = float(values[one[0] : low].mean()), float(values[high : other[1]].mean())
-        one[1] = other[0] = low + step(values[low:high], before, after)
-    return [(one[0], one[1]) for one in found]
+        low, high = max(group[0] + 1, group[1] - size), min(other[1] - 1, other[0] + size)
+        before, after = float(values[group[0] : low].mean()), float(values[high : other[1]].mean())
+        group[1] = other[0] = low + step(values[low:high], before, after)
+    return [(item[0], item[1]) for item in items]
 
 
 def transition(values: Values, before: tuple[int, int], after: tuple[int, int], noise: float) -> tuple[int, int]:
@@ -295,8 +297,8 @@ def transition(values: Values, before: tuple[int, int], after: tuple[int, int], 
     slope = (high - low) / (begins - ends + 1)
     start = low + slope * (1 - ends)
 
-    def sums(one: Values) -> tuple[Values, Values]:
-        total = np.concatenate(([0.0], np.cumsum(one)))
+    def sums(values: Values) -> tuple[Values, Values]:
+        total = np.concatenate(([0.0], np.cumsum(values)))
         return total[ends], total[begins]
 
     at = np.arange(count, dtype=float)

@@ -43,14 +43,14 @@ class Noise:
     def of(cls, series: Floats) -> "Noise":
         """The noise of a series, from the variance of its differences over one step and over more."""
         squares = [(series[step:] - series[:-step]) ** 2 for step in _STEPS]
-        one, two, eight, later = (
+        value, two, eight, later = (
             float(np.minimum(s, _OUTLIER * median(s) + 1e-300).mean()) if len(s) else np.nan for s in squares
         )
-        if not one or not eight:
+        if not value or not eight:
             return cls(phi=0.0)
         most = np.exp(-1 / max(_LONGEST_WINDOW * len(series), _AT_LEAST))
-        phi = float(np.clip(two / one - 1, 0.0, most))
-        return cls(float(np.sqrt(one / (2 * (1 - phi)))), phi, eight / one, later / eight)
+        phi = float(np.clip(two / value - 1, 0.0, most))
+        return cls(float(np.sqrt(value / (2 * (1 - phi)))), phi, eight / value, later / eight)
 
     def error_of_mean(self, samples: int) -> float:
         """The standard error of the mean of so many samples in a row."""
@@ -123,18 +123,18 @@ class RampFit:
     def score(self, residual: Floats, parameters: float) -> float:
         """The BIC of a description with this residual."""
         white = whitened(residual, self.noise.phi)
-        least = 1e-9 * float(self.y @ self.y) + 1e-300
-        return len(white) * float(np.log(max(white @ white, least))) + float(np.log(len(white))) * parameters
+        value = 1e-9 * float(self.y @ self.y) + 1e-300
+        return len(white) * float(np.log(max(white @ white, value))) + float(np.log(len(white))) * parameters
 
     def _see_noise(self) -> None:
         self.noise = Noise.of(self.y - self.model)
 
     def _candidates(self, shapes: Places, ends: tuple[Floats, Floats]) -> "_Candidates":
         x, y, phi = self.x, self.y, self.noise.phi
-        white, one = whitened(y, phi), whitened(np.ones(len(x)), phi)
+        white, floats = whitened(y, phi), whitened(np.ones(len(x)), phi)
         backwards = Ramps.of((1 - x)[::-1], y[::-1], phi, shapes, ends[1])
         sides = (Ramps.of(x, y, phi, shapes, ends[0]), backwards)
-        return _Candidates(float(white @ white), float(white @ one), float(one @ one), len(x), sides)
+        return _Candidates(float(white @ white), float(white @ floats), float(floats @ floats), len(x), sides)
 
     def _improve(self, candidates: "_Candidates") -> None:
         self._take(candidates, candidates.improved([candidates.nearest(side, self.sides[side]) for side in (0, 1)]))
@@ -169,8 +169,8 @@ class _Candidates:
     def best_pair(self) -> tuple[int, int]:
         """The best of all pairs."""
         scores, _, _ = self._scored(0, np.arange(len(self.sides[1].end))[:, None])
-        other, own = np.unravel_index(int(np.argmin(scores)), scores.shape)
-        return int(own), int(other)
+        other, intp = np.unravel_index(int(np.argmin(scores)), scores.shape)
+        return int(intp), int(other)
 
     def improved(self, chosen: list[int]) -> tuple[int, int]:
         """The best of one side beside that of the other, in turns."""
@@ -180,12 +180,12 @@ class _Candidates:
             chosen[side] = int(np.argmin(scores))
         return chosen[0], chosen[1]
 
-    def nearest(self, side: int, wanted: Side) -> int:
+    def nearest(self, side: int, result: Side) -> int:
         """The candidate nearest to a ramp."""
         ramps = self.sides[side]
-        if not wanted.end:
+        if not result.end:
             return 0
-        away = np.abs(ramps.end - wanted.end) + 10.0 * (ramps.shape != wanted.shape)
+        away = np.abs(ramps.end - result.end) + 10.0 * (ramps.shape != result.shape)
         away[0] = np.inf
         return int(np.argmin(away))
 
@@ -193,15 +193,15 @@ class _Candidates:
         """The level beside two ramps."""
         return float(self._scored(0, np.array(chosen[1]))[1][chosen[0]])
 
-    def side(self, side: int, own: int, other: int) -> Side:
+    def side(self, side: int, value: int, other: int) -> Side:
         """One ramp, with the posterior of its end beside the other ramp. Every shape, and none, is as likely before."""
         ramps = self.sides[side]
         scores, _, heights = self._scored(side, np.array(other))
-        overshoots = bool(own) and bool(OVERSHOOTS[ramps.shape[own]])
+        overshoots = bool(value) and bool(OVERSHOOTS[ramps.shape[value]])
         counts = _OF_OVERSHOOT if overshoots else 1.0
-        weights = np.exp(-counts * (scores - scores[own]) / 2)
+        weights = np.exp(-counts * (scores - scores[value]) / 2)
         weights[1:] /= len(np.unique(ramps.shape))
-        if not own:
+        if not value:
             return Side(confidence=float(weights[ramps.end <= NEAR].sum() / weights.sum()))
         weights[0] = 0
         order = np.argsort(ramps.end)
@@ -209,7 +209,7 @@ class _Candidates:
         low, at, high = (float(ramps.end[order][np.searchsorted(share, q)]) for q in (0.025, 0.5, 0.975))
         near = float(weights[np.abs(ramps.end - at) <= NEAR].sum() / weights.sum())
         near = min(near, _MOST_OF_OVERSHOOT) if overshoots else near
-        return Side(int(ramps.shape[own]), float(ramps.end[own]), float(heights[own]), at, low, high, near)
+        return Side(int(ramps.shape[value]), float(ramps.end[value]), float(heights[value]), at, low, high, near)
 
     def _scored(self, side: int, other: Places) -> tuple[Floats, Floats, Floats]:
         """BIC, level and height of all candidates of one side beside some of the other; impossible ones have no BIC."""
@@ -219,14 +219,14 @@ class _Candidates:
         weight = self.weight - b_sum**2 / b_square - a.sum**2 / a.square
         level = total / np.maximum(weight, 1e-9)
         rest = self.squares - b_data**2 / b_square - a.data**2 / a.square - level * total
-        own = _Height(a.end, a.plateau, (a.data - level * a.sum) / a.square)
-        others = _Height(b.end[other], b.plateau[other], (b_data - level * b_sum) / b_square)
-        steady = 1 - own.end - others.end
-        before, after = (own, others) if side == 0 else (others, own)
+        result = _Height(a.end, a.plateau, (a.data - level * a.sum) / a.square)
+        height = _Height(b.end[other], b.plateau[other], (b_data - level * b_sum) / b_square)
+        steady = 1 - result.end - height.end
+        before, after = (result, height) if side == 0 else (height, result)
         wrong = before.impossible(level, steady, _HIGHER) | after.impossible(level, steady, 0.0) | (steady < _GAP)
         fit = self.samples * np.log(np.maximum(rest, 1e-9 * self.squares + 1e-300))
         score = fit + np.log(self.samples) * (a.parameters + b.parameters[other])
-        return np.where(wrong, np.inf, score), level, own.height
+        return np.where(wrong, np.inf, score), level, result.height
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,25 +47,25 @@ def _shapes() -> tuple[Floats, Floats, Floats, int]:
     A shape other than a line from start to end counts for more parameters than it has: it has to fit clearly better.
     """
     u = np.linspace(0, 1, _STEPS + 1)
-    found: list[tuple[Floats, float, float]] = []
+    items: list[tuple[Floats, float, float]] = []
     for start in _STARTS:
         v = np.clip((u - start) / (1 - start), 0, 1)
-        found.append((1 - v, 1.5 if start else 0.0, start))
-    found.append((np.where(u < 1, 1.0, 0.0), 0.0, 1.0))
+        items.append((1 - v, 1.5 if start else 0.0, start))
+    items.append((np.where(u < 1, 1.0, 0.0), 0.0, 1.0))
     for start in _STARTS[:8:2]:
         v = np.clip((u - start) / (1 - start), 0, 1)
-        more = 3.0 if start else 1.5
-        found.append((1 - v * v * (3 - 2 * v), more - 0.5, start))
-        found.append(((np.exp(-4 * v) - np.exp(-4.0)) / (1 - np.exp(-4.0)), more, start))
-    found.append(((1 - u) ** 2, 1.5, 0.0))
-    found += [(_falling(u, peak, over), 3.0, 0.0) for peak in _PEAKS for over in _EXCESSES]
+        value = 3.0 if start else 1.5
+        items.append((1 - v * v * (3 - 2 * v), value - 0.5, start))
+        items.append(((np.exp(-4 * v) - np.exp(-4.0)) / (1 - np.exp(-4.0)), value, start))
+    items.append(((1 - u) ** 2, 1.5, 0.0))
+    items += [(_falling(u, peak, over), 3.0, 0.0) for peak in _PEAKS for over in _EXCESSES]
     for over in _SETTLING_EXCESSES:
-        found += [(_settling(u, peak, over), 3.0, 0.0) for peak in _SETTLES]
-        found += [(np.interp(u, (0, peak, 1 - 1 / _STEPS, 1), (1, -over, -over, 0)), 3.0, 0.0) for peak in _STAYS]
-    usual = len(found)
-    found += [(_falling(u, peak, over), 3.0, 0.0) for peak in _MORE_PEAKS for over in _MORE_EXCESSES]
-    found += [(_settling(u, peak, over), 3.0, 0.0) for peak in _MORE_SETTLES for over in _MORE_SETTLING_EXCESSES]
-    shapes, parameters, plateaus = zip(*found, strict=True)
+        items += [(_settling(u, peak, over), 3.0, 0.0) for peak in _SETTLES]
+        items += [(np.interp(u, (0, peak, 1 - 1 / _STEPS, 1), (1, -over, -over, 0)), 3.0, 0.0) for peak in _STAYS]
+    usual = len(items)
+    items += [(_falling(u, peak, over), 3.0, 0.0) for peak in _MORE_PEAKS for over in _MORE_EXCESSES]
+    items += [(_settling(u, peak, over), 3.0, 0.0) for peak in _MORE_SETTLES for over in _MORE_SETTLING_EXCESSES]
+    shapes, parameters, plateaus = zip(*items, strict=True)
     return np.array(shapes), np.array(parameters), np.array(plateaus), usual
 
 
@@ -100,10 +100,10 @@ def whitened(rows: Floats, phi: float) -> Floats:
 def _for_products(values: Floats, phi: float) -> Floats:
     """What gives with a row the product that both have when they are whitened."""
     white = whitened(values, phi)
-    found = white.copy()
-    found[0] *= np.sqrt(1 - phi * phi)
-    found[:-1] -= phi * white[1:]
-    return found
+    copy = white.copy()
+    copy[0] *= np.sqrt(1 - phi * phi)
+    copy[:-1] -= phi * white[1:]
+    return copy
 
 
 def _squares(rows: Floats, phi: float) -> Floats:

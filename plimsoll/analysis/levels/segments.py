@@ -69,7 +69,7 @@ class Described:
 
     def error(self, *parts: Piece) -> float:
         """The standard error of the difference, or sum, of the levels of some pieces."""
-        return float(np.sqrt(sum(float(self.variance[one.first : one.last].mean()) / one.length for one in parts)))
+        return float(np.sqrt(sum(float(self.variance[part.first : part.last].mean()) / part.length for part in parts)))
 
     def information(self, line: Values, parameters: int) -> float:
         """The Bayesian information criterion of a line with autoregressive noise around it."""
@@ -112,21 +112,21 @@ class Partitions:
             reach = best[:last] + cheapest[last, :last]
             before[last] = first = reach.argmin()
             best[last] = reach[first]
-        found: list[Piece] = []
+        pieces: list[Piece] = []
         last = count
         while last:
             first = int(before[last])
             has_slope = self._sloping[first, last] + slope_penalty < self._flat[first, last]
-            found.append(self._piece(first, last, has_slope=bool(has_slope)))
+            pieces.append(self._piece(first, last, has_slope=bool(has_slope)))
             last = first
-        return found[::-1]
+        return pieces[::-1]
 
     def _piece(self, first: int, last: int, *, has_slope: bool) -> Piece:
-        made = self._pieces.get((first, last, has_slope))
-        if made is None:
-            made = _piece(self._values[first:last], self._weights[first:last], first, has_slope=has_slope)
-            self._pieces[first, last, has_slope] = made
-        return made
+        piece = self._pieces.get((first, last, has_slope))
+        if piece is None:
+            piece = _piece(self._values[first:last], self._weights[first:last], first, has_slope=has_slope)
+            self._pieces[first, last, has_slope] = piece
+        return piece
 
 
 def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
@@ -134,8 +134,8 @@ def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
     at = np.arange(len(values)) / len(values)
     centred = values - np.average(values, weights=weights)
 
-    def between(one: Values) -> NDArray[np.float64]:
-        sums = np.concatenate(([0.0], np.cumsum(weights * one)))
+    def between(values: Values) -> NDArray[np.float64]:
+        sums = np.concatenate(([0.0], np.cumsum(weights * values)))
         return sums[None, :] - sums[:, None]
 
     weight = between(np.ones_like(at))
@@ -172,18 +172,18 @@ def described(values: Values) -> Described:
     shape = _shape(change - median(change), level)
     scaled = change / shape[1:]
     spread = 1.4826 * median(np.abs(scaled - median(scaled)))
-    least = _least(values)
+    value = _least(values)
     partitions = Partitions(values, 1 / shape**2)
     best: list[Piece] = []
     lowest = np.inf
     for assumed in _CORRELATIONS:
-        long_run = max(spread**2 / 2, least**2) * (1 + assumed) / (1 - assumed) ** 2
-        found = partitions.best(*_penalties(len(values), assumed, long_run))
-        information = _information(values, _line(found), shape, _parameters(found))
+        long_run = max(spread**2 / 2, value**2) * (1 + assumed) / (1 - assumed) ** 2
+        pieces = partitions.best(*_penalties(len(values), assumed, long_run))
+        information = _information(values, _line(pieces), shape, _parameters(pieces))
         if information < lowest:
-            best, lowest = found, information
+            best, lowest = pieces, information
     deviation, correlation = _noise(values, best, shape)
-    long_run = max(deviation, least) ** 2 / effective_samples(1, correlation)
+    long_run = max(deviation, value) ** 2 / effective_samples(1, correlation)
     penalty, _ = _penalties(len(values), correlation, long_run)
     return Described(values, best, partitions.best(penalty, np.inf), long_run * shape**2, lowest, shape)
 
@@ -195,14 +195,14 @@ def _penalties(count: int, correlation: float, long_run: float) -> tuple[float, 
     return _PENALTY * cost, _SLOPE_PENALTY * cost
 
 
-def _line(found: Sequence[Piece]) -> Values:
-    return np.concatenate([one.line() for one in found])
+def _line(pieces: Sequence[Piece]) -> Values:
+    return np.concatenate([piece.line() for piece in pieces])
 
 
-def _parameters(found: Sequence[Piece]) -> int:
-    count = sum(_PARAMETERS if one.is_flat else _PARAMETERS + 1 for one in found)
-    for before, one, after in zip(found, found[1:], found[2:], strict=False):
-        if before.is_flat and after.is_flat and not one.is_flat:
+def _parameters(pieces: Sequence[Piece]) -> int:
+    count = sum(_PARAMETERS if piece.is_flat else _PARAMETERS + 1 for piece in pieces)
+    for before, piece, after in zip(pieces, pieces[1:], pieces[2:], strict=False):
+        if before.is_flat and after.is_flat and not piece.is_flat:
             count -= _PARAMETERS  # a ramp between two levels begins and ends with them
     return count
 
@@ -222,16 +222,16 @@ def _criterion(error: Values, values: Values, parameters: int) -> float:
     return count * float(np.log(variance)) + parameters * float(np.log(count))
 
 
-def _noise(values: Values, found: Sequence[Piece], shape: Values) -> tuple[float, float]:
+def _noise(values: Values, pieces: Sequence[Piece], shape: Values) -> tuple[float, float]:
     """The deviation and autocorrelation of the noise around pieces, for a shape of 1."""
-    scaled = (values - _line(found)) / shape
+    scaled = (values - _line(pieces)) / shape
     inside = np.ones(len(values), dtype=bool)
-    inside[[one.first for one in found]] = False
-    parameters = sum(1 if one.is_flat else 2 for one in found)
+    inside[[piece.first for piece in pieces]] = False
+    parameters = sum(1 if piece.is_flat else 2 for piece in pieces)
     square = float((scaled**2).sum()) / max(len(values) - parameters, 3)
     product = float((scaled[1:] * scaled[:-1])[inside[1:]].sum()) / max(int(inside.sum()), 1)
     correlation = product / square if square else 0.0
-    correlation += (1 + 4 * max(correlation, 0)) * len(found) / len(values)  # Kendall's bias of short pieces
+    correlation += (1 + 4 * max(correlation, 0)) * len(pieces) / len(values)  # Kendall's bias of short pieces
     return float(np.sqrt(square)), float(np.clip(correlation, 0, 0.95))
 
 

@@ -55,9 +55,9 @@ def not_steady(fit: RampFit) -> NotSteady | None:
     if any(side.high - side.low > widest for side in fit.sides):
         return NotSteady("the load varies too much to tell where it becomes steady", known=False)
     tolerance = min(_TOLERANCE, _PER_RUN * (end - begin)) * fit.level
-    found = _trend(fit, inside, residual[inside], tolerance) or _parts(fit, residual[inside], tolerance)
-    if found or inside.all():
-        return found
+    result = _trend(fit, inside, residual[inside], tolerance) or _parts(fit, residual[inside], tolerance)
+    if result or inside.all():
+        return result
     width = max(4, len(fit.x) // 20)
     away = float(np.abs(moving_mean(residual, width))[~inside].max())
     unlike_ramps = away > _MISFIT[end - begin >= _LONG_STEADY] * fit.level + _Z_PART * fit.noise.error_of_mean(width)
@@ -86,7 +86,7 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
     noise, rows = fit.noise, len(rest)
     widths = {max(4, rows // parts) for parts in _PARTS}
     away = {width: float(np.abs(np.convolve(rest, np.full(width, 1 / width), mode="valid")).max()) for width in widths}
-    if any(one > tolerance + _Z_PART * noise.error_of_mean(width) for width, one in away.items()):
+    if any(value > tolerance + _Z_PART * noise.error_of_mean(width) for width, value in away.items()):
         return NotSteady(
             "the load goes up and down by more than a tenth"
             if tolerance >= _TOLERANCE * fit.level
@@ -99,20 +99,20 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
             return NotSteady("the load goes up and down")
     drifts = noise.growth > _GROWTH and away[max(4, rows // 12)] > tolerance / 2
     lingers = noise.later_growth > _LATER_GROWTH and any(
-        one > tolerance / 2 + _Z_LINGERS * noise.error_of_mean(width) for width, one in away.items()
+        value > tolerance / 2 + _Z_LINGERS * noise.error_of_mean(width) for width, value in away.items()
     )
     return NotSteady("the load drifts") if drifts or lingers else None
 
 
 def _ramps_alone(fit: RampFit) -> float:
     """The least BIC of a line, and of a rise and a fall with no level between them."""
-    least = np.inf
+    value = np.inf
     white_y = whitened(fit.y, fit.noise.phi)
     for top in (0.0, *np.linspace(0.1, 0.9, 25)):
         sides = [np.maximum(0, fit.x - top)] + ([np.maximum(0, top - fit.x)] if top else [])
         rows = np.array([np.ones(len(fit.x)), *sides])
         white = whitened(rows, fit.noise.phi)
-        found = np.linalg.solve(white @ white.T, white @ white_y)
-        if not top or max(found[1:]) <= 0:
-            least = min(least, fit.score(fit.y - found @ rows, 3 if top else 1))
-    return least
+        solve = np.linalg.solve(white @ white.T, white @ white_y)
+        if not top or max(solve[1:]) <= 0:
+            value = min(value, fit.score(fit.y - solve @ rows, 3 if top else 1))
+    return value

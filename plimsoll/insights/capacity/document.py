@@ -57,7 +57,10 @@ def page(capacity: Capacity, reviews: Sequence[Review], forecasts: Sequence[str]
     if capacity.response:
         curve = Section("", (_response_curve(capacity, capacity.response),), style="demands")
         parts.append(Section("Response time over load", (curve,)))
-    documents = (f"{one.resource.title}, {number(one.resource.limit)} %: {one.resource.document}" for one in resources)
+    documents = (
+        f"{resource.resource.title}, {number(resource.resource.limit)} %: {resource.resource.document}"
+        for resource in resources
+    )
     parts.append(Section("Where the limits are from", (Bullets(tuple(dict.fromkeys(documents))),)))
     runs = ", ".join(dict.fromkeys(review.run.name or ", ".join(review.hosts) for review in reviews))
     simulated = any(review.run.simulated for review in reviews)
@@ -67,18 +70,18 @@ def page(capacity: Capacity, reviews: Sequence[Review], forecasts: Sequence[str]
 def resources_table(capacity: Capacity) -> Table:
     """Build the table of resources: their use, their limits, and the loads at which they reach them."""
     rows: list[tuple[str, ...]] = []
-    for one in capacity.resources[:_MOST_ROWS]:
-        use = f"{number(one.use.value)} %"
-        if one.follows:
-            use += f" ({number(one.use.low)} to {number(one.use.high)})"
+    for resource in capacity.resources[:_MOST_ROWS]:
+        use = f"{number(resource.use.value)} %"
+        if resource.follows:
+            use += f" ({number(resource.use.low)} to {number(resource.use.high)})"
         rows.append(
             (
-                _capital(resource_text(one.resource)),
-                percent(one.resource.limit / 100),
-                f"{number(max(one.idle.value, 0))} %" if one.follows else "not known",
+                _capital(resource_text(resource.resource)),
+                percent(resource.resource.limit / 100),
+                f"{number(max(resource.idle.value, 0))} %" if resource.follows else "not known",
                 use,
-                "not known" if one.why_not else _load_range(capacity, one.load),
-                f"{number(one.check.predicted)} for {number(one.check.measured)} %" if one.check else "",
+                "not known" if resource.why_not else _load_range(capacity, resource.load),
+                f"{number(resource.check.predicted)} for {number(resource.check.measured)} %" if resource.check else "",
             )
         )
     return Table(_RESOURCES, tuple(rows), "Resources", style="of-1")
@@ -106,40 +109,45 @@ def _demands_table(capacity: Capacity) -> Table:
     """What one operation takes of each resource."""
     resources = capacity.resources[:_MOST_DEMANDS]
     columns = [
-        Column(resource_text(one.resource), numeric=True, optional=len(resources) - at if at else 0)
-        for at, one in enumerate(resources)
+        Column(resource_text(resource.resource), numeric=True, optional=len(resources) - at if at else 0)
+        for at, resource in enumerate(resources)
     ]
     rows = tuple(
-        (group_text(capacity, at), *(_demand_text(one, one.demand.each[:, at]) for one in resources))
+        (group_text(capacity, at), *(_demand_text(resource, resource.demand.each[:, at]) for resource in resources))
         for at in range(min(len(capacity.groups), _MOST_ROWS))
     )
     return Table((Column("One operation demands"), *columns), rows, "What one operation demands")
 
 
-def _demand_text(one: ResourceCapacity, use: Values) -> str:
+def _demand_text(resource_capacity: ResourceCapacity, use: Values) -> str:
     """`29.6 ms of a processor (28.1 to 31)`: what one operation demands, from the use (%) of one a second."""
-    if not one.follows:
+    if not resource_capacity.follows:
         return "not known"
-    amounts, unit = in_amounts(one.resource, use)
+    amounts, unit = in_amounts(resource_capacity.resource, use)
     demand = Range.of(amounts) if len(amounts) > 1 else Range(*(float(amounts[0]),) * 3)
     if unit == "s":
         return f"{quantity(1000 * demand.value, 'ms')} ({number(1000 * demand.low)} to {number(1000 * demand.high)})"
     return f"{quantity(demand.value, unit)} ({quantity(demand.low, unit)} to {quantity(demand.high, unit)})"
 
 
-def _use_curve(capacity: Capacity, one: ResourceCapacity) -> Curve:
+def _use_curve(capacity: Capacity, resource_capacity: ResourceCapacity) -> Curve:
     """The use of a resource over the load, for the measured or requested mix."""
     loads = np.linspace(0, capacity.projected, _POINTS)
-    uses = one.demand.use(loads[:, None] * capacity.mix[None, :])
+    uses = resource_capacity.demand.use(loads[:, None] * capacity.mix[None, :])
     low, high = np.quantile(uses[1:], [0.025, 0.975], axis=0)
-    drawn = np.where((uses[0] <= 100) & one.follows, uses[0], np.nan)  # more than all of it cannot be used
+    drawn = np.where(
+        (uses[0] <= 100) & resource_capacity.follows, uses[0], np.nan
+    )  # more than all of it cannot be used
     as_measured = capacity.asked_mix.as_measured and not capacity.changed
-    measured = means(capacity.levels, capacity.observed.use[one.resource.key]) if as_measured else np.empty(0)
-    title, unit = _capital(resource_text(one.resource)), f"{capacity.observed.title}/s"
-    limit, at = percent(one.resource.limit / 100), one.load.value
-    band = zip(loads.tolist(), low.tolist(), high.tolist(), strict=True) if one.follows else ()
+    measured = (
+        means(capacity.levels, capacity.observed.use[resource_capacity.resource.key]) if as_measured else np.empty(0)
+    )
+    title, unit = _capital(resource_text(resource_capacity.resource)), f"{capacity.observed.title}/s"
+    limit, at = percent(resource_capacity.resource.limit / 100), resource_capacity.load.value
+    band = zip(loads.tolist(), low.tolist(), high.tolist(), strict=True) if resource_capacity.follows else ()
     return Curve(
-        f"{title} over {unit}: {number(float(one.use.value))} % at {number(capacity.highest)}/s; limit {limit}.",
+        f"{title} over {unit}: {number(float(resource_capacity.use.value))} % at {number(capacity.highest)}/s; "
+        f"limit {limit}.",
         f"{capacity.observed.title}, /s",
         capacity.projected,
         100.0,
@@ -149,8 +157,8 @@ def _use_curve(capacity: Capacity, one: ResourceCapacity) -> Curve:
         fit=_line(loads, drawn, loads <= capacity.highest),
         beyond=_line(loads, drawn, loads >= capacity.highest - loads[1]),
         band=tuple(edge for edge in band if edge[1] <= 100),
-        limit=(one.resource.limit, f"limit {limit}"),
-        marks=(Point(at, one.resource.limit, f"{rounded(at)} /s"),) if np.isfinite(at) else (),
+        limit=(resource_capacity.resource.limit, f"limit {limit}"),
+        marks=(Point(at, resource_capacity.resource.limit, f"{rounded(at)} /s"),) if np.isfinite(at) else (),
     )
 
 

@@ -139,13 +139,17 @@ class Capacity:
     @cached_property
     def reached(self) -> tuple["Limit", ...]:
         """What is reached up to there, the first first; what comes after throughput stops to rise is not reached."""
-        found: list[Limit] = [Limit(one.load, one) for one in self.resources if np.isfinite(one.load.value)]
-        found += [Limit(one.load, one) for one in self.objectives if np.isfinite(one.load.value)]
-        found.sort(key=lambda one: one.load.value)
+        limits: list[Limit] = [
+            Limit(resource.load, resource) for resource in self.resources if np.isfinite(resource.load.value)
+        ]
+        limits += [
+            Limit(objective.load, objective) for objective in self.objectives if np.isfinite(objective.load.value)
+        ]
+        limits.sort(key=lambda limit: limit.load.value)
         stop = self.saturation
         if stop is None:
-            return tuple(found)
-        before = [one for one in found if one.load.value < stop.load]
+            return tuple(limits)
+        before = [limit for limit in limits if limit.load.value < stop.load]
         if stop.by_resource and before:
             return tuple(before)
         return (*before, Limit(Range(stop.load, stop.load, stop.load), stop))
@@ -176,74 +180,90 @@ def capacity(
     Raises:
         Unusable: What it needs was not recorded, or the load does not vary.
     """
-    seen = observed(reviews, objectives)
-    groups = separable(seen.fine)
-    rates = together(seen.rates, groups)
-    demands = {one.key: found for at, one in enumerate(seen.resources) if (found := _demand(seen, one, rates, at))}
+    result = observed(reviews, objectives)
+    groups = separable(result.fine)
+    rates = together(result.rates, groups)
+    demands = {
+        resource.key: demand
+        for at, resource in enumerate(result.resources)
+        if (demand := _demand(result, resource, rates, at))
+    }
     if not demands:
         raise Unusable(
             f"not known: no use of a resource was recorded together with the load in {FEWEST} parts of the run"
         )
-    mix = mix_of(seen, groups, profile, list(demands.values()))
-    steps = levels(seen)
-    limits = tuple(one for review in reviews if (one := bottleneck_finder.find_bottleneck(review)))
-    stop = (saturation(seen, steps) or queues_inside(limits, seen.highest)) if mix.as_measured else None
-    after = changed(seen.resources, demands, changes or Changes())
+    mix = mix_of(result, groups, profile, list(demands.values()))
+    steps = levels(result)
+    limits = tuple(bottleneck for review in reviews if (bottleneck := bottleneck_finder.find_bottleneck(review)))
+    stop = (saturation(result, steps) or queues_inside(limits, result.highest)) if mix.as_measured else None
+    after = changed(result.resources, demands, changes or Changes())
     most = after.reach * mix.highest
-    checks = {one.key: check_of(seen, one, rates) for one in seen.resources if one.key in demands}
-    every = [
-        _resource(one, after.demands[one.key], checks[one.key], mix.shares, most)
-        for one in after.resources
-        if one.key in demands
+    checks = {
+        resource.key: check_of(result, resource, rates) for resource in result.resources if resource.key in demands
+    }
+    resource_capacities = [
+        _resource(resource, after.demands[resource.key], checks[resource.key], mix.shares, most)
+        for resource in after.resources
+        if resource.key in demands
     ]
     if changes and stop and stop.by_resource:
         stop = None  # what limited then may have been changed
-    who = _waiting_users(seen, steps)
-    stations = [_station(one, mix.shares, who, most) for one in sorted(every, key=lambda one: -one.use.value)[:3]]
-    responses = seen.responses if mix.as_measured and not changes else ()
-    curves = [one for response in responses if (one := response_curve(response, steps, stations, stop))]
-    goals = [
-        ObjectiveCapacity(one, one.response.limit or 0.0, Range(*found))
-        for one in curves
-        if (found := longest_load(one, steps, stop, BEYOND * mix.highest)) is not None
+    who = _waiting_users(result, steps)
+    stations = [
+        _station(resource_capacity, mix.shares, who, most)
+        for resource_capacity in sorted(
+            resource_capacities, key=lambda resource_capacity: -resource_capacity.use.value
+        )[:3]
     ]
-    mean = mean_response(seen, steps, curves)
+    responses = result.responses if mix.as_measured and not changes else ()
+    curves = [item for response in responses if (item := response_curve(response, steps, stations, stop))]
+    goals = [
+        ObjectiveCapacity(curve, curve.response.limit or 0.0, Range(*current))
+        for curve in curves
+        if (current := longest_load(curve, steps, stop, BEYOND * mix.highest)) is not None
+    ]
+    mean = mean_response(result, steps, curves)
     return Capacity(
-        seen,
+        result,
         groups,
         mix,
         profile,
-        tuple(sorted(every, key=lambda one: (one.load.value, -one.use.value))),
+        tuple(
+            sorted(
+                resource_capacities,
+                key=lambda resource_capacity: (resource_capacity.load.value, -resource_capacity.use.value),
+            )
+        ),
         tuple(goals),
         curves[0] if curves else None,
         stop,
-        users_of(seen, steps, mean) if profile is None else _profile_users(profile, mean),
+        users_of(result, steps, mean) if profile is None else _profile_users(profile, mean),
         steps,
-        contradictions(seen, steps),
+        contradictions(result, steps),
         limits,
         after.reach,
         after.told,
     )
 
 
-def _demand(seen: Observed, one: Resource, rates: Values, seed: int) -> Demand | None:
-    known = np.isfinite(seen.use[one.key])
-    return demand(rates[known], seen.use[one.key][known], seed) if known.sum() >= FEWEST else None
+def _demand(result: Observed, resource: Resource, rates: Values, seed: int) -> Demand | None:
+    isfinite = np.isfinite(result.use[resource.key])
+    return demand(rates[isfinite], result.use[resource.key][isfinite], seed) if isfinite.sum() >= FEWEST else None
 
 
-def _resource(one: Resource, found: Demand, check: Check | None, mix: Values, most: float) -> ResourceCapacity:
+def _resource(resource: Resource, result: Demand, check: Check | None, mix: Values, most: float) -> ResourceCapacity:
     loads = np.linspace(0, BEYOND * most, _POINTS)
-    curves = np.maximum.accumulate(found.use(loads[:, None] * mix[None, :]), axis=1)
-    crossed = np.array([_reaches(curve, loads, one.limit) for curve in curves])
-    why, at = "", Range.of(found.use(most * mix[None, :])[:, 0])
-    poor = check if check is not None and check.poor(one.limit) and crossed[0] > most else None
+    curves = np.maximum.accumulate(result.use(loads[:, None] * mix[None, :]), axis=1)
+    crossed = np.array([_reaches(curve, loads, resource.limit) for curve in curves])
+    why, at = "", Range.of(result.use(most * mix[None, :])[:, 0])
+    poor = check if check is not None and check.poor(resource.limit) and crossed[0] > most else None
     if poor:
         crossed[:], why = np.inf, "lower loads do not predict the use at the highest one"
         at = Range(poor.measured, poor.measured, poor.measured)
     load = Range.of(crossed)
     if most < load.value < np.inf and min(load.high, BEYOND * most) > _WIDE * load.low:
         load, why = Range(np.inf, np.inf, np.inf), "the use does not follow the load closely enough"
-    return ResourceCapacity(one, found, load, at, Range.of(found.idle), check, why, follows=poor is None)
+    return ResourceCapacity(resource, result, load, at, Range.of(result.idle), check, why, follows=poor is None)
 
 
 def _reaches(curve: Values, loads: Values, limit: float) -> float:
@@ -258,35 +278,35 @@ def _profile_users(profile: Profile, response: Callable[[float], float]) -> User
     return ProfileUsers(sum(profile.each_second.values()) or None, profile.think_time or 0.0, response)
 
 
-def _waiting_users(seen: Observed, steps: Sequence[Level]) -> MeasuredUsers | None:
+def _waiting_users(result: Observed, steps: Sequence[Level]) -> MeasuredUsers | None:
     """The users, if they wait for answers and think between: else requests come whatever waits."""
-    users = users_of(seen, steps) if seen.of_driver else None
-    mean = next((one for one in seen.responses if one.name == MEAN), None)
+    users = users_of(result, steps) if result.of_driver else None
+    mean = next((response for response in result.responses if response.name == MEAN), None)
     if users is None or mean is None:
         return None
     times = means(steps, mean.times)
-    working = [one.load * float(at) / one.users for one, at in zip(steps, times, strict=True) if one.users]
+    working = [step.load * float(at) / step.users for step, at in zip(steps, times, strict=True) if step.users]
     return users if working and working[0] < _THINKING else None
 
 
-def _station(one: ResourceCapacity, mix: Values, users: MeasuredUsers | None, most: float) -> Station:
+def _station(resource_capacity: ResourceCapacity, mix: Values, users: MeasuredUsers | None, most: float) -> Station:
     def busy(loads: Values) -> Values:
-        return one.demand.use(loads[:, None] * mix[None, :])[0] / 100
+        return resource_capacity.demand.use(loads[:, None] * mix[None, :])[0] / 100
 
-    servers = max(1, round(one.resource.processors or 1))
-    service = float(one.demand.each[0] @ mix) / 100 * servers
+    servers = max(1, round(resource_capacity.resource.processors or 1))
+    service = float(resource_capacity.demand.each[0] @ mix) / 100 * servers
     if users is None:
         return Station(busy, servers, service)
 
     def working(load: float) -> float:
-        known = users.at(load)
-        return known if np.isfinite(known) else users.highest / float(users.loads[-1]) * load
+        value = users.at(load)
+        return value if np.isfinite(value) else users.highest / float(users.loads[-1]) * load
 
     return Station(busy, servers, service, working, BEYOND * most)
 
 
 def mix_of(
-    seen: Observed, groups: Sequence[tuple[int, ...]], profile: Profile | None, demands: Sequence[Demand]
+    result: Observed, groups: Sequence[tuple[int, ...]], profile: Profile | None, demands: Sequence[Demand]
 ) -> Mix:
     """The measured mix, or that of a profile.
 
@@ -295,37 +315,37 @@ def mix_of(
     Raises:
         Unusable: The profile has an operation that the run does not, or shares that the run cannot tell apart.
     """
-    measured = together(seen.mix[None, :], tuple(groups))[0]
+    measured = together(result.mix[None, :], tuple(groups))[0]
     if profile is None:
-        return Mix(measured, seen.highest)
-    shares = np.zeros(len(seen.names))
+        return Mix(measured, result.highest)
+    shares = np.zeros(len(result.names))
     # A driver's file of a single operation is read as all requests, without its name.
-    only = seen.of_driver and len(seen.names) == len(profile.shares) == 1
+    only = result.of_driver and len(result.names) == len(profile.shares) == 1
     for name, share in profile.shares.items():
-        shares[0 if only else _place(seen, name)] += share
+        shares[0 if only else _place(result, name)] += share
     for group in groups:
-        _refuse_other_shares(seen, group, shares)
-    wanted = together(shares[None, :], tuple(groups))[0]
-    left_out = tuple(name for at, name in enumerate(seen.names) if shares[at] == 0)
-    alike = float(np.abs(wanted - measured).max()) <= _SAME
+        _refuse_other_shares(result, group, shares)
+    current = together(shares[None, :], tuple(groups))[0]
+    left_out = tuple(name for at, name in enumerate(result.names) if shares[at] == 0)
+    alike = float(np.abs(current - measured).max()) <= _SAME
     if alike:
-        return Mix(wanted, seen.highest, as_measured=True, left_out=left_out)
-    each = [(one.highest, float(wanted @ one.linear)) for one in demands]
-    most = min((highest / use for highest, use in each if use > 0 and highest > _HARDLY), default=seen.highest)
-    return Mix(wanted, most, as_measured=False, left_out=left_out)
+        return Mix(current, result.highest, as_measured=True, left_out=left_out)
+    items = [(demand.highest, float(current @ demand.linear)) for demand in demands]
+    most = min((highest / use for highest, use in items if use > 0 and highest > _HARDLY), default=result.highest)
+    return Mix(current, most, as_measured=False, left_out=left_out)
 
 
-def _place(seen: Observed, name: str) -> int:
-    plain = [_plain(one) for one in seen.names]
-    wanted = _plain(name)
-    if wanted in plain:
-        return plain.index(wanted)
-    alike = [at for at, one in enumerate(plain) if one.endswith(wanted) or wanted.endswith(one)]
+def _place(result: Observed, name: str) -> int:
+    plain = [_plain(name) for name in result.names]
+    text = _plain(name)
+    if text in plain:
+        return plain.index(text)
+    alike = [at for at, entry in enumerate(plain) if entry.endswith(text) or text.endswith(entry)]
     if len(alike) == 1:
         return alike[0]
     raise Unusable(
         f'not known: the profile has the operation "{name}", which was not recorded; recorded were '
-        f"{', '.join(seen.names)}"
+        f"{', '.join(result.names)}"
     )
 
 
@@ -333,12 +353,12 @@ def _plain(name: str) -> str:
     return name.casefold().replace("_", " ").strip()
 
 
-def _refuse_other_shares(seen: Observed, group: Sequence[int], shares: Values) -> None:
+def _refuse_other_shares(result: Observed, group: Sequence[int], shares: Values) -> None:
     """Unusable if operations that only were measured together have other shares of each other in the profile."""
     of = list(group)
-    total, measured = float(shares[of].sum()), float(seen.mix[of].sum())
-    if len(of) > 1 and total and float(np.abs(shares[of] / total - seen.mix[of] / measured).max()) > _SAME:
-        names = ", ".join(seen.names[at] for at in of)
+    total, measured = float(shares[of].sum()), float(result.mix[of].sum())
+    if len(of) > 1 and total and float(np.abs(shares[of] / total - result.mix[of] / measured).max()) > _SAME:
+        names = ", ".join(result.names[at] for at in of)
         raise Unusable(
             f"not known: {names} rise and fall together in the run, so what each demands cannot be told, and "
             "the profile has another mix of them; record a run in which their shares vary"

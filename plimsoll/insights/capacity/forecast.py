@@ -49,44 +49,52 @@ class Asked:
     hosts: tuple[HostsNeeded, ...]
 
 
-def asked(found: Capacity, users: float, peak_factor: float = 1.0) -> Asked:
+def asked(capacity: Capacity, users: float, peak_factor: float = 1.0) -> Asked:
     """What a number of users needs.
 
     Raises:
         Unusable: How much users do is not known.
     """
-    wanted = users * peak_factor
-    if found.users is None:
+    value = users * peak_factor
+    if capacity.users is None:
         raise Unusable(
             "not known: how much users do; the run has no users of a load driver: give a profile of users, too"
         )
-    load = found.users.load_of(wanted, found.projected)
-    hosts = tuple(_hosts(found, load)) if np.isfinite(load) else ()
-    if not np.isfinite(load) or load > found.projected:
-        return Asked(wanted, load, beyond=True, uses=(), response=None, hosts=hosts)
-    at = load * found.mix[None, :]
-    uses = tuple(_use(one, at, found.users.spread) if one.follows else _UNKNOWN for one in found.resources)
-    seconds = float(found.response.at(np.array([load]))[0]) if found.response else float("nan")
-    stop = found.saturation
-    possible = not any(one.value >= _FULL for one in uses) and (stop is None or load < stop.load)
-    known = np.isfinite(seconds) and possible
-    return Asked(wanted, load, beyond=False, uses=uses, response=seconds if known else None, hosts=hosts)
+    load = capacity.users.load_of(value, capacity.projected)
+    hosts = tuple(_hosts(capacity, load)) if np.isfinite(load) else ()
+    if not np.isfinite(load) or load > capacity.projected:
+        return Asked(value, load, beyond=True, uses=(), response=None, hosts=hosts)
+    at = load * capacity.mix[None, :]
+    uses = tuple(
+        _use(resource, at, capacity.users.spread) if resource.follows else _UNKNOWN for resource in capacity.resources
+    )
+    seconds = float(capacity.response.at(np.array([load]))[0]) if capacity.response else float("nan")
+    stop = capacity.saturation
+    possible = not any(use.value >= _FULL for use in uses) and (stop is None or load < stop.load)
+    result = np.isfinite(seconds) and possible
+    return Asked(value, load, beyond=False, uses=uses, response=seconds if result else None, hosts=hosts)
 
 
-def _use(one: ResourceCapacity, at: Values, spread: float) -> Range:
+def _use(resource_capacity: ResourceCapacity, at: Values, spread: float) -> Range:
     """The use at a load, which itself is only known but for `spread` (a share of it)."""
-    use = Range.of(one.demand.use(at)[:, 0])
-    less, more = (abs(float(one.demand.use(at * far)[0, 0]) - use.value) for far in (1 - spread, 1 + spread))
-    low, high = float(np.hypot(use.value - use.low, less)), float(np.hypot(use.high - use.value, more))
+    use = Range.of(resource_capacity.demand.use(at)[:, 0])
+    less, value = (
+        abs(float(resource_capacity.demand.use(at * far)[0, 0]) - use.value) for far in (1 - spread, 1 + spread)
+    )
+    low, high = float(np.hypot(use.value - use.low, less)), float(np.hypot(use.high - use.value, value))
     return Range(use.value, use.value - low, use.value + high)
 
 
-def _hosts(found: Capacity, load: float) -> list[HostsNeeded]:
-    every: dict[str, ResourceCapacity] = {}
-    for one in found.resources:  # in order of the load at which they reach their limits
-        if np.isfinite(one.load.value) and one.load.value > 0:
-            every.setdefault(one.resource.subject.host, one)
-    return [HostsNeeded(host, ceil(load / one.load.value), one) for host, one in every.items() if load > one.load.value]
+def _hosts(capacity: Capacity, load: float) -> list[HostsNeeded]:
+    resource_capacities: dict[str, ResourceCapacity] = {}
+    for resource in capacity.resources:  # in order of the load at which they reach their limits
+        if np.isfinite(resource.load.value) and resource.load.value > 0:
+            resource_capacities.setdefault(resource.resource.subject.host, resource)
+    return [
+        HostsNeeded(host, ceil(load / resource_capacity.load.value), resource_capacity)
+        for host, resource_capacity in resource_capacities.items()
+        if load > resource_capacity.load.value
+    ]
 
 
 @dataclass(frozen=True)
@@ -101,10 +109,10 @@ class Growth:
     @classmethod
     def parse(cls, typed: str) -> "Growth":
         """`3%/month` or `200/week`. Unusable if it is none."""
-        found = _GROWTH.fullmatch(typed.strip())
-        if found is None or not float(found["amount"]):
+        match = _GROWTH.fullmatch(typed.strip())
+        if match is None or not float(match["amount"]):
             raise Unusable(f'"{typed}" is no growth; write it like 3%/month or 200/week')
-        return cls(typed.strip(), float(found["amount"]), bool(found["percent"]), _DAYS[found["every"]])
+        return cls(typed.strip(), float(match["amount"]), bool(match["percent"]), _DAYS[match["every"]])
 
     def days_from(self, now: float, then: float) -> float:
         """How many days it takes from `now` users to `then`; negative if there are more already."""
@@ -127,17 +135,17 @@ class Forecast:
     at_least: bool = False
 
 
-def forecast(found: Capacity, growth: Growth, users: float, today: date) -> Forecast:
+def forecast(capacity: Capacity, growth: Growth, users: float, today: date) -> Forecast:
     """When so many users of today have become as many as the system carries.
 
     Raises:
         Unusable: How much users do is not known, or there are too many already.
     """
-    if found.users is None:
+    if capacity.users is None:
         raise Unusable("not known: how much users do; without that growth has no date; give a profile of users")
-    limits = found.reached
+    limits = capacity.reached
     first = limits[0].load if limits else None
-    most = found.users.at(first.value if first else found.projected)
+    most = capacity.users.at(first.value if first else capacity.projected)
     if not np.isfinite(most):
         raise Unusable("not known: how many users the limit is, so growth has no date; measure a higher load")
     if users >= most:
@@ -149,5 +157,5 @@ def forecast(found: Capacity, growth: Growth, users: float, today: date) -> Fore
 
     if first is None:
         return Forecast(growth, users, day(most), None, None, at_least=True)
-    low, high = found.users.between(first.value, first.low, first.high)
+    low, high = capacity.users.between(first.value, first.low, first.high)
     return Forecast(growth, users, day(most), day(low), day(high))

@@ -14,145 +14,154 @@ from plimsoll.insights.capacity.words import answer, sentences, what_text
 SCHEMA = "plimsoll.capacity/1"
 
 
-def document(found: Capacity) -> dict[str, Any]:
+def document(capacity: Capacity) -> dict[str, Any]:
     """The whole document; null stands for what is not known or not reached."""
-    seen = found.observed
+    observed = capacity.observed
     return {
         "schema": SCHEMA,
-        "answer": answer(found),
-        "sentences": list(sentences(found)),
+        "answer": answer(capacity),
+        "sentences": list(sentences(capacity)),
         "load": {
-            "title": seen.title,
-            "unit": seen.unit,
-            "highest": found.highest,
-            "projected_to": found.projected,
-            "users_highest": found.users.highest if isinstance(found.users, MeasuredUsers) else None,
-            "users_unit": found.users.unit if found.users else None,
-            "profile": found.profile.title if found.profile else None,
+            "title": observed.title,
+            "unit": observed.unit,
+            "highest": capacity.highest,
+            "projected_to": capacity.projected,
+            "users_highest": capacity.users.highest if isinstance(capacity.users, MeasuredUsers) else None,
+            "users_unit": capacity.users.unit if capacity.users else None,
+            "profile": capacity.profile.title if capacity.profile else None,
             "mix": [
-                {"operations": [seen.names[at] for at in group], "share": float(share)}
-                for group, share in zip(found.groups, found.mix, strict=True)
+                {"operations": [observed.names[at] for at in group], "share": float(share)}
+                for group, share in zip(capacity.groups, capacity.mix, strict=True)
             ],
         },
-        "changed": list(found.changed),
-        "limits": [_limit(found, one) for one in found.reached],
-        "resources": [_resource(found, one) for one in found.resources],
+        "changed": list(capacity.changed),
+        "limits": [_limit(capacity, limit) for limit in capacity.reached],
+        "resources": [_resource(capacity, resource) for resource in capacity.resources],
         "response": None
-        if found.response is None
+        if capacity.response is None
         else {
-            "signal": found.response.response.name,
-            "model_off": found.response.off,
+            "signal": capacity.response.response.name,
+            "model_off": capacity.response.off,
             "levels": [
                 {"load": float(load), "seconds": float(seconds)}
-                for load, seconds in zip(found.response.loads, found.response.measured, strict=True)
+                for load, seconds in zip(capacity.response.loads, capacity.response.measured, strict=True)
             ],
         },
         "saturation": None
-        if found.saturation is None
+        if capacity.saturation is None
         else {
-            "load": found.saturation.load,
-            "users": found.saturation.users,
-            "by_resource": found.saturation.by_resource,
+            "load": capacity.saturation.load,
+            "users": capacity.saturation.users,
+            "by_resource": capacity.saturation.by_resource,
         },
         "contradictions": [
-            {"what": one.what, "load": one.load, "measured": one.measured, "by_littles_law": one.by_law}
-            for one in found.contradictions
+            {
+                "what": contradiction.what,
+                "load": contradiction.load,
+                "measured": contradiction.measured,
+                "by_littles_law": contradiction.by_law,
+            }
+            for contradiction in capacity.contradictions
         ],
     }
 
 
-def _limit(found: Capacity, limit: Limit) -> dict[str, Any]:
-    one = limit.what
+def _limit(capacity: Capacity, limit: Limit) -> dict[str, Any]:
+    item = limit.what
     kind = (
         "resource"
-        if isinstance(one, ResourceCapacity)
+        if isinstance(item, ResourceCapacity)
         else "objective"
-        if isinstance(one, ObjectiveCapacity)
+        if isinstance(item, ObjectiveCapacity)
         else "throughput"
     )
-    resource = one.resource if isinstance(one, ResourceCapacity) else None
-    response = one.curve.response.name if isinstance(one, ObjectiveCapacity) else None
+    resource = item.resource if isinstance(item, ResourceCapacity) else None
+    response = item.curve.response.name if isinstance(item, ObjectiveCapacity) else None
     return {
         "kind": kind,
-        "sentence": what_text(found, limit),
+        "sentence": what_text(capacity, limit),
         "signal": resource.signal if resource else response,
         "host": resource.subject.host if resource else None,
         "instance": resource.subject.instance if resource else None,
         "load": _range(limit.load),
-        "users": _users(found, limit.load),
-        "projected": limit.load.value > found.highest and kind != "throughput",
+        "users": _users(capacity, limit.load),
+        "projected": limit.load.value > capacity.highest and kind != "throughput",
     }
 
 
-def _resource(found: Capacity, one: ResourceCapacity) -> dict[str, Any]:
-    known = one.resource
+def _resource(capacity: Capacity, resource_capacity: ResourceCapacity) -> dict[str, Any]:
+    resource = resource_capacity.resource
     demands: list[dict[str, Any]] = []
-    for at, group in enumerate(found.groups if one.follows else ()):
-        each, unit = in_amounts(known, one.demand.each[:, at])
-        names = [found.observed.names[number] for number in group]
-        ppem = {"ppem": float(each[0] * known.clock_mhz)} if unit == "s" and known.clock_mhz else {}
-        demands.append({"operations": names, "unit": unit, **_plain(Range.of(each)), **ppem})
+    for at, group in enumerate(capacity.groups if resource_capacity.follows else ()):
+        values, unit = in_amounts(resource, resource_capacity.demand.each[:, at])
+        names = [capacity.observed.names[number] for number in group]
+        ppem = {"ppem": float(values[0] * resource.clock_mhz)} if unit == "s" and resource.clock_mhz else {}
+        demands.append({"operations": names, "unit": unit, **_plain(Range.of(values)), **ppem})
     return {
-        "signal": known.signal,
-        "title": known.title,
-        "host": known.subject.host,
-        "instance": known.subject.instance,
-        "limit": known.limit,
-        "document": known.document,
-        "without_load": _range(one.idle) if one.follows else None,
-        "at_highest_load": _range(one.use),
+        "signal": resource.signal,
+        "title": resource.title,
+        "host": resource.subject.host,
+        "instance": resource.subject.instance,
+        "limit": resource.limit,
+        "document": resource.document,
+        "without_load": _range(resource_capacity.idle) if resource_capacity.follows else None,
+        "at_highest_load": _range(resource_capacity.use),
         "demands": demands,
-        "bend": float(one.demand.bend[0]) if one.follows else None,
-        "load": _range(one.load),
-        "users": _users(found, one.load),
-        "not_known": one.why_not or None,
+        "bend": float(resource_capacity.demand.bend[0]) if resource_capacity.follows else None,
+        "load": _range(resource_capacity.load),
+        "users": _users(capacity, resource_capacity.load),
+        "not_known": resource_capacity.why_not or None,
         "verified": None
-        if one.check is None
-        else {"load": one.check.load, "measured": one.check.measured, "predicted": one.check.predicted},
+        if resource_capacity.check is None
+        else {
+            "load": resource_capacity.check.load,
+            "measured": resource_capacity.check.measured,
+            "predicted": resource_capacity.check.predicted,
+        },
     }
 
 
-def _users(found: Capacity, load: Range) -> dict[str, float | None] | None:
-    if found.users is None or not np.isfinite(load.value):
+def _users(capacity: Capacity, load: Range) -> dict[str, float | None] | None:
+    if capacity.users is None or not np.isfinite(load.value):
         return None
-    return _range(Range(found.users.at(load.value), *found.users.between(load.value, load.low, load.high)))
+    return _range(Range(capacity.users.at(load.value), *capacity.users.between(load.value, load.low, load.high)))
 
 
-def _range(one: Range) -> dict[str, float | None] | None:
-    return _plain(one) if np.isfinite(one.value) else None
+def _range(item: Range) -> dict[str, float | None] | None:
+    return _plain(item) if np.isfinite(item.value) else None
 
 
-def _plain(one: Range) -> dict[str, float | None]:
-    return {name: value if np.isfinite(value) else None for name, value in vars(one).items()}
+def _plain(item: Range) -> dict[str, float | None]:
+    return {name: value if np.isfinite(value) else None for name, value in vars(item).items()}
 
 
-def asked_json(found: Capacity, asked: Asked) -> dict[str, Any]:
+def asked_json(capacity: Capacity, result: Asked) -> dict[str, Any]:
     """The field `asked` of the JSON."""
     return {
-        "users": asked.users,
-        "load": asked.load,
-        "known": not asked.beyond,
-        "projected": asked.load > found.highest,
+        "users": result.users,
+        "load": result.load,
+        "known": not result.beyond,
+        "projected": result.load > capacity.highest,
         "uses": [
             {
-                "signal": one.resource.signal,
-                "host": one.resource.subject.host,
-                "instance": one.resource.subject.instance,
+                "signal": resource.resource.signal,
+                "host": resource.resource.subject.host,
+                "instance": resource.resource.subject.instance,
                 **{name: None if isnan(value) else value for name, value in vars(use).items()},
             }
-            for one, use in zip(found.resources, asked.uses, strict=False)
+            for resource, use in zip(capacity.resources, result.uses, strict=False)
         ],
-        "response_s": asked.response,
-        "hosts_needed": [{"host": one.host, "count": one.count} for one in asked.hosts],
+        "response_s": result.response,
+        "hosts_needed": [{"host": host.host, "count": host.count} for host in result.hosts],
     }
 
 
-def growth_json(found: Forecast) -> dict[str, Any]:
+def growth_json(forecast: Forecast) -> dict[str, Any]:
     """The field `growth` of the JSON."""
-    days = {"day": found.day, "low": found.low, "high": found.high}
+    days = {"day": forecast.day, "low": forecast.low, "high": forecast.high}
     return {
-        "growth": found.growth.text,
-        "users": found.now,
-        "at_least": found.at_least,
-        **{name: one.isoformat() if one else None for name, one in days.items()},
+        "growth": forecast.growth.text,
+        "users": forecast.now,
+        "at_least": forecast.at_least,
+        **{name: day.isoformat() if day else None for name, day in days.items()},
     }

@@ -32,18 +32,18 @@ def levels(observed: Observed) -> tuple[Level, ...]:
     by = users if users is not None and _varies(users) else observed.load
     highest = float(np.nanquantile(by, 0.99))
     at = np.ceil(np.clip(np.nan_to_num(by) / highest, 0, 1) * _LEVELS)
-    found: list[Level] = []
+    items: list[Level] = []
     for number in range(1, _LEVELS + 1):
         rows = np.flatnonzero((at == number) & np.isfinite(by))
         if len(rows) >= _FEWEST:
-            held = None if users is None else float(np.mean(users[rows]))
-            found.append(Level(rows, float(observed.load[rows].mean()), held))
-    return tuple(found)
+            value = None if users is None else float(np.mean(users[rows]))
+            items.append(Level(rows, float(observed.load[rows].mean()), value))
+    return tuple(items)
 
 
 def means(levels: Sequence[Level], values: Values) -> Values:
     """The mean of something in each level; NaN where a level has none."""
-    return np.array([_mean(values[one.rows]) for one in levels])
+    return np.array([_mean(values[level.rows]) for level in levels])
 
 
 class Users:
@@ -64,18 +64,18 @@ class Users:
     def between(self, load: float, low: float, high: float) -> tuple[float, float]:
         """The interval of the users of a load, of which `low` and `high` are the interval; infinite or NaN as `at`."""
         users = self.at(load)
-        less, more = (abs(self.at(end) - users) if np.isfinite(end) else end for end in (low, high))
-        return users - float(np.hypot(less, self.spread * users)), users + float(np.hypot(more, self.spread * users))
+        less, value = (abs(self.at(end) - users) if np.isfinite(end) else end for end in (low, high))
+        return users - float(np.hypot(less, self.spread * users)), users + float(np.hypot(value, self.spread * users))
 
     def load_of(self, users: float, most: float) -> float:
         """The load of so many users; infinite beyond `most`, unless they are in proportion."""
         loads = np.linspace(0, most, 1000)
-        each = np.array([self.at(float(load)) for load in loads])
-        known = np.isfinite(each)
-        if not known.any() or users > float(each[known].max()):
+        values = np.array([self.at(float(load)) for load in loads])
+        isfinite = np.isfinite(values)
+        if not isfinite.any() or users > float(values[isfinite].max()):
             top = self.at(most)
             return users / top * most if self.proportional and top > 0 else float("inf")
-        return float(np.interp(users, np.maximum.accumulate(each[known]), loads[known]))
+        return float(np.interp(users, np.maximum.accumulate(values[isfinite]), loads[isfinite]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,19 +127,19 @@ class MeasuredUsers(Users):
 
 
 def users_of(
-    observed: Observed, found: Sequence[Level], response: Callable[[float], float] = lambda _: 0.0
+    observed: Observed, items: Sequence[Level], response: Callable[[float], float] = lambda _: 0.0
 ) -> MeasuredUsers | None:
     """How many users a load is; None if they were not recorded or do not go with the load."""
-    known = sorted((one.load, one.users, len(one.rows)) for one in found if one.users and one.load > 0)
-    if len(known) < 3 or known[-1][0] < 1.2 * known[0][0]:
+    entries = sorted((level.load, level.users, len(level.rows)) for level in items if level.users and level.load > 0)
+    if len(entries) < 3 or entries[-1][0] < 1.2 * entries[0][0]:
         return None
-    loads, users, counts = (np.array(one, dtype=float) for one in zip(*known, strict=True))
+    loads, users, counts = (np.array(group, dtype=float) for group in zip(*entries, strict=True))
     if float(np.corrcoef(loads, users)[0, 1]) < 0.7:
         return None
     per_load = users / loads
     lower, upper = median(per_load[: len(loads) // 2 + 1]), float(per_load[-1])
     alike = max(lower, upper) <= _SAME_USERS * min(lower, upper)
-    spread = _spread(observed, max(found, key=lambda one: one.load))
+    spread = _spread(observed, max(items, key=lambda level: level.load))
     return MeasuredUsers(loads, isotonic(users, counts), alike, observed.users_unit, response, spread)
 
 
@@ -147,16 +147,16 @@ def _spread(observed: Observed, level: Level) -> float:
     """By which share the users for one operation a second, of the highest level, may be off (95 %)."""
     users = observed.users
     assert users is not None
-    each = observed.load[level.rows] / users[level.rows]
-    each = each[np.isfinite(each)]
-    return _WITHIN * float(each.std(ddof=1) / each.mean()) / len(each) ** 0.5
+    values = observed.load[level.rows] / users[level.rows]
+    values = values[np.isfinite(values)]
+    return _WITHIN * float(values.std(ddof=1) / values.mean()) / len(values) ** 0.5
 
 
 def _varies(values: Values) -> bool:
-    known = values[np.isfinite(values)]
-    return len(known) > 0 and float(np.quantile(known, 0.95)) > 1.1 * max(float(np.quantile(known, 0.05)), 1e-9)
+    samples = values[np.isfinite(values)]
+    return len(samples) > 0 and float(np.quantile(samples, 0.95)) > 1.1 * max(float(np.quantile(samples, 0.05)), 1e-9)
 
 
 def _mean(values: Values) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else float("nan")
+    samples = values[np.isfinite(values)]
+    return float(samples.mean()) if len(samples) else float("nan")

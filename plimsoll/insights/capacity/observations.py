@@ -122,16 +122,16 @@ def observed(reviews: Sequence[Review], objectives: Mapping[str, float] | None =
         Unusable: No load or no use was recorded, or the load does not vary.
     """
     parts = [_of_run(review, objectives or {}) for review in reviews]
-    found = parts[0] if len(parts) == 1 else _joined(parts)
-    if found.highest <= 0:
-        raise Unusable(f"not known: nothing was done while the run was recorded ({found.title} stay at 0)")
-    if float(np.quantile(found.load, 0.05)) > (1 - _VARIES) * found.highest:
+    result = parts[0] if len(parts) == 1 else _joined(parts)
+    if result.highest <= 0:
+        raise Unusable(f"not known: nothing was done while the run was recorded ({result.title} stay at 0)")
+    if float(np.quantile(result.load, 0.05)) > (1 - _VARIES) * result.highest:
         raise Unusable(
-            f"not known: the load does not vary ({found.title} from {number(float(found.load.min()))} to "
-            f"{number(float(found.load.max()))} {found.unit}), so what is used without load cannot be told from what "
+            f"not known: the load does not vary ({result.title} from {number(float(result.load.min()))} to "
+            f"{number(float(result.load.max()))} {result.unit}), so what is used without load cannot be told from what "
             "operations use; record a run whose load rises, or give a second run with another load"
         )
-    return found
+    return result
 
 
 def _of_run(review: Review, objectives: Mapping[str, float]) -> Observed:
@@ -160,10 +160,10 @@ class _Run:
         self._review, self._done, self._used, self._objectives = review, done, used, objectives
         clock = driver_clock(review.signals) if done.of_driver else None
         self._offset = clock.offset if clock and not clock.no_common_time else 0
-        every = [*done.rates.values(), *(one.samples for one in used)]
-        step = max(SECOND, *(one.interval or SECOND for one in every))
-        spans = [(int(one.present.times[0]), int(one.present.times[-1])) for one in done.rates.values()]
-        uses = [(int(one.samples.present.times[0]), int(one.samples.present.times[-1])) for one in used]
+        samples_list = [*done.rates.values(), *(resource.samples for resource in used)]
+        step = max(SECOND, *(samples.interval or SECOND for samples in samples_list))
+        spans = [(int(rate.present.times[0]), int(rate.present.times[-1])) for rate in done.rates.values()]
+        uses = [(int(resource.samples.present.times[0]), int(resource.samples.present.times[-1])) for resource in used]
         start = max(max(first for first, _ in spans) + self._offset, min(first for first, _ in uses))
         end = min(min(last for _, last in spans) + self._offset, max(last for _, last in uses))
         whole = (end - start) // step
@@ -181,7 +181,7 @@ class _Run:
         done = self._done
         rates, fine = self._rates(self._parts), self._rates(self._fine)
         users = self._means(done.users, driver=True) if done.users else None
-        use = {one.key: self._means(one.samples, driver=False) for one in self._used}
+        use = {resource.key: self._means(resource.samples, driver=False) for resource in self._used}
         flight = next(iter(self._review.signals.of("client.in_flight").values()), None)
         in_flight = self._means(flight, driver=True) if flight else None
         responses = tuple(self._responses())
@@ -199,16 +199,16 @@ class _Run:
             done.of_driver,
             self._used,
             {key: values[kept] for key, values in use.items()},
-            tuple(replace(one, times=one.times[kept]) for one in responses),
+            tuple(replace(response, times=response.times[kept]) for response in responses),
             None if in_flight is None else in_flight[kept],
             self._step_s,
         )
 
     def _rates(self, parts: EqualParts) -> Values:
-        every = self._done.rates.values()
-        rates = np.column_stack([self._means(one, driver=True, parts=parts) for one in every])
-        some = np.isfinite(rates).any(axis=1, keepdims=True)
-        rates[np.isnan(rates) & some] = 0.0  # an operation that was not done
+        values = self._done.rates.values()
+        rates = np.column_stack([self._means(samples, driver=True, parts=parts) for samples in values])
+        samples = np.isfinite(rates).any(axis=1, keepdims=True)
+        rates[np.isnan(rates) & samples] = 0.0  # an operation that was not done
         return rates
 
     def _responses(self) -> list[Response]:
@@ -239,7 +239,7 @@ class _Run:
             return []
         scale = 1e-3 if units and signal.unit == "ms" else 1.0
         samples = self._review.signals.of(name).values()
-        return [Response(name, signal, scale * self._means(one, driver=driver), limit) for one in samples]
+        return [Response(name, signal, scale * self._means(sample, driver=driver), limit) for sample in samples]
 
     def _means(self, samples: Samples, *, driver: bool, parts: EqualParts | None = None) -> Values:
         if driver and self._offset and self._done.of_driver:
@@ -250,70 +250,72 @@ class _Run:
 def _joined(parts: Sequence[Observed]) -> Observed:
     """Several runs as one; what one of them lacks is left out, operations that one does not do are at 0."""
     first = parts[0]
-    if any((one.title, one.of_driver) != (first.title, first.of_driver) for one in parts[1:]):
+    if any((part.title, part.of_driver) != (first.title, first.of_driver) for part in parts[1:]):
         raise Unusable(
             "not known: the runs do not record the same load: "
-            + ", ".join(dict.fromkeys(", ".join(one.names) for one in parts))
+            + ", ".join(dict.fromkeys(", ".join(part.names) for part in parts))
         )
-    names = tuple(dict.fromkeys(name for one in parts for name in one.names))
-    shared = [one for one in first.resources if all(one.key in other.use for other in parts)]
+    names = tuple(dict.fromkeys(name for part in parts for name in part.names))
+    shared = [resource for resource in first.resources if all(resource.key in other.use for other in parts)]
     if not shared:
         raise Unusable("not known: the runs have no resource in common whose use was recorded")
-    users = [one.users for one in parts if one.users is not None]
-    flights = [one.in_flight for one in parts if one.in_flight is not None]
+    users = [part.users for part in parts if part.users is not None]
+    flights = [part.in_flight for part in parts if part.in_flight is not None]
     times = {
-        response.name: [found.times for part in parts for found in part.responses if found.name == response.name]
+        response.name: [result.times for part in parts for result in part.responses if result.name == response.name]
         for response in first.responses
     }
     return replace(
         first,
         names=names,
-        rates=np.vstack([_columns(one.rates, one, names) for one in parts]),
-        fine=np.vstack([_columns(one.fine, one, names) for one in parts]),
+        rates=np.vstack([_columns(part.rates, part, names) for part in parts]),
+        fine=np.vstack([_columns(part.fine, part, names) for part in parts]),
         users=np.concatenate(users) if len(users) == len(parts) else None,
         resources=tuple(shared),
-        use={one.key: np.concatenate([other.use[one.key] for other in parts]) for one in shared},
+        use={resource.key: np.concatenate([other.use[resource.key] for other in parts]) for resource in shared},
         responses=tuple(
-            replace(one, times=np.concatenate(times[one.name]))
-            for one in first.responses
-            if len(times[one.name]) == len(parts)
+            replace(response, times=np.concatenate(times[response.name]))
+            for response in first.responses
+            if len(times[response.name]) == len(parts)
         ),
         in_flight=np.concatenate(flights) if len(flights) == len(parts) else None,
-        step_s=float(np.mean([one.step_s for one in parts])),
+        step_s=float(np.mean([part.step_s for part in parts])),
     )
 
 
-def _columns(rates: Values, one: Observed, names: Sequence[str]) -> Values:
+def _columns(rates: Values, item: Observed, names: Sequence[str]) -> Values:
     none = np.zeros(len(rates))
-    return np.column_stack([rates[:, one.names.index(name)] if name in one.names else none for name in names])
+    return np.column_stack([rates[:, item.names.index(name)] if name in item.names else none for name in names])
 
 
 def operations(review: Review) -> Operations | None:
     """The operations of a run; None if no load was recorded."""
-    loads = {one.name: one for one in review.loads if one.kind == "operations"}
+    loads = {load.name: load for load in review.loads if load.kind == "operations"}
     signals = review.question.signals
-    users = next((one for one in review.loads if one.name == _USERS), None)
+    users = next((load for load in review.loads if load.name == _USERS), None)
     known_users = users.samples if users else None
     if _ALL in loads:
-        each = {one.instance or "": samples for one, samples in review.signals.of(_EACH).items()}
-        rates = _large(each) if len(each) > 1 else {}
+        entries = {subject.instance or "": samples for subject, samples in review.signals.of(_EACH).items()}
+        rates = _large(entries) if len(entries) > 1 else {}
         whole = loads[_ALL]
         return Operations("requests", "/s", rates or {whole.signal.title: whole.samples}, known_users, "users", True)
     for tier in _TIERS:
-        found = {name: one for name, one in loads.items() if name.partition(".")[0] == tier}
-        parts = {name: one for name, one in found.items() if name not in _WHOLES} or found
+        result = {name: load for name, load in loads.items() if name.partition(".")[0] == tier}
+        parts = {name: load for name, load in result.items() if name not in _WHOLES} or result
         if tier == "sql":
             parts = {name: parts[name] for name in list(parts)[:1]}
         if parts:
-            held = next((one for one in review.loads if one.kind == "connections" and one.name.startswith(tier)), None)
-            rates = _large({signals[name].title: one.samples for name, one in parts.items()})
+            load = next(
+                (load for load in review.loads if load.kind == "connections" and load.name.startswith(tier)), None
+            )
+            rates = _large({signals[name].title: part.samples for name, part in parts.items()})
             title = next(iter(rates)) if len(rates) == 1 else "operations"
             return Operations(
-                title, "/s", rates, held.samples if held else None, held.signal.unit if held else "", of_driver=False
+                title, "/s", rates, load.samples if load else None, load.signal.unit if load else "", of_driver=False
             )
-    for name, one in loads.items():
+    for name, item in loads.items():
         _, samples = together(review.signals.of(name))
-        return Operations(one.signal.title, one.signal.unit, {one.signal.title: samples}, None, "", of_driver=False)
+        return Operations(item.signal.title, item.signal.unit, {item.signal.title: samples}, None, "", of_driver=False)
     return None
 
 
@@ -327,8 +329,8 @@ def _large(rates: Mapping[str, Samples]) -> dict[str, Samples]:
 
 def are_requests(users: Values, in_flight: Values) -> bool:
     """Whether users (in each row) are the requests in flight, and not set by the test."""
-    known = np.isfinite(users) & np.isfinite(in_flight)
-    users, in_flight = users[known], in_flight[known]
+    values = np.isfinite(users) & np.isfinite(in_flight)
+    users, in_flight = users[values], in_flight[values]
     if len(users) < _FEWEST_ROWS or float(np.mean(np.diff(users) < 0)) < _FALLS:
         return False
     many = users >= median(users)  # a driver that counts its threads when one is done counts that one, too

@@ -53,10 +53,12 @@ class Resource:
 def resources(review: Review) -> tuple[Resource, ...]:
     """The resources whose use was recorded and has a limit."""
     measured = Measured(review)
-    drivers = {host_key(one.host) for log in review.logs for one in log.series if one.measurement in LOAD_DRIVER}
+    drivers = {
+        host_key(series.host) for log in review.logs for series in log.series if series.measurement in LOAD_DRIVER
+    }
     hosts = [host for host in review.hosts if host_key(host) not in drivers or review.signals.on("cpu.busy", host)]
     kinds = (_processors, _disks, _links)
-    return tuple(one for host in hosts for kind in kinds for one in kind(measured, host))
+    return tuple(resource for host in hosts for kind in kinds for resource in kind(measured, host))
 
 
 def _processors(measured: Measured, host: str) -> Iterator[Resource]:
@@ -65,13 +67,15 @@ def _processors(measured: Measured, host: str) -> Iterator[Resource]:
         bound = _first_limit(measured, "cpu.busy", subject)
         if bound is not None:
             yield _resource(measured, "cpu.busy", subject, samples, bound.limit, bound.document, number)
-    each = {one: samples for one, samples in signals.on("cpu.processor_busy", host).items() if not _total(one)}
-    means = {one: float(samples.present.values.mean()) for one, samples in each.items()}
+    entries = {
+        subject: samples for subject, samples in signals.on("cpu.processor_busy", host).items() if not _total(subject)
+    }
+    means = {subject: float(samples.present.values.mean()) for subject, samples in entries.items()}
     if len(means) > 1:
-        busiest = max(means, key=lambda one: means[one])
+        busiest = max(means, key=lambda subject: means[subject])
         bound = _first_limit(measured, "cpu.processor_busy", busiest)
         if bound is not None and means[busiest] >= _ALONE * float(np.mean(list(means.values()))):
-            yield _resource(measured, "cpu.processor_busy", busiest, each[busiest], bound.limit, bound.document, 1.0)
+            yield _resource(measured, "cpu.processor_busy", busiest, entries[busiest], bound.limit, bound.document, 1.0)
 
 
 def _disks(measured: Measured, host: str) -> Iterator[Resource]:
@@ -108,20 +112,20 @@ def _first_limit(measured: Measured, signal: str, subject: Subject) -> Bound | N
     Where none was judged, it is the bound from which the signal is near its capacity.
     """
     judged = [
-        (limit_of(one), one.rule)
-        for one in measured.review.findings
-        if one.rule.signal == signal
-        and one.severe
-        and one.track is not None
-        and not one.superseded_by
-        and not one.rule.and_
-        and one.subject is not None
-        and one.subject.key in (subject.key, Subject(subject.host).key)
+        (limit_of(finding), finding.rule)
+        for finding in measured.review.findings
+        if finding.rule.signal == signal
+        and finding.severe
+        and finding.track is not None
+        and not finding.superseded_by
+        and not finding.rule.and_
+        and finding.subject is not None
+        and finding.subject.key in (subject.key, Subject(subject.host).key)
     ]
     if not judged:
         return measured.bound(signal, subject)
     strictest = max if judged[0][0].worse == "lower" else min
-    healthy, rule = strictest(judged, key=lambda one: one[0].limit)
+    healthy, rule = strictest(judged, key=lambda pair: pair[0].limit)
     return Bound(healthy.limit, document_of(rule))
 
 

@@ -37,8 +37,8 @@ class Station:
         """How long requests wait (s), by the formula."""
         if self.users is None:
             return self.service_s * stretch(self.servers, self.busy(loads))
-        known, waits = self._of_users
-        return self.service_s * np.interp(loads, known, waits)
+        values, waits = self._of_users
+        return self.service_s * np.interp(loads, values, waits)
 
     @cached_property
     def _of_users(self) -> tuple[Values, Values]:
@@ -47,8 +47,8 @@ class Station:
         loads = np.linspace(0, self.most, _TABLE)
         busy = self.busy(loads).tolist()
         waits = [
-            stretch_of_users(self.servers, one, self.users(load)) if load else 0.0
-            for one, load in zip(busy, loads.tolist(), strict=True)
+            stretch_of_users(self.servers, item, self.users(load)) if load else 0.0
+            for item, load in zip(busy, loads.tolist(), strict=True)
         ]
         return loads, np.maximum.accumulate(np.array(waits))
 
@@ -81,10 +81,10 @@ class ResponseCurve:
 
     def model(self, loads: Values) -> Values:
         """What the queues give."""
-        found = np.full(len(loads), float(self.weights[0]))
-        for some, weight in zip(self.stations, self.weights[1:], strict=True):
-            found = found + weight * _waiting(some, loads)
-        return found
+        full = np.full(len(loads), float(self.weights[0]))
+        for station, weight in zip(self.stations, self.weights[1:], strict=True):
+            full = full + weight * _waiting(station, loads)
+        return full
 
 
 def response_curve(
@@ -101,14 +101,14 @@ def mean_response(
 
     For another mix or after a change there is no curve; users wait then for at least as long as that.
     """
-    curve = next((one for one in curves if one.response.name == MEAN), None)
-    recorded = next((one for one in observed.responses if one.name == MEAN), None)
+    curve = next((curve for curve in curves if curve.response.name == MEAN), None)
+    recorded = next((response for response in observed.responses if response.name == MEAN), None)
     times = means(levels, recorded.times) if recorded else np.empty(0)
-    least = float(min(times[np.isfinite(times)], default=0.0))
+    value = float(min(times[np.isfinite(times)], default=0.0))
 
     def at(load: float) -> float:
         projected = float(curve.at(np.array([load]))[0]) if curve else float("nan")
-        return projected if np.isfinite(projected) else least
+        return projected if np.isfinite(projected) else value
 
     return at
 
@@ -123,14 +123,14 @@ def longest_load(
     if curve.response.limit is None:
         return None
     rng = np.random.default_rng(0)
-    found = [_reaches(curve, most)]
+    items = [_reaches(curve, most)]
     for _ in range(_REPLICATES):
-        drawn = [one.rows[rng.integers(len(one.rows), size=len(one.rows))] for one in levels]
+        drawn = [level.rows[rng.integers(len(level.rows), size=len(level.rows))] for level in levels]
         times = np.array([float(np.nanmean(curve.response.times[rows])) for rows in drawn])
         other = _curve(curve.response, levels, times, curve.resources, limit)
-        found.append(_reaches(other, most) if other else np.inf)
-    low, high = np.quantile(found[1:], [0.025, 0.975], method="nearest").tolist()
-    return found[0], min(low, found[0]), max(high, found[0])
+        items.append(_reaches(other, most) if other else np.inf)
+    low, high = np.quantile(items[1:], [0.025, 0.975], method="nearest").tolist()
+    return items[0], min(low, items[0]), max(high, items[0])
 
 
 def _reaches(curve: ResponseCurve, most: float) -> float:
@@ -144,7 +144,7 @@ def _reaches(curve: ResponseCurve, most: float) -> float:
 def _curve(
     response: Response, levels: Sequence[Level], times: Values, stations: Sequence[Station], limit: Saturation | None
 ) -> ResponseCurve | None:
-    loads, counts = np.array([one.load for one in levels]), np.array([float(len(one.rows)) for one in levels])
+    loads, counts = np.array([level.load for level in levels]), np.array([float(len(level.rows)) for level in levels])
     order = np.argsort(loads)
     order = order[np.isfinite(times[order]) & (times[order] > 0)]
     if len(order) < 3:
@@ -153,14 +153,14 @@ def _curve(
     best: ResponseCurve | None = None
     steady = isotonic(times, counts)
     for chosen in _candidates(stations, limit):
-        every = [one for some in chosen for one in some]
-        busy = np.array([one.busy(loads) for one in every]) if every else np.zeros((1, len(loads)))
+        items = [station for stations in chosen for station in stations]
+        busy = np.array([station.busy(loads) for station in items]) if items else np.zeros((1, len(loads)))
         used = (busy < _FULL).all(axis=0)
         if used.sum() < 3:
             continue
-        waits = [_waiting(some, loads) for some in chosen]
-        weights = rising([one[used] for one in waits], times[used], counts[used])
-        model = weights[0] + sum((w * one for w, one in zip(weights[1:], waits, strict=True)), np.zeros(len(loads)))
+        waits = [_waiting(stations, loads) for stations in chosen]
+        weights = rising([wait[used] for wait in waits], times[used], counts[used])
+        model = weights[0] + sum((w * wait for w, wait in zip(weights[1:], waits, strict=True)), np.zeros(len(loads)))
         off = median(np.abs(model[used] / times[used] - 1))
         if best is None or off < best.off:
             best = ResponseCurve(response, loads, steady, chosen, weights, off, tuple(stations))
@@ -169,7 +169,7 @@ def _curve(
 
 def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
     """The stations that may make requests wait; a limit inside the software has servers that nobody knows."""
-    apart = tuple((one,) for one in stations)
+    apart = tuple((station,) for station in stations)
     if limit is None or limit.by_resource:
         return [apart]
     top = limit.load
@@ -177,4 +177,4 @@ def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[t
 
 
 def _waiting(stations: Sequence[Station], loads: Values) -> Values:
-    return sum((one.waiting(loads) for one in stations), np.zeros(len(loads)))
+    return sum((station.waiting(loads) for station in stations), np.zeros(len(loads)))

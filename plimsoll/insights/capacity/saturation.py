@@ -38,42 +38,44 @@ class Saturation:
 
 def queues_inside(limits: Sequence[Bottleneck], highest: float) -> Saturation | None:
     """A queue inside the software at the highest load that was measured, where counters of it show one."""
-    if any(one.kind == "queue" for one in limits):
+    if any(limit.kind == "queue" for limit in limits):
         return Saturation(highest, None, by_resource=False, sure=False)
     return None
 
 
-def saturation(observed: Observed, found: Sequence[Level]) -> Saturation | None:
+def saturation(observed: Observed, levels: Sequence[Level]) -> Saturation | None:
     """Whether throughput stops to rise; None if it does not, or if nothing tells what was asked for."""
-    by_users = all(one.users is not None for one in found)
+    by_users = all(level.users is not None for level in levels)
     if by_users:
-        asked = np.array([one.users or 0.0 for one in found])
+        values = np.array([level.users or 0.0 for level in levels])
     elif observed.in_flight is not None:
-        asked = means(found, observed.in_flight)
+        values = means(levels, observed.in_flight)
     else:
         return None
-    if len(found) < 4 or not np.isfinite(asked).all():
+    if len(levels) < 4 or not np.isfinite(values).all():
         return None
-    order = np.argsort(asked)
-    asked, done = asked[order], np.array([one.load for one in found])[order]
+    order = np.argsort(values)
+    values, done = values[order], np.array([level.load for level in levels])[order]
     most = float(np.sort(done)[-2:].mean())
     flat = np.flatnonzero(done >= _FLAT * most)
     first = int(flat[0])
     rest = done[first:]
-    if first < 1 or len(rest) < 2 or asked[-1] < _MORE * asked[first] or float(rest[-1]) > most / _FLAT:
+    if first < 1 or len(rest) < 2 or values[-1] < _MORE * values[first] or float(rest[-1]) > most / _FLAT:
         return None
     alone = done < _LITTLE * most
-    if not observed.of_driver and not _goes_with(asked[alone], done[alone]):
+    if not observed.of_driver and not _goes_with(values[alone], done[alone]):
         return None  # connections may grow for another reason than work, such as clients that never close them
-    users = median(asked[alone] / done[alone]) * most if by_users and alone.any() else None
-    rows = np.concatenate([found[int(at)].rows for at in order[first:]])
-    near = [float(np.nanmean(observed.use[one.key][rows])) >= _NEAR * one.limit for one in observed.resources]
+    users = median(values[alone] / done[alone]) * most if by_users and alone.any() else None
+    rows = np.concatenate([levels[int(at)].rows for at in order[first:]])
+    near = [
+        float(np.nanmean(observed.use[resource.key][rows])) >= _NEAR * resource.limit for resource in observed.resources
+    ]
     return Saturation(most, users, any(near))
 
 
-def _goes_with(asked: Values, done: Values) -> bool:
+def _goes_with(values: Values, done: Values) -> bool:
     """Whether connections and what is done rise in proportion while there are few of them."""
-    if len(asked) < 2 or asked.max() < _MORE * asked.min():
+    if len(values) < 2 or values.max() < _MORE * values.min():
         return False
-    each = asked / np.maximum(done, 1e-12)
-    return float(each.max()) <= _ALIKE * float(each.min())
+    samples = values / np.maximum(done, 1e-12)
+    return float(samples.max()) <= _ALIKE * float(samples.min())

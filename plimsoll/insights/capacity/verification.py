@@ -49,12 +49,12 @@ class Check:
         return abs(self.off) > _POOR and max(self.measured, self.predicted) > _SMALL * limit
 
 
-def check_of(seen: Observed, one: Resource, rates: Values) -> Check | None:
+def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | None:
     """The check of a resource, by rates of operations (shape: rows, operations); None where rows are too few."""
-    known = np.isfinite(seen.use[one.key])
-    rates, use = rates[known], seen.use[one.key][known]
+    isfinite = np.isfinite(observed.use[resource.key])
+    rates, use = rates[isfinite], observed.use[resource.key][isfinite]
     load = rates.sum(axis=1)
-    upper, lower = load >= _UPPER * seen.highest, load < _LOWER * seen.highest
+    upper, lower = load >= _UPPER * observed.highest, load < _LOWER * observed.highest
     if upper.sum() < 3 or lower.sum() < FEWEST or load[lower].max() < 1.5 * max(float(load[lower].min()), 1e-9):
         return None
     predicted = demand(rates[lower], use[lower], replicates=0).use(rates[upper])[0]
@@ -63,22 +63,22 @@ def check_of(seen: Observed, one: Resource, rates: Values) -> Check | None:
 
 def contradictions(observed: Observed, levels: Sequence[Level]) -> tuple[Contradiction, ...]:
     """The level at which requests in flight, or users, differ most from throughput times response time."""
-    mean = next((one for one in observed.responses if one.name == MEAN), None)
+    mean = next((response for response in observed.responses if response.name == MEAN), None)
     if mean is None:
         return ()
-    loads = np.array([one.load for one in levels])
+    loads = np.array([level.load for level in levels])
     law = loads * means(levels, mean.times)
-    found: list[Contradiction] = []
+    items: list[Contradiction] = []
     if observed.in_flight is not None:
         flight = means(levels, observed.in_flight)
         with np.errstate(all="ignore"):
             off = np.where((law > 1) & (flight > 1), np.abs(np.log(flight / law)), 0.0)
         worst = int(np.nanargmax(off)) if len(off) else 0
         if len(off) and off[worst] > np.log1p(_DIFFERS):
-            found.append(Contradiction("in flight", float(loads[worst]), float(flight[worst]), float(law[worst])))
-    users = np.array([one.users if one.users is not None else np.nan for one in levels])
-    more = np.where(np.isfinite(users) & (users > 0), law / np.maximum(users, 1e-9), 0.0)
-    if observed.users_unit == "users" and len(more) and float(np.nanmax(more)) > 1 + _DIFFERS:
-        worst = int(np.nanargmax(more))
-        found.append(Contradiction("users", float(loads[worst]), float(users[worst]), float(law[worst])))
-    return tuple(found)
+            items.append(Contradiction("in flight", float(loads[worst]), float(flight[worst]), float(law[worst])))
+    users = np.array([level.users if level.users is not None else np.nan for level in levels])
+    where = np.where(np.isfinite(users) & (users > 0), law / np.maximum(users, 1e-9), 0.0)
+    if observed.users_unit == "users" and len(where) and float(np.nanmax(where)) > 1 + _DIFFERS:
+        worst = int(np.nanargmax(where))
+        items.append(Contradiction("users", float(loads[worst]), float(users[worst]), float(law[worst])))
+    return tuple(items)

@@ -42,10 +42,10 @@ class Changed:
 
 def parse_change(typed: str) -> tuple[str, int]:
     """`SQL01.processors=8`. Unusable if it is none."""
-    found = _CHANGE.fullmatch(typed.strip())
-    if found is None or not int(found["count"]):
+    match = _CHANGE.fullmatch(typed.strip())
+    if match is None or not int(match["count"]):
         raise Unusable(f'"{typed}" is no change that can be told; write it like SQL01.processors=8')
-    return found["host"], int(found["count"])
+    return match["host"], int(match["count"])
 
 
 def changed(resources: Sequence[Resource], demands: Mapping[Key, Demand], changes: Changes) -> Changed:
@@ -54,65 +54,75 @@ def changed(resources: Sequence[Resource], demands: Mapping[Key, Demand], change
     Raises:
         Unusable: A host was not recorded, its processors are not known, or no other host is like a missing one.
     """
-    found = Changed(tuple(resources), demands)
+    result = Changed(tuple(resources), demands)
     for host, count in changes.processors.items():
-        found = _with_processors(found, host, count)
+        result = _with_processors(result, host, count)
     for host in changes.without:
-        found = _without(found, host)
-    return found
+        result = _without(result, host)
+    return result
 
 
 def _with_processors(before: Changed, host: str, count: int) -> Changed:
-    one = _processors(before, host)
-    if not one.processors:
+    processors = _processors(before, host)
+    if not processors.processors:
         raise Unusable(f"not known: how many processors {host} has; give them in plimsoll.toml")
-    share = one.processors / count
-    others = tuple(
-        replace(other, processors=float(count)) if other is one else other
+    share = processors.processors / count
+    resources = tuple(
+        replace(other, processors=float(count)) if other is processors else other
         for other in before.resources
-        if other is one or other.signal != "cpu.processor_busy" or not _is(other, host)
+        if other is processors or other.signal != "cpu.processor_busy" or not _is(other, host)
     )
-    demands = {**before.demands, one.key: before.demands[one.key].scaled(share, share)}
-    had = number(one.processors)
-    said = f"With {count} processors of {one.subject.host} instead of {had}, if each of them does as much."
-    return Changed(others, demands, before.reach, (*before.told, said))
+    demands = {**before.demands, processors.key: before.demands[processors.key].scaled(share, share)}
+    had = number(processors.processors)
+    text = f"With {count} processors of {processors.subject.host} instead of {had}, if each of them does as much."
+    return Changed(resources, demands, before.reach, (*before.told, text))
 
 
 def _without(before: Changed, host: str) -> Changed:
     gone = _processors(before, host)
     kind = _kind(gone.subject.host)
-    peers = [one for one in before.resources if one.signal == _PROCESSORS and _kind(one.subject.host) == kind]
-    left = [one for one in peers if one is not gone and one.key in before.demands]
+    peers = [
+        resource
+        for resource in before.resources
+        if resource.signal == _PROCESSORS and _kind(resource.subject.host) == kind
+    ]
+    left = [peer for peer in peers if peer is not gone and peer.key in before.demands]
     if not left:
         raise Unusable(
             f"not known: who does the work of {host}: no other recorded host has a name like it (but for its number)"
         )
-    work = {one.key: float(before.demands[one.key].linear.sum()) * (one.processors or 1) for one in (*left, gone)}
-    rest = sum(work[one.key] for one in left)
+    work = {
+        resource.key: float(before.demands[resource.key].linear.sum()) * (resource.processors or 1)
+        for resource in (*left, gone)
+    }
+    rest = sum(work[resource.key] for resource in left)
     if rest <= 0:
         raise Unusable(f"not known: who does the work of {host}: the processors of hosts like it do none")
-    more = (rest + work[gone.key]) / rest
-    names = {host_key(one.subject.host) for one in left}
-    resources = tuple(one for one in before.resources if not _is(one, host))
+    value = (rest + work[gone.key]) / rest
+    names = {host_key(resource.subject.host) for resource in left}
+    resources = tuple(resource for resource in before.resources if not _is(resource, host))
     demands = {
-        one.key: before.demands[one.key].scaled(1.0, more if host_key(one.subject.host) in names else 1.0)
-        for one in resources
-        if one.key in before.demands
+        resource.key: before.demands[resource.key].scaled(
+            1.0, value if host_key(resource.subject.host) in names else 1.0
+        )
+        for resource in resources
+        if resource.key in before.demands
     }
-    said = f"Without {gone.subject.host}, if {', '.join(one.subject.host for one in left)} share its work evenly."
-    return Changed(resources, demands, before.reach / more, (*before.told, said))
+    remaining = ", ".join(resource.subject.host for resource in left)
+    text = f"Without {gone.subject.host}, if {remaining} share its work evenly."
+    return Changed(resources, demands, before.reach / value, (*before.told, text))
 
 
-def _processors(found: Changed, host: str) -> Resource:
-    for one in found.resources:
-        if one.signal == _PROCESSORS and _is(one, host) and one.key in found.demands:
-            return one
-    hosts = ", ".join(dict.fromkeys(one.subject.host for one in found.resources))
+def _processors(result: Changed, host: str) -> Resource:
+    for resource in result.resources:
+        if resource.signal == _PROCESSORS and _is(resource, host) and resource.key in result.demands:
+            return resource
+    hosts = ", ".join(dict.fromkeys(resource.subject.host for resource in result.resources))
     raise Unusable(f"not known: processor time of {host} was not recorded; recorded hosts are {hosts}")
 
 
-def _is(one: Resource, host: str) -> bool:
-    return host_key(one.subject.host) == host_key(host)
+def _is(resource: Resource, host: str) -> bool:
+    return host_key(resource.subject.host) == host_key(host)
 
 
 def _kind(host: str) -> str:

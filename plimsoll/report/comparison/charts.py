@@ -19,51 +19,51 @@ class Overlaid:
     """The charts of a comparison; None where no run has samples."""
 
     def __init__(self, comparisons: Sequence[Comparison]) -> None:
-        sides = [comparisons[0].first, *(one.second for one in comparisons)]
+        sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
         longest = max(((side.review.end or 0) - (side.review.start or 0) for side in sides), default=0)
         # Those of the baseline: they are drawn for orientation, and each run is judged within its own.
-        phases = [Phase(one.name, *_since(sides[0], one.start, one.end)) for one in sides[0].review.phases]
+        phases = [Phase(phase.name, *_since(sides[0], phase.start, phase.end)) for phase in sides[0].review.phases]
         self.charts = Charts(0, longest, phases, _UTC)
 
-    def add(self, comparison: Comparison, one: Compared) -> Chart | None:
+    def add(self, comparison: Comparison, compared: Compared) -> Chart | None:
         """A chart of a signal in both runs."""
         lines = [
-            Line(f"{side.name}: {place(one)}", kind, samples, caption=side.name)
+            Line(f"{side.name}: {place(compared)}", kind, samples, caption=side.name)
             for side, subject, kind in (
-                (comparison.second, one.other, "line-1"),
-                (comparison.first, one.subject, "line-4"),
+                (comparison.second, compared.other, "line-1"),
+                (comparison.first, compared.subject, "line-4"),
             )
-            if (samples := _samples(side, one.name, subject)) is not None
+            if (samples := _samples(side, compared.name, subject)) is not None
         ]
         if not lines:
             return None
-        label = f"{one.signal.title} of {place(one)} in both runs, over the time since their start"
-        limits = [Limit.of(level, one.signal.unit) for level in _limits(comparison.second, one)]
-        return self.charts.add(lines, one.signal.unit, label, limits=limits)
+        label = f"{compared.signal.title} of {place(compared)} in both runs, over the time since their start"
+        limits = [Limit.of(level, compared.signal.unit) for level in _limits(comparison.second, compared)]
+        return self.charts.add(lines, compared.signal.unit, label, limits=limits)
 
 
 def _samples(side: Side, name: str, subject: Subject) -> Samples | None:
-    found = side.review.signals.of(name).get(subject)
+    samples = side.review.signals.of(name).get(subject)
     start = side.review.start
-    if found is None or start is None:
+    if samples is None or start is None:
         return None
-    return Samples(found.times - start, found.values)
+    return Samples(samples.times - start, samples.values)
 
 
-def _limits(side: Side, one: Compared) -> list[float]:
+def _limits(side: Side, compared: Compared) -> list[float]:
     """The limits of warning and critical rules that were judged of the signal there."""
-    found = [
+    items = [
         finding.track.healthy.limit
         for finding in side.review.findings
-        if finding.rule.signal == one.name
-        and finding.subject == one.other
+        if finding.rule.signal == compared.name
+        and finding.subject == compared.other
         and finding.outcome in JUDGED
         and finding.track
         and finding.severe
         and finding.rule.reduce in ("mean", "last", "max", "min")
         and not finding.superseded_by
     ]
-    return list(dict.fromkeys(found))[:1]
+    return list(dict.fromkeys(items))[:1]
 
 
 def _since(side: Side, start: int, end: int) -> tuple[int, int]:

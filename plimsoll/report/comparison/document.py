@@ -83,14 +83,16 @@ _METHOD = (
 
 def name_of(comparisons: Sequence[Comparison]) -> str:
     """Return `B, C compared with A`."""
-    return f"{', '.join(one.second.name for one in comparisons)} compared with {comparisons[0].first.name}"
+    return (
+        f"{', '.join(comparison.second.name for comparison in comparisons)} compared with {comparisons[0].first.name}"
+    )
 
 
 def verdict(comparison: Comparison) -> Verdict:
     """Return the answer and the sentences it rests on."""
     result = answer(comparison)
-    first, *others = account(comparison)
-    return Verdict(ANSWERS[result], first, _KINDS[result], tuple(others))
+    first, *items = account(comparison)
+    return Verdict(ANSWERS[result], first, _KINDS[result], tuple(items))
 
 
 def blocks(
@@ -104,7 +106,7 @@ def blocks(
     yield Facts(tuple(_scopes(comparison, zone)))
     if not brief and comparison.load.signals:
         note = f"Loads that differ by less than {percent(comparison.load.tolerance)} are the same."
-        yield Section("Load", (_table([[one] for one in comparison.load.signals], "Load"),), note=note)
+        yield Section("Load", (_table([[signal] for signal in comparison.load.signals], "Load"),), note=note)
     for outcome, most in (_BRIEF_ROWS if brief else _ROWS).items():
         if groups := by_signal(comparison.of(outcome)):
             drawn = list(_charts(comparison, groups[: _DRAWN.get(outcome, 0)], charts))
@@ -120,7 +122,7 @@ def blocks(
 
 def summary(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdict]:
     """Build an answer for many runs, and the answer and the reason of each."""
-    answers = [answer(one) for one in comparisons]
+    answers = [answer(comparison) for comparison in comparisons]
     kinds = (Answer.WORSE, Answer.UNKNOWN, Answer.NOT_WORSE)
     counts = [f"{answers.count(kind)} {ANSWERS[kind].removesuffix('.').lower()}" for kind in kinds if kind in answers]
     gravest = next(kind for kind in kinds if kind in answers)
@@ -129,8 +131,8 @@ def summary(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdict]:
     yield Verdict(ANSWERS[gravest], head, _KINDS[gravest])
     yield Facts(
         tuple(
-            (f"{ANSWERS[kind]:10} {one.second.name}", short(_reason(one), _REASON))
-            for one, kind in zip(comparisons, answers, strict=True)
+            (f"{ANSWERS[kind]:10} {comparison.second.name}", short(_reason(comparison), _REASON))
+            for comparison, kind in zip(comparisons, answers, strict=True)
         )
     )
 
@@ -194,7 +196,7 @@ def _scopes(comparison: Comparison, zone: Zone | None) -> Iterator[tuple[str, st
     remark = f"; {comparison.hosts.remark}" if comparison.hosts.remark else ""
     yield "Judged in", f"{comparison.phase.name}{remark}"
     if comparison.set_differently:
-        yield "Set differently", listed([one.text for one in comparison.set_differently], _MOST_NAMES)
+        yield "Set differently", listed([changed.text for changed in comparison.set_differently], _MOST_NAMES)
 
 
 def _scope(side: Side, zone: Zone | None) -> str:
@@ -217,8 +219,8 @@ def _table(groups: Sequence[Sequence[Compared]], label: str, most: int = _MOST_R
 
 
 def _row(group: Sequence[Compared], *, results: bool = False) -> tuple[str, ...]:
-    first, others = group[0], len(group) - 1
-    where = short(place(first), _PLACE) + (f" (and {others} more)" if others else "")
+    first, value = group[0], len(group) - 1
+    where = short(place(first), _PLACE) + (f" (and {value} more)" if value else "")
     result = (TITLES[first.outcome],) if results else ()
     return first.signal.title, where, *result, *_cells(first)
 
@@ -254,7 +256,9 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
     thresholds, most = comparison.thresholds, _BRIEF_CROSSED if brief else _MOST_CROSSED
     for side, findings in ((comparison.second, thresholds.only_second), (comparison.first, thresholds.only_first)):
         if findings:
-            items: list[Text] = [(("", one.rule.severity), f" {breach_sentence(one)}") for one in findings[:most]]
+            items: list[Text] = [
+                (("", finding.rule.severity), f" {breach_sentence(finding)}") for finding in findings[:most]
+            ]
             heading, hidden = f"Limits crossed only in {side.called}", max(0, len(findings) - most)
             yield Section(heading, (Bullets(tuple(items)),), hidden=hidden, what="limits")
     texts = (
@@ -262,7 +266,9 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
         ("Crossed in one run, and not judged in the other", list(thresholds.unjudged)),
     )
     notes = [
-        Paragraph(f"{text}: {_names([one.signal.title for one in some])}.", "note") for text, some in texts if some
+        Paragraph(f"{text}: {_names([finding.signal.title for finding in findings])}.", "note")
+        for text, findings in texts
+        if findings
     ]
     if notes and not brief:
         yield Section("Other crossed limits", tuple(notes))
@@ -275,18 +281,20 @@ def _rest(comparison: Comparison) -> Iterator[Section]:
     for outcome in (Outcome.UNCLEAR, Outcome.WITHIN, Outcome.SAME):
         if groups := by_signal(comparison.of(outcome)):
             yield Section(TITLES[outcome], (Paragraph(_names([group[0].signal.title for group in groups]), "note"),))
-    yield from _bullets("Beyond the means", [told(one) for one in comparison.reshaped], "signals")
+    yield from _bullets("Beyond the means", [told(reshaped) for reshaped in comparison.reshaped], "signals")
     counters = comparison.others
-    shown = [*counters.costs, *(one for one in counters.changed if one not in counters.costs)]
-    yield from _bullets("Counters without a signal that changed", [counter_text(one) for one in shown], "counters")
+    shown = [*counters.costs, *(counter for counter in counters.changed if counter not in counters.costs)]
+    yield from _bullets(
+        "Counters without a signal that changed", [counter_text(counter) for counter in shown], "counters"
+    )
     if notes := list(_recorded(comparison)):
         yield Section("Not compared", tuple(Paragraph(text, "note") for text in notes))
 
 
-def _bullets(heading: str, texts: Sequence[str], what: str) -> Iterator[Section]:
+def _bullets(heading: str, texts: Sequence[str], text: str) -> Iterator[Section]:
     if texts:
         hidden = max(0, len(texts) - _MOST_CROSSED)
-        yield Section(heading, (Bullets(tuple(texts[:_MOST_CROSSED])),), hidden=hidden, what=what)
+        yield Section(heading, (Bullets(tuple(texts[:_MOST_CROSSED])),), hidden=hidden, what=text)
 
 
 def _names(names: Sequence[str]) -> str:
@@ -303,11 +311,11 @@ def _recorded(comparison: Comparison) -> Iterator[str]:
     sides = (comparison.first, comparison.second)
     for side, lone in zip(sides, comparison.lone, strict=True):
         if lone:
-            yield f"Recorded only in {side.called}: {_names([f'{one.signal.title} ({one.host})' for one in lone])}."
+            yield f"Recorded only in {side.called}: {_names([f'{lone.signal.title} ({lone.host})' for lone in lone])}."
     for side, hosts in zip(sides, comparison.hosts.alone, strict=True):
         if hosts:
             yield f"Only {side.called} has the hosts {listed(hosts, _MOST_NAMES)}."
-    yield from (f"{proposed(comparison, one)}." for one in comparison.proposals[:_MOST_CROSSED])
+    yield from (f"{proposed(comparison, proposal)}." for proposal in comparison.proposals[:_MOST_CROSSED])
 
 
 def _signals(comparison: Comparison) -> Iterator[Section]:
@@ -318,8 +326,8 @@ def _signals(comparison: Comparison) -> Iterator[Section]:
         if phase.first and phase.second:
             lengths = [duration_text(part.end - part.start) for part in (phase.first, phase.second)]
             text = f"{phase.name}: {' and '.join(dict.fromkeys(lengths))}"
-        changed = [[one] for one in signals if one.outcome in DIFFERENT]
-        rest = [[one] for one in signals if one.outcome not in DIFFERENT]
+        changed = [[signal] for signal in signals if signal.outcome in DIFFERENT]
+        rest = [[signal] for signal in signals if signal.outcome not in DIFFERENT]
         parts: list[Block] = [_table(changed, f"{name} {text}", results=True)] if changed else []
         if rest:
             table = _table(rest, f"{name} {text}, unchanged", results=True)
@@ -329,7 +337,7 @@ def _signals(comparison: Comparison) -> Iterator[Section]:
         yield Section(name, tuple(parts), fold=fold, summary=text)
     for side, lone in zip((comparison.first, comparison.second), comparison.lone, strict=True):
         if lone:
-            names = tuple(f"{one.signal.title} ({', '.join((one.host, *one.instances))})" for one in lone)
+            names = tuple(f"{lone.signal.title} ({', '.join((lone.host, *lone.instances))})" for lone in lone)
             count = number(len(names))
             yield Section(f"Recorded only in {side.called}", (Bullets(names),), fold="closed", summary=count)
 
@@ -353,11 +361,13 @@ def _checks(comparison: Comparison) -> Iterator[Check]:
         groups.setdefault((signal.name, signal.subject.host), []).append(signal)
     for (signal, host), signals in groups.items():
         group, name, output = signal.partition(".")[0], f"{signal} on {host}", tuple(map(_line, signals))
-        failed = [one for one in signals if one.outcome == Outcome.REGRESSION and one.treatment.critical]
+        failed = [
+            compared for compared in signals if compared.outcome == Outcome.REGRESSION and compared.treatment.critical
+        ]
         if failed:
             message = f"{title(failed[0])} of {place(failed[0])} {moved(failed[0])}"
             yield Check(group, name, "failed", "regression", message, tuple(map(_line, failed)), output)
-        elif all(one.outcome == Outcome.UNCLEAR for one in signals):
+        elif all(compared.outcome == Outcome.UNCLEAR for compared in signals):
             yield Check(group, name, "skipped", message="too few samples to tell", output=output)
         else:
             yield Check(group, name, output=output)

@@ -25,6 +25,8 @@ def render(comparisons: Sequence[Comparison], zone: Zone | None = None, now: int
         f"{ANSWERS[answer(comparisons[0])]} {name}",
         name,
         (*parts, runs_section(comparisons), signals_section(comparisons)),
-        simulated=any(side.review.run.simulated for one in comparisons for side in (one.first, one.second)),
+        simulated=any(
+            side.review.run.simulated for comparison in comparisons for side in (comparison.first, comparison.second)
+        ),
     )
     return render_page(document, charts.charts, zone="time since the start", elapsed=True, now=now)

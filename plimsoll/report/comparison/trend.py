@@ -97,14 +97,14 @@ def _blocks(trend: Trend) -> Iterator[Block | Verdict]:
             for change in trend.changes[:_MOST_ROWS]
         )
         yield Table(tuple(map(Column, _COLUMNS)), rows)
-    if (more := len(trend.changes) - _MOST_ROWS) > 0:
-        yield Paragraph(f"{counted(more, 'more change')}, of earlier runs, in the JSON.", "note")
+    if (value := len(trend.changes) - _MOST_ROWS) > 0:
+        yield Paragraph(f"{counted(value, 'more change')}, of earlier runs, in the JSON.", "note")
     yield from (Paragraph(text, "note") for text in limits_of(trend))
 
 
 def _check(course: Course) -> Check:
     group, name = course.name.partition(".")[0], f"{course.name} on {course.subject}"
-    texts = tuple(f"since {one.run.name}: {one.signal.title} {change_text(one)}" for one in course.changes)
+    texts = tuple(f"since {change.run.name}: {change.signal.title} {change_text(change)}" for change in course.changes)
     if course.changes and course.changes[-1].is_worse:
         return Check(group, name, "failed", "regression", texts[-1], output=texts)
     return Check(group, name, output=texts or ("no change",))

@@ -55,34 +55,41 @@ class DocumentedCapacity:
 def documented(profile: Profile, variant: str, users: float | None = None) -> DocumentedCapacity:
     """What a documented system carries; `users`: a number at which its use is wanted, else that of the profile."""
     costs = profile.costs[variant]
-    wanted = users if users is not None else profile.users
-    uses = tuple(use_at(profile, costs, wanted)) if wanted is not None else ()
-    found = sorted((one for one in _limits(profile, costs) if one.users < _MOST_USERS), key=lambda one: one.users)
-    beyond = () if wanted is None else tuple(_beyond(profile, costs, wanted))
-    return DocumentedCapacity(profile, variant, wanted, uses, tuple(found), beyond)
+    value = users if users is not None else profile.users
+    uses = tuple(use_at(profile, costs, value)) if value is not None else ()
+    reacheds = sorted(
+        (limit for limit in _limits(profile, costs) if limit.users < _MOST_USERS), key=lambda reached: reached.users
+    )
+    beyond = () if value is None else tuple(_beyond(profile, costs, value))
+    return DocumentedCapacity(profile, variant, value, uses, tuple(reacheds), beyond)
 
 
 def rates_of(profile: Profile, users: float) -> dict[str, float]:
     """How often a second so many users do each operation."""
-    return {name: users * each for name, each in profile.each_second.items()}
+    return {name: users * value for name, value in profile.each_second.items()}
 
 
 def use_at(profile: Profile, costs: Documented, users: float) -> Iterator[Use]:
     """The use of each resource at a number of users."""
-    for name, one in costs.resources.items():
-        used = one.use(users, rates_of(profile, users))
-        yield Use(name, one.title, one.unit, used, used / one.total if one.total else None, one.limit)
+    for name, resource in costs.resources.items():
+        used = resource.use(users, rates_of(profile, users))
+        yield Use(
+            name, resource.title, resource.unit, used, used / resource.total if resource.total else None, resource.limit
+        )
 
 
 def _limits(profile: Profile, costs: Documented) -> Iterator[Reached]:
-    for one in costs.resources.values():
-        if one.limit is not None:
-            users = most_users(lambda users, one=one: one.use(users, rates_of(profile, users)), one.limit)
-            yield Reached(users, one.title, one.limit, one.unit)
+    for resource in costs.resources.values():
+        if resource.limit is not None:
+            users = most_users(
+                lambda users, documented_resource=resource: documented_resource.use(users, rates_of(profile, users)),
+                resource.limit,
+            )
+            yield Reached(users, resource.title, resource.limit, resource.unit)
     for name, rate in costs.most.items():
-        if each := profile.each_second[name]:
+        if value := profile.each_second[name]:
             why = costs.most_because.get(name, "no more were measured")
-            yield Reached(float(int(rate / each + 1e-9)), name, rate, "/s", why)
+            yield Reached(float(int(rate / value + 1e-9)), name, rate, "/s", why)
     if costs.throughput is not None:
         at, extended = crossing(costs.throughput.at, profile.each_second[costs.throughput.operation])
         yield Reached(
@@ -118,7 +125,7 @@ def most_users(use: Callable[[float], float], limit: float) -> float:
     return float(low)
 
 
-def crossing(measured: Sequence[tuple[float, float]], each: float) -> tuple[float, bool]:
+def crossing(measured: Sequence[tuple[float, float]], value: float) -> tuple[float, bool]:
     """Where required throughput (users times `each`) crosses the measured one, as in Dynamic Directory's figure.
 
     Returns:
@@ -126,72 +133,76 @@ def crossing(measured: Sequence[tuple[float, float]], each: float) -> tuple[floa
     """
     (x0, y0) = measured[0]
     for x1, y1 in measured[1:]:
-        if x1 * each >= y1:
-            return _meets(x0, y0, x1, y1, each), False
+        if x1 * value >= y1:
+            return _meets(x0, y0, x1, y1, value), False
         x0, y0 = x1, y1
     (x0, y0), (x1, y1) = measured[-2:]
-    return _meets(x0, y0, x1, y1, each), True
+    return _meets(x0, y0, x1, y1, value), True
 
 
-def _meets(x0: float, y0: float, x1: float, y1: float, each: float) -> float:
+def _meets(x0: float, y0: float, x1: float, y1: float, value: float) -> float:
     slope = (y1 - y0) / (x1 - x0)
-    return inf if slope >= each else (y0 - slope * x0) / (each - slope)
+    return inf if slope >= value else (y0 - slope * x0) / (value - slope)
 
 
-def profile_blocks(found: DocumentedCapacity) -> tuple[Verdict, Bullets]:
+def profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[Verdict, Bullets]:
     """Build what a terminal shows."""
-    return Verdict(answer(found), ""), Bullets(sentences(found))
+    return Verdict(answer(documented_capacity), ""), Bullets(sentences(documented_capacity))
 
 
-def answer(found: DocumentedCapacity) -> str:
+def answer(documented_capacity: DocumentedCapacity) -> str:
     """How many users, before what is reached; then what comes next."""
-    if not found.reached:
+    if not documented_capacity.reached:
         return "Not known: the profile gives no limit."
-    first, *others = found.reached
-    then = f"; then {_reached(others[0])} at {number(others[0].users)} users" if others else ""
+    first, *reacheds = documented_capacity.reached
+    then = f"; then {_reached(reacheds[0])} at {number(reacheds[0].users)} users" if reacheds else ""
     return f"About {number(first.users)} users before {_reached(first)}{then}."
 
 
-def sentences(found: DocumentedCapacity) -> tuple[str, ...]:
+def sentences(documented_capacity: DocumentedCapacity) -> tuple[str, ...]:
     """The use at the wanted number of users, and where the figures are from."""
-    profile = found.profile
+    profile = documented_capacity.profile
     source = f"By the costs of {profile.document}" if profile.document else "By the costs of the profile"
-    said = [f"{source}: {profile.title}, {found.variant.replace('-', ' ')}."]
-    if found.users is not None and found.uses:
-        said.append(f"{number(found.users)} users: {', '.join(_use(one) for one in found.uses)}.")
-    said += [
-        f"Beyond what was measured: {_plain(name)} more often than {_most(found, name)} /s." for name in found.beyond
+    items = [f"{source}: {profile.title}, {documented_capacity.variant.replace('-', ' ')}."]
+    if documented_capacity.users is not None and documented_capacity.uses:
+        items.append(
+            f"{number(documented_capacity.users)} users: {', '.join(_use(use) for use in documented_capacity.uses)}."
+        )
+    items += [
+        f"Beyond what was measured: {_plain(name)} more often than {_most(documented_capacity, name)} /s."
+        for name in documented_capacity.beyond
     ]
-    return tuple(said)
+    return tuple(items)
 
 
-def profile_json(found: DocumentedCapacity) -> dict[str, Any]:
+def profile_json(documented_capacity: DocumentedCapacity) -> dict[str, Any]:
     """The JSON."""
     return {
         "schema": SCHEMA,
-        "answer": answer(found),
-        "sentences": list(sentences(found)),
-        "profile": found.profile.title,
-        "variant": found.variant,
-        "users": found.users,
-        "uses": [vars(one) for one in found.uses],
-        "limits": [vars(one) for one in found.reached],
-        "beyond_measured": list(found.beyond),
+        "answer": answer(documented_capacity),
+        "sentences": list(sentences(documented_capacity)),
+        "profile": documented_capacity.profile.title,
+        "variant": documented_capacity.variant,
+        "users": documented_capacity.users,
+        "uses": [vars(use) for use in documented_capacity.uses],
+        "limits": [vars(reached) for reached in documented_capacity.reached],
+        "beyond_measured": list(documented_capacity.beyond),
     }
 
 
-def _reached(one: Reached) -> str:
-    if one.why == "answered":
-        more = "; along its last part beyond what was measured" if one.extended else ""
-        return f"{_plain(one.what)} is asked for more often than it was answered at most ({number(one.limit)} /s{more})"
-    if one.why:
-        return f"{_plain(one.what)} reaches {number(one.limit)} /s ({one.why})"
-    return f"{one.what[:1].lower() + one.what[1:]} reaches {number(one.limit)} {one.unit}"
+def _reached(reached: Reached) -> str:
+    if reached.why == "answered":
+        result = "; along its last part beyond what was measured" if reached.extended else ""
+        most = f"({number(reached.limit)} /s{result})"
+        return f"{_plain(reached.what)} is asked for more often than it was answered at most {most}"
+    if reached.why:
+        return f"{_plain(reached.what)} reaches {number(reached.limit)} /s ({reached.why})"
+    return f"{reached.what[:1].lower() + reached.what[1:]} reaches {number(reached.limit)} {reached.unit}"
 
 
-def _use(one: Use) -> str:
-    share = f" ({percent(one.share)})" if one.share is not None else ""
-    return f"{one.title[:1].lower() + one.title[1:]} {_exact(one.use)} {one.unit}{share}"
+def _use(use: Use) -> str:
+    share = f" ({percent(use.share)})" if use.share is not None else ""
+    return f"{use.title[:1].lower() + use.title[1:]} {_exact(use.use)} {use.unit}{share}"
 
 
 def _exact(value: float) -> str:
@@ -199,8 +210,8 @@ def _exact(value: float) -> str:
     return f"{value:,.3f}".rstrip("0").rstrip(".") if value < 1000 else f"{value:,.0f}"
 
 
-def _most(found: DocumentedCapacity, name: str) -> str:
-    return number(found.profile.costs[found.variant].most[name])
+def _most(documented_capacity: DocumentedCapacity, name: str) -> str:
+    return number(documented_capacity.profile.costs[documented_capacity.variant].most[name])
 
 
 def _plain(name: str) -> str:

@@ -63,8 +63,8 @@ class DocumentedResource(Strict):
 
     def use(self, users: float, rates: Mapping[str, float]) -> float:
         """The use at a number of users, whose operations have these rates (a second)."""
-        each = (rates[name] * cost.of(users, rates[name]) for name, cost in self.demands.items())
-        return self.idle + self.per_user * users + sum(each)
+        item = (rates[name] * cost.of(users, rates[name]) for name, cost in self.demands.items())
+        return self.idle + self.per_user * users + sum(item)
 
 
 class Measured(Strict):
@@ -120,7 +120,7 @@ class Profile(Strict):
         if not sum(self.operations.values()):
             raise ValueError("operations are all 0")
         for variant in self.costs.values():
-            named = {name for one in variant.resources.values() for name in one.demands} | set(variant.most)
+            named = {name for resource in variant.resources.values() for name in resource.demands} | set(variant.most)
             named |= {variant.throughput.operation} if variant.throughput else set()
             if strange := named - set(self.operations):
                 raise ValueError(f'costs name "{min(strange)}", which is none of the operations')
@@ -158,20 +158,20 @@ def load_profile(named: str) -> tuple[Profile, str]:
     Raises:
         Unusable: The file is not there or no profile, or has no such variant.
     """
-    known = shipped()
+    paths = shipped()
     name, _, variant = named.partition("/")
     path = Path(named)
-    if name in known and not path.is_file():
-        path = known[name]
+    if name in paths and not path.is_file():
+        path = paths[name]
     else:
         variant = ""
         if not path.is_file() and not path.exists() and path.suffix not in (".yaml", ".yml"):
             raise Unusable(
-                f"{named}: is neither a file nor a shipped profile ({', '.join(known)}){suggest(name, list(known))}"
+                f"{named}: is neither a file nor a shipped profile ({', '.join(paths)}){suggest(name, list(paths))}"
             )
     profile = validate(read(str(path), read_file(path)), Profile)
     if variant and variant not in profile.costs:
         raise Unusable(
-            f"{named}: {name} has no such variant; it has {', '.join(f'{name}/{one}' for one in profile.costs)}"
+            f"{named}: {name} has no such variant; it has {', '.join(f'{name}/{cost}' for cost in profile.costs)}"
         )
     return profile, variant or next(iter(profile.costs), "")
