@@ -28,6 +28,21 @@ from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.watching import MINUTE
 from tests.serve.site import site
 
+WITHOUT_COLUMN = (
+    "pool-nonpaged",
+    "ldap-response-latency",
+    "exchange-rpc-latency",
+    "exchange-log-writes",
+    "pool-paged",
+    "disk-busy-total",
+    "ad-ntlm-wait",
+    "exchange-database-reads",
+    "exchange-ldap-read-time",
+    "exchange-ldap-search-time",
+    "ldap-connect-dominates",
+    "pool-total",
+)
+
 HOSTILE = ("<script>alert(1)</script>\"'><img src=x onerror=alert(1)>", "\u202etxt.exe\x1b[31m{{7*7}}", "x" * 300)
 CPU, PAGE_LIFE, FREE = "cpu-busy", "sql-page-life-expectancy", "windows-disk-free"
 PINNED = "windows-cpu-busy-critical"  # of the same cause as CPU
@@ -301,3 +316,72 @@ def test_a_cell_and_a_row_say_why_they_are_marked():
         Hosts([HostHealth("web1", HostState.HEALTHY)], Firing(), judged(99, State.PENDING)), Choice(), SITE.catalogue
     )
     assert (found.rows[0].pending, found.pending) == ("critical", "critical")
+
+
+def test_no_alert_is_hidden_however_many_there_are(watching, served, chromium):
+    watching.sees("web1")
+    for rule in WITHOUT_COLUMN:
+        watching.judges(rule, "web1", 1e9, State.FIRING, 10 * MINUTE)
+    for disk in "CDE":
+        watching.judges(FREE, "web1", 1, State.FIRING, 10 * MINUTE, instance=f"{disk}:")
+    watching.steps()
+    with opened(chromium, served.address) as one:
+        listed = one.page.locator(".alerts li").count()
+        more = int(one.page.locator(".more a").inner_text().split()[0])
+        fires = watching.health().firing.incidents
+        assert listed + more == len(fires)
+        assert sum(len(one.alerts) for one in fires) == len(WITHOUT_COLUMN) + 3
+        row = one.page.locator(".hosts tbody tr")
+        assert "2 more crossed" in row.inner_text()
+        shown = row.locator(".others .cell").count()
+        assert shown + int(row.locator(".rest").inner_text().split()[0]) == len(WITHOUT_COLUMN)
+
+
+def test_a_host_that_sends_only_a_part_is_told_with_what_is_missing(watching, served):
+    watching.sees("web1")
+    watching.judges(PAGE_LIFE, "web1", 8000)
+    watching.steps()
+    assert "no limit is crossed" in served.request("GET", "/").data.decode()
+    watching.unsent = {"web1": {"disk": watching.evaluated - 60 * MINUTE, "cpu": 0}}
+    page = served.request("GET", "/").data.decode()
+    assert "web1 is not all judged" in page
+    assert "no sample of processors, disks for 1 h" in page
+
+
+def test_it_renews_itself_and_keeps_where_the_reader_is(watching, served, chromium):
+    of_all_kinds(watching)
+    with opened(chromium, served.address) as one:
+        one.page.locator("details.data summary").click()
+        focused = one.page.locator("tr[data-key=calm] .cell").first
+        focused.focus()
+        watching.judges(CPU, "calm", 97, State.FIRING, 5 * MINUTE)
+        watching.steps()
+        one.page.locator("h1", has_text="4 incidents on 4 hosts").wait_for()
+        assert one.page.title() == "◆ 2 ▲ 2 · Plimsoll"
+        assert [*hosts(one.page)][:3] == ["short", "busy", "calm"]
+        assert one.page.evaluate("document.activeElement.closest('tr')?.dataset.key") == "calm"
+        assert one.page.locator("details[open]").count() == 1
+        assert "97" in focused.inner_text()
+        assert one.complaints == []
+
+
+def test_a_page_whose_server_is_gone_says_so(watching, served, chromium):
+    watching.sees("web1")
+    watching.judges(CPU, "web1", 20)
+    watching.steps()
+    with opened(chromium, served.address) as one:
+        assert one.page.title() == "Healthy · Plimsoll"
+        served.serving.stop()
+        notice = one.page.locator("#no-answer")
+        notice.wait_for()
+        assert notice.inner_text().startswith("No answer from Plimsoll since ")
+        assert notice.inner_text().endswith("what is shown is old.")
+        assert one.violations() == []
+        assert one.page.title() == "No answer · Plimsoll"
+
+
+def test_an_incident_that_has_ended_is_not_silenced(watching, served):
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = served.request("POST", "/incidents/77/silence", "length=8h", headers, redirect=False)
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+    assert watching.file.rows("SELECT * FROM silences") == []
