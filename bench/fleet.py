@@ -11,11 +11,10 @@ import polars as pl
 from plimsoll.export.selections import Selection, selections
 from plimsoll.model import names
 from plimsoll.model.log import Log, Times
-from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.perfmon import EACH_INSTANCE, CounterPath
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.rules.load import load_signals
-from plimsoll.rules.schema.field_types import EACH
 
 _INSTANCES = {
     "PhysicalDisk": ["0 C:", "1 D:", "2 E:"],
@@ -87,7 +86,7 @@ def _series(host: str, selection: Selection) -> Iterator[Series]:
 
 
 def _instances(path: CounterPath) -> list[str | None]:
-    if path.instance != EACH:
+    if path.instance != EACH_INSTANCE:
         return [path.instance]
     return [*_INSTANCES.get(path.object, _PROCESSORS)]
 

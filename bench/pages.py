@@ -96,7 +96,8 @@ def served(count: int, signals: Sequence[str], rounds: int) -> Generator[tuple[A
             store.live.write_points(Points(recorded.series, which.astype(np.int32), times, columns[which, row]))
         file = AlertsFile(folder / NAME)
         site = Site(load())
-        loop = AlertLoop(store, site, GivenFacts(), AlertHistory(file, site.catalogue.signals), HostInventory(file))
+        history = AlertHistory(file, site.catalogue.signals)
+        loop = AlertLoop(store.live, site, GivenFacts(), history, HostInventory(file))
         now = start + _LENGTH - rounds * 10 * SECOND + DELAY
         loop.perform(now)
         try:

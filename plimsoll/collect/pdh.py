@@ -13,8 +13,7 @@ from typing import Any, NewType
 
 from plimsoll.collect.sources.reading import Reading
 from plimsoll.model.names import shipped
-from plimsoll.model.perfmon import TOTAL, CounterPath
-from plimsoll.rules.schema.field_types import EACH
+from plimsoll.model.perfmon import EACH_INSTANCE, TOTAL, CounterPath
 
 Query = NewType("Query", int)
 Counter = NewType("Counter", int)
@@ -162,9 +161,9 @@ class ObjectCounters:
     def __init__(self, pdh: Pdh, host: str, paths: Sequence[CounterPath]) -> None:
         self._pdh = pdh
         self._host = host
-        whole = {path.counter for path in paths if path.instance == EACH}
+        whole = {path.counter for path in paths if path.instance == EACH_INSTANCE}
         self._left_out = "" if any(path.instance == TOTAL for path in paths) else TOTAL
-        self._paths = [path for path in paths if path.instance == EACH or path.counter not in whole]
+        self._paths = [path for path in paths if path.instance == EACH_INSTANCE or path.counter not in whole]
         self._query: Query | None = None
         self._counters: dict[CounterPath, Counter] = {}
         self._looked_at = -_AGAIN_S
@@ -218,7 +217,7 @@ class ObjectCounters:
                 self._pdh.close(query)
 
     def _values(self, path: CounterPath, counter: Counter) -> Iterator[tuple[str | None, float]]:
-        if path.instance != EACH:
+        if path.instance != EACH_INSTANCE:
             value = self._pdh.value(counter)
             if value is not None:
                 yield path.instance, value

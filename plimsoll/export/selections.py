@@ -11,8 +11,8 @@ from itertools import product
 from typing import Literal
 
 from plimsoll.model import names
-from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
-from plimsoll.rules.schema.field_types import EACH, Operation
+from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, TOTAL, telegraf_name
+from plimsoll.rules.schema.field_types import Operation
 from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform, Weight
 from plimsoll.rules.window import OPERATORS
 from plimsoll.store.influx.quoting import identifier, literal, regex, string, whole
@@ -268,7 +268,7 @@ def _of_path(name: str, signal: Signal, source: Source) -> Selection:
     if path.object.startswith(_SQL_OBJECT):
         group.append(OBJECT)
     instance = None
-    if path.instance == EACH:
+    if path.instance == EACH_INSTANCE:
         instance = "instance"
         group.append(instance)
         where += _instance_conditions(instance, source.but)

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 TOTAL = "_Total"
+EACH_INSTANCE = "*"  # the instance of a path that stands for every instance except totals
 SQL_DEFAULT = "SQLServer"
 SQL_NAMED = "MSSQL$"
 # Fast path for nearly all paths: no bracket or backslash inside an instance.

@@ -4,9 +4,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from plimsoll.model.perfmon import TOTAL, CounterPath, generic_object
+from plimsoll.model.perfmon import EACH_INSTANCE, TOTAL, CounterPath, generic_object
 from plimsoll.model.series import HostKey, Series, host_key
-from plimsoll.rules.schema.field_types import EACH
 from plimsoll.rules.schema.signal import Signal, Source
 
 _TOTAL = TOTAL.casefold()
@@ -105,7 +104,7 @@ def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
     if generic.casefold() != path.object.casefold():
         return None
     host, instance = host_of(series), series.tag("instance")
-    if path.instance == EACH:
+    if path.instance == EACH_INSTANCE:
         if instance is None or is_total(instance):
             return None
         return Subject(host, f"{named}/{instance}" if named else instance)

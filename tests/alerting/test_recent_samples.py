@@ -11,7 +11,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.states import EVERY
 from plimsoll.rules.window import Apart, Bounds
-from plimsoll.store.store import Store
+from plimsoll.store.protocol import SampleReader
 
 OVERLAP = 60 * SECOND
 START = 1_700_000_000 * SECOND // EVERY * EVERY
@@ -41,7 +41,7 @@ def test_windows_hold_what_the_store_has(seed):
     random = np.random.default_rng(seed)
     store = Fleet(random)
     every = [*store.held]
-    buffers = RecentSamples(cast(Store, store), OVERLAP)
+    buffers = RecentSamples(cast(SampleReader, store), OVERLAP)
     reach = dict.fromkeys(every[:-3], REACH)
     together, at = buffers.together([]), START
     for step in range(60):
@@ -73,7 +73,7 @@ def test_series_that_miss_a_sample_keep_their_interval():
         series[0]: Samples(times, np.arange(len(times), dtype=float)),
         series[1]: Samples(times[missing], np.arange(len(times) - 1, dtype=float)),
     }
-    buffers = RecentSamples(cast(Store, store), OVERLAP)
+    buffers = RecentSamples(cast(SampleReader, store), OVERLAP)
     reach = dict.fromkeys(series, REACH)
     for at in range(START, START + 300 * SECOND, EVERY):
         buffers.read(reach, at, at)

@@ -12,7 +12,7 @@ import urllib3
 from plimsoll.export.prometheus.dashboards import files
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.times import SECOND
-from plimsoll.store.influx.runs import InfluxStore
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import Address, Server
 from plimsoll.store.line_protocol import encode, request_bodies
 from tests.conftest import VictoriaMetrics, lacking
@@ -20,6 +20,7 @@ from tests.export.grafana.committed import TEXTS
 from tests.grafana_components import packages
 from tests.grafana_components.drawing import drawing
 from tests.grafana_components.site import serving
+from tests.stored_runs import points_of
 
 PICTURES = os.environ.get("PLIMSOLL_PICTURES")
 END_S = time.time_ns() // SECOND // 10 * 10
@@ -38,11 +39,14 @@ def logs():
 def bucket(influxdb, logs):
     """A bucket with the hosts, and two runs of them."""
     made = influxdb.fresh()
-    store = InfluxStore(Server(Address(made.url, made.org, made.bucket, made.token)))
-    assert sum(written.refused for written in store.write(logs)) == 0
+    store = influx_store(Server(Address(made.url, made.org, made.bucket, made.token)))
+    for log in logs:
+        assert store.live.write_points(points_of(log)).refused == 0
     half = len(logs[0].times) // 2
     for name, rows in (("before", (0, half)), ("after", (half, 2 * half))):
-        store.save(StoredRun(Run(name, {"memory": "8GB"}), tuple(Recording.of(log.rows(*rows), "ab") for log in logs)))
+        store.runs.save(
+            StoredRun(Run(name, {"memory": "8GB"}), tuple(Recording.of(log.rows(*rows), "ab") for log in logs))
+        )
     return made
 
 

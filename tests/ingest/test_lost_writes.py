@@ -42,6 +42,12 @@ class LosesSecondBatch(RunFolders):
                 yield from super().write(run, [batch])
 
 
+class LosesEachSecondBatch(LosesSecondBatch):
+    """Does not write it again, either."""
+
+    always = True
+
+
 class LosesLater(Server):
     """Loses the first points it was sent, a moment after it acknowledged them."""
 
@@ -74,8 +80,8 @@ def test_what_a_store_lost_is_written_again_by_the_same_call(tmp_path):
 
 
 def test_a_store_that_goes_on_losing_is_an_error(tmp_path):
-    store = runs_only(LosesSecondBatch.open(tmp_path / "runs", make=True))
-    store.runs.always = True
+    runs = LosesEachSecondBatch.open(tmp_path / "runs", make=True)
+    store = runs_only(runs)
     with pytest.raises(Unusable, match='40 values of run "night" were acknowledged, but are not there'):
         load(store, RUN, [LOG])
     assert [one.complete for one in store.runs.summaries()] == [False]

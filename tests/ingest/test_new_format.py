@@ -39,7 +39,7 @@ def test_it_reads_its_rows(format_):
 
 def test_the_line_of_the_registry_names_its_module(monkeypatch, format_):
     monkeypatch.setitem(sys.modules, f"{registry.__package__}.json_lines", format_)
-    *_, added = eval(LINE.partition(" = ")[2], vars(registry))
+    *_, added = eval(LINE.partition(" = ")[2], {**vars(registry)})
     assert added.NAME == "JSON-lines"
 
 

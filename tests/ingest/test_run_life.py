@@ -18,7 +18,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store import lease
 from plimsoll.store.influx import runs as influx_runs
-from plimsoll.store.influx.runs import InfluxClaims, influx_store
+from plimsoll.store.influx.runs import InfluxClaims, InfluxRuns, influx_store
 from plimsoll.store.influx.server import Address, Server
 from plimsoll.store.lease import LeaseEnded
 
@@ -123,6 +123,7 @@ class WatchedClaims(InfluxClaims):
 def watched(server, command, clock):
     """The store of a command."""
     store = influx_store(server)
+    assert isinstance(store.runs, InfluxRuns)
     store.runs.claims = WatchedClaims(server, command, clock)
     return store
 

@@ -8,6 +8,7 @@ from ipaddress import ip_network
 
 import pytest
 from fastapi import FastAPI
+from starlette.routing import Route
 
 from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NAME, AlertsFile
@@ -82,8 +83,9 @@ def test_nothing_that_changes_anything_is_open_to_a_viewer(tmp_path, duckdb):
     with closing(AlertsFile(tmp_path / NAME)) as file:
         shown = watched(duckdb, tmp_path, file)
         with shown.closing:  # ends the threads that the pages begin
-            endpoints = {(route.path, *route.methods) for route in routes(shown) if route.methods}
-            (api,) = {route.endpoint for route in routes(shown) if isinstance(route.endpoint, FastAPI)}
+            shown_routes = [route for route in routes(shown) if isinstance(route, Route)]
+            endpoints = {(route.path, *route.methods) for route in shown_routes if route.methods}
+            (api,) = {route.endpoint for route in shown_routes if isinstance(route.endpoint, FastAPI)}
             endpoints |= {(path, *map(str.upper, methods)) for path, methods in describe(api)["paths"].items()}
     for route, *methods in endpoints:
         path = re.sub(r"\{[^}]*\}", "1", route)

@@ -11,12 +11,19 @@ from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.duck.day_files import list_files
+from plimsoll.store.duck.samples import DuckSamples
 from plimsoll.store.protocol import State
 
 DAY = 86_400 * SECOND
 MONDAY = 20_000 * DAY
 EVER = (MONDAY - 1000 * DAY, MONDAY + 1000 * DAY)
 CPU, MEM = (Series("web", "m", (("instance", "0"),), field) for field in ("cpu", "mem"))
+
+
+def embedded(store) -> DuckSamples:
+    """The live samples of an embedded store."""
+    assert isinstance(store.live, DuckSamples)
+    return store.live
 
 
 def live(series, start, values, every=10 * SECOND):

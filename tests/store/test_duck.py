@@ -24,7 +24,7 @@ from plimsoll.store.duck.day_files import DayFolder
 from plimsoll.store.duck.hot_file import pieces
 from plimsoll.store.duck.open import connect
 from plimsoll.store.duck.store import open_embedded
-from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, days, live, loaded, read, tidy
+from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, days, embedded, live, loaded, read, tidy
 
 MINUTE = 60 * SECOND
 
@@ -49,7 +49,7 @@ def opened(path):
 
 
 def tables(store):
-    with store.live._hot.file.reading() as cursor:
+    with embedded(store)._hot.file.reading() as cursor:
         return sorted(kind for (kind,) in cursor.execute("SELECT kind FROM part").fetchall())
 
 
@@ -139,7 +139,7 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
         values = random.random(40)
         store.live.write_points(Points(series, which, times, values))
         expected |= dict(zip(zip(which.tolist(), times.tolist(), strict=True), values.tolist(), strict=True))
-        store.live.tidy(now - DAY + random.integers(0, 2 * DAY))
+        embedded(store).tidy(now - DAY + int(random.integers(0, 2 * DAY)))
         if not random.integers(0, 8):
             store.close()
             store = opened()
@@ -194,7 +194,7 @@ def test_what_comes_late_for_a_day_in_files_counts_and_is_folded_in(opened):
     store.live.write_points(live(MEM, MONDAY, [4.0]))
     tidy(store, MONDAY + DAY + 2 * 3600 * SECOND)
     assert days(store) == {"2024-10-04": {"values"}}
-    (before,) = store.live._hot.file.days.folder.rglob("*.parquet")
+    (before,) = embedded(store)._hot.file.days.folder.rglob("*.parquet")
     other = Series("db", "m", (), "cpu")
     for series, at, value in ((CPU, 10, 7.0), (CPU, 25, 8.0), (other, 0, 9.0)):
         store.live.write_points(live(series, MONDAY + at * SECOND, [value]))
@@ -210,7 +210,7 @@ def test_what_comes_late_for_a_day_in_files_counts_and_is_folded_in(opened):
         assert before.exists() == (now < MONDAY + 2 * DAY)
     assert read(store, CPU) == expected
     assert tables(store) == ["open"]
-    assert len([*store.live._hot.file.days.folder.rglob("*.parquet")]) == 2
+    assert len([*embedded(store)._hot.file.days.folder.rglob("*.parquet")]) == 2
 
 
 def test_other_programs_read_a_day(opened):
@@ -219,14 +219,16 @@ def test_other_programs_read_a_day(opened):
     store.live.write_points(live(odd, MONDAY + 5, [1 / 3, 5e-324]))
     store.live.write_points(live(CPU, MONDAY, [2.0]))
     tidy(store, MONDAY + 2 * DAY)
-    found = pl.read_parquet(store.live._hot.file.days.folder / "2024-10-04" / "values-*.parquet").sort("host", "time")
+    found = pl.read_parquet(embedded(store)._hot.file.days.folder / "2024-10-04" / "values-*.parquet").sort(
+        "host", "time"
+    )
     assert found.columns == ["time", "host", "measurement", "tags", "field", "value", "series"]
     assert found["time"].dt.epoch("ns").to_list() == [MONDAY + 5, MONDAY + 5 + 10 * SECOND, MONDAY]
     assert found["host"].to_list() == ["WEB'1", "WEB'1", "web"]
     assert json.loads(found["tags"][0]) == dict(odd.tags)
     assert found["value"].to_list() == [1 / 3, 5e-324, 2.0]
     tidy(store, MONDAY + 3 * DAY)
-    place = store.live._hot.file.days.folder / "2024-10-04" / "minutes-*.parquet"
+    place = embedded(store)._hot.file.days.folder / "2024-10-04" / "minutes-*.parquet"
     minutes = duckdb.execute(f"FROM read_parquet('{place}') ORDER BY series").fetchall()
     assert [row[5:9] for row in minutes] == [(5e-324, 1 / 3, 1 / 6, 2), (2.0, 2.0, 2.0, 1)]
 
@@ -264,7 +266,7 @@ def test_a_day_that_is_cut_off_while_it_is_written_is_neither_lost_nor_doubled(
             tidy(left, now)
             assert [*read(left, CPU).values()] == [4, 2, 3]
             assert len(days(left)["2024-10-04"]) == 1
-            assert not [*left.live._hot.file.days.folder.glob("*/.*")]
+            assert not [*embedded(left)._hot.file.days.folder.glob("*/.*")]
     finally:
         left.close()
 
@@ -307,7 +309,7 @@ def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
         at = acknowledged[0]
         store.live.write_points(live(CPU, MONDAY + at * SECOND, noise, every=1))
         acknowledged[0] = at + 1
-        store.live.tidy(MONDAY + 2 * DAY)
+        embedded(store).tidy(MONDAY + 2 * DAY)
 
     with repeatedly(write):
         for at in range(2):
@@ -336,7 +338,7 @@ def test_sql_reaches_no_other_file(opened, path, tmp_path):
     store = opened()
     outside = tmp_path / "outside.csv"
     outside.write_text("a,b\n1,2\n")
-    with store.live._hot.file.reading() as cursor:
+    with embedded(store)._hot.file.reading() as cursor:
         for sql in (
             "FROM read_csv('/etc/passwd')",
             "FROM '/etc/passwd'",

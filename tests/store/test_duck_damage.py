@@ -14,7 +14,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND
 from plimsoll.store.duck.open import write_ahead_log
 from plimsoll.store.duck.store import open_embedded
-from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, live, loaded, read, tidy
+from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, embedded, live, loaded, read, tidy
 
 CHANGES = {
     "a view in place of a table": "ALTER TABLE held RENAME TO other; CREATE VIEW held AS SELECT * FROM other",
@@ -116,7 +116,7 @@ def test_bits_that_were_flipped_change_nothing_or_cost_the_open_day(place, caplo
         assert open_day in {0, 5000}
         whole += open_day > 0
         check_rest(store)
-        assert bool(store.live.damaged) == (open_day == 0) == ("is set aside as" in caplog.text)
+        assert bool(embedded(store).damaged) == (open_day == 0) == ("is set aside as" in caplog.text)
         store.close()
     assert whole < 24
 
@@ -133,7 +133,7 @@ def test_a_damaged_write_ahead_log_costs_what_is_in_it(tmp_path):
     path = tmp_path / "plimsoll.duckdb"
     store = opened(path)
     store.live.write_points(live(CPU, MONDAY, [1.0]))
-    assert store.live._hot.file.checkpoint()
+    assert embedded(store)._hot.file.checkpoint()
     store.live.write_points(live(CPU, MONDAY + SECOND, [2.0] * 100))
     data, log = path.read_bytes(), bytearray(write_ahead_log(path).read_bytes())
     store.close()
@@ -142,21 +142,21 @@ def test_a_damaged_write_ahead_log_costs_what_is_in_it(tmp_path):
     path.write_bytes(data)
     store = opened(path)
     assert list(read(store, CPU).values()) == [1]
-    assert [file.name.partition(".damaged-")[0] for file in store.live.damaged] == ["plimsoll.duckdb.wal"]
+    assert [file.name.partition(".damaged-")[0] for file in embedded(store).damaged] == ["plimsoll.duckdb.wal"]
     store.close()
 
 
 def test_damage_that_shows_later_is_set_aside_then(place, caplog):
     store = opened(place)
-    store.live._hot.file._disconnect()
+    embedded(store)._hot.file._disconnect()
     data = bytearray(place.read_bytes())
     for at in range(12_288, len(data), 1000):
         data[at] ^= 1
     place.write_bytes(data)
     check_rest(store)
     assert "is set aside as" in caplog.text
-    (aside,) = store.live.damaged
-    assert "live samples of" in store.live.damaged[aside]
+    (aside,) = embedded(store).damaged
+    assert "live samples of" in embedded(store).damaged[aside]
     day = int(aside.name.partition(".damaged-")[2][8:10])
     assert day
     store.close()
@@ -182,7 +182,7 @@ def test_a_damaged_day_file_costs_its_samples_and_is_said(place, plimsoll):
         store = opened(place)
         found = store.samples.series(MONDAY, MONDAY + DAY - 1)
         assert found.unread == (f"{victim} is damaged",)
-        assert store.live.damaged == {victim: "is damaged"}
+        assert embedded(store).damaged == {victim: "is damaged"}
         assert store.samples.series(*EVER).unread == (f"{victim} is damaged",)
         tidy(store, MONDAY + 3 * DAY)
         assert victim.exists()

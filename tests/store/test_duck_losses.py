@@ -9,7 +9,7 @@ import pytest
 from plimsoll.model.times import SECOND
 from plimsoll.store.duck.store import open_embedded
 from plimsoll.store.protocol import StoreFull
-from tests.store.duck_samples import CPU, EVER, MEM, MONDAY, days, live, read, tidy
+from tests.store.duck_samples import CPU, EVER, MEM, MONDAY, days, embedded, live, read, tidy
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ while True:
     print(at, flush=True)
     at += 1
     if at % 5 == 0:
-        while store.live.tidy(time):
+        while embedded(store).tidy(time):
             pass
 """
 
@@ -116,9 +116,9 @@ def test_a_checkpoint_that_fails_on_a_full_disk_loses_nothing(small_disk, monkey
     with filling.open("wb", buffering=0) as file:
         while file.write(bytes(1 << 20)) == 1 << 20:
             pass
-    monkeypatch.setattr(type(store.live._hot.file), "_free", 1 << 40)
+    monkeypatch.setattr(type(embedded(store)._hot.file), "_free", 1 << 40)
     with pytest.raises(StoreFull):
-        store.live._hot.file.checkpoint()
+        embedded(store)._hot.file.checkpoint()
     monkeypatch.undo()
     assert store.samples.counts([CPU], *EVER) == [400_000]
     filling.unlink()

@@ -22,6 +22,7 @@ from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.duck.open import VERSION
 from plimsoll.store.duck.store import open_embedded
 from plimsoll.store.protocol import State
+from tests.store.duck_samples import embedded
 
 KEPT = Path(__file__).parent / "kept"
 DAY = 86_400 * SECOND
@@ -48,7 +49,7 @@ def make(path):
             which = np.zeros(len(times), np.int32)
             store.live.write_points(Points([one], which, times, values_of(day) + at))
         if day < DAYS - 1:
-            while store.live.tidy((FIRST + day + 1) * DAY + 3600 * SECOND):
+            while embedded(store).tidy((FIRST + day + 1) * DAY + 3600 * SECOND):
                 pass
     log = Log(
         Path("night.csv"),
@@ -82,7 +83,7 @@ def test_a_kept_store_opens_with_all_that_was_in_it(kept, tmp_path):
         (run,) = store.runs.summaries()
         assert (run.name, run.labels, run.hosts) == ("night", {"memory": "8GB"}, ("db",))
         assert store.runs.samples(run).read([NIGHT], *EVER)[0].values.tolist() == [1.0, 1 / 3, 5e-324]
-        while store.live.tidy((FIRST + 30) * DAY):
+        while embedded(store).tidy((FIRST + 30) * DAY):
             pass
         assert sum(store.samples.counts(SERIES, *EVER)) == len(SERIES) * DAYS * DAY // EVERY
         files = sorted(tmp_path.glob("plimsoll.duckdb.days/*/*.parquet"))

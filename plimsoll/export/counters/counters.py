@@ -7,10 +7,10 @@ from functools import cache
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
+from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import read, validate
-from plimsoll.rules.schema.field_types import EACH, Strict
+from plimsoll.rules.schema.field_types import Strict
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.schema.signal import Signal
 
@@ -25,11 +25,11 @@ class Counters:
     @property
     def recorded(self) -> tuple[CounterPath, ...]:
         """The paths without duplicates: `(*)` covers every instance, including `_Total`."""
-        whole = {_key(path) for path in self.paths if path.instance == EACH}
+        whole = {_key(path) for path in self.paths if path.instance == EACH_INSTANCE}
         return tuple(
             path
             for path in self.paths
-            if path.instance in (None, EACH) or _key(path._replace(instance=EACH)) not in whole
+            if path.instance in (None, EACH_INSTANCE) or _key(path._replace(instance=EACH_INSTANCE)) not in whole
         )
 
     def as_list(self) -> str:

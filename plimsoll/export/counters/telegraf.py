@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from plimsoll.export.counters.counters import Counters, comes_and_goes, is_everywhere
 from plimsoll.model.names import measurement
-from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, TOTAL, CounterPath
+from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, TOTAL, CounterPath
 from plimsoll.model.times import SECOND
-from plimsoll.rules.schema.field_types import EACH
 
 _NO_INSTANCE = "------"
 _WIDTH = 120
@@ -47,7 +46,7 @@ def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> st
     # Named instances of SQL Server have the same measurement as the default one.
     of = f"{SQL_DEFAULT}:{name.rpartition(':')[2]}" if name.startswith(SQL_NAMED) else name
     instances = dict.fromkeys(path.instance for path in paths)
-    whole = EACH in instances
+    whole = EACH_INSTANCE in instances
     lines = [
         "[[inputs.win_perf_counters]]",
         f"  alias = {_quoted(name)}",
@@ -61,7 +60,7 @@ def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> st
         "  [[inputs.win_perf_counters.object]]",
         f"    Measurement = {_quoted(measurement(of))}",
         f"    ObjectName = {_quoted(name)}",
-        *_list("Instances", [EACH] if whole else [_NO_INSTANCE if one is None else one for one in instances]),
+        *_list("Instances", [EACH_INSTANCE] if whole else [_NO_INSTANCE if one is None else one for one in instances]),
         *(["    IncludeTotal = true"] if whole and TOTAL in instances else []),
         *_list("Counters", [*dict.fromkeys(path.counter for path in paths)]),
     ]

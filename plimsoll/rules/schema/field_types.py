@@ -33,7 +33,6 @@ Across = Literal["sum", "mean", "max", "min"]  # the instances of a host
 Operation = Literal["sum", "difference", "ratio", "product"]
 AnyFact = Fact | Literal["raid"]  # all facts of a host or an instance
 
-EACH = "*"  # the instance of a path that stands for every instance except totals
 
 Identifier = Annotated[str, Field(pattern=IDENTIFIER)]
 SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from plimsoll.model.perfmon import EACH_INSTANCE
 from plimsoll.rules.schema.field_types import (
-    EACH,
     Fact,
     Load,
     Operation,
@@ -111,7 +111,7 @@ class Source(Strict):
     @property
     def each(self) -> bool:
         """Whether it gives a value for each instance."""
-        return self.path.instance == EACH if self.path else self.instance is not None
+        return self.path.instance == EACH_INSTANCE if self.path else self.instance is not None
 
     @model_validator(mode="before")
     @classmethod
