@@ -34,7 +34,7 @@ while True:
     print(at, flush=True)
     at += 1
     if at % 5 == 0:
-        while embedded(store).tidy(time):
+        while store.live.tidy(time):
             pass
 """
 
