@@ -8,7 +8,7 @@ import numpy as np
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.files.find_logs import find_logs
 from plimsoll.ingest.read import read_files
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.runs.load import load
 from plimsoll.model.points import Points
 
@@ -22,7 +22,7 @@ def points_of(log):
 
 def store_run(store, folder, name, labels=None, host=None, *, merge=False):
     """Load the logs in a folder as a run; `host` renames their host."""
-    found = read_files(find_logs([folder]), Reading(), whole=True)
+    found = read_files(find_logs([folder]), ReadOptions(), whole=True)
     logs = [replace(log, series=tuple(map(partial(_of, host), log.series))) if host else log for log in found.logs]
     found = found._replace(logs=logs)
     load(store, run_to_store(found, name, labels or {}), logs, merge=merge)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from plimsoll.ingest.files.find_logs import find_logs, skipped_folders
 from plimsoll.ingest.files.open import STDIN
 from plimsoll.ingest.read import NothingRead, read_files
-from plimsoll.ingest.reading import Found, Reading
+from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.shared.zones import by_windows
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.names import Names, shipped
@@ -88,7 +88,7 @@ def named_inputs(
     return Inputs(paths, zone, format_, encoding, tuple(map(Path, names)), store, when)
 
 
-def read(inputs: Inputs) -> Found:
+def read(inputs: Inputs) -> LogSet:
     """Read the inputs. Unusable if no log can be read; its notes are the remarks on the files."""
     if inputs.run is not None:
         return _read_run(inputs, inputs.run)
@@ -97,11 +97,11 @@ def read(inputs: Inputs) -> Found:
     return _read_files(inputs)
 
 
-def _read_files(inputs: Inputs) -> Found:
+def _read_files(inputs: Inputs) -> LogSet:
     if "" in inputs.sources:
         raise Unusable('"": is no log; name logs, or a folder of them')
     names = Names(inputs.names) if inputs.names else shipped()
-    how = Reading(inputs.requested_zone, inputs.format, inputs.encoding, names)
+    how = ReadOptions(inputs.requested_zone, inputs.format, inputs.encoding, names)
     paths = [Path(source) for source in inputs.sources]
     whole = any(path != STDIN and path.is_dir() for path in paths)
     try:
@@ -116,7 +116,7 @@ def _read_files(inputs: Inputs) -> Found:
     return found._replace(remarks=[*found.remarks, Remark(Kind.SKIPPED, skipped)]) if skipped else found
 
 
-def _read_run(inputs: Inputs, name: str) -> Found:
+def _read_run(inputs: Inputs, name: str) -> LogSet:
     # Imported here, as reading files needs no store.
     from plimsoll.api.open_store import open_store  # noqa: PLC0415
     from plimsoll.ingest.runs.read_run import read_run  # noqa: PLC0415
@@ -125,7 +125,7 @@ def _read_run(inputs: Inputs, name: str) -> Found:
         return read_run(store.runs, name)
 
 
-def _read_live(inputs: Inputs, hosts: Sequence[str]) -> Found:
+def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
     from plimsoll.api.open_store import open_store  # noqa: PLC0415
     from plimsoll.store.logs import live  # noqa: PLC0415
 
@@ -136,7 +136,7 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> Found:
         if not logs:
             who = ", ".join(hosts) or "any host"
             raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")
-    return Found(logs, remarks, whole=not hosts, apart=True)
+    return LogSet(logs, remarks, whole=not hosts, apart=True)
 
 
 def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:

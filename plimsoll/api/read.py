@@ -8,7 +8,7 @@ from os import PathLike
 import polars as pl
 
 from plimsoll.api import inputs
-from plimsoll.ingest.convert.convert import Part, frame_of
+from plimsoll.ingest.convert.convert import LogSelection, frame_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Remark
@@ -70,6 +70,6 @@ def read(
         shown = given.requested_zone or log.zone
         if given.hosts is None and len(log.times):  # of live hosts only that part was read
             start, end = when.resolve(shown, int(log.times[0]), int(log.times[-1]), "the log ends at")
-        kept.append(Part(counters, start, end, 1, shown).of(log))
+        kept.append(LogSelection(counters, start, end, 1, shown).of(log))
     remarks = [*(remark for log in found.logs for remark in log.remarks), *found.remarks]
     return ReadLogs(tuple(kept), tuple(remarks))

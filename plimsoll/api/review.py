@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from plimsoll.api.inputs import Inputs, named_inputs, read
 from plimsoll.hosts import settings
-from plimsoll.ingest.reading import Found
+from plimsoll.ingest.reading import LogSet
 from plimsoll.insights.insights import Insights
 from plimsoll.model.parameters import as_options
 from plimsoll.model.remark import Remark
@@ -69,7 +69,7 @@ def _measurements(options: Options) -> Collection[str]:
     return measurements_of(load(options.packs, options.only).signals.values())
 
 
-def _settings(inputs: Inputs, config: Path | None, found: Found) -> tuple[Path | None, settings.Settings]:
+def _settings(inputs: Inputs, config: Path | None, found: LogSet) -> tuple[Path | None, settings.Settings]:
     """The settings and where they are from: --config, else those stored with the run, else a file beside the logs."""
     if config is None and found.run is not None:
         source = Path(inputs.sources[0])

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.hosts import settings
-from plimsoll.ingest.reading import Found
+from plimsoll.ingest.reading import LogSet
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.times import Zone
@@ -13,7 +13,7 @@ from plimsoll.rules.load import load
 
 
 def run_to_store(
-    found: Found, name: str, labels: Mapping[str, str], config: Path | None = None, zone: Zone | None = None
+    found: LogSet, name: str, labels: Mapping[str, str], config: Path | None = None, zone: Zone | None = None
 ) -> StoredRun:
     """The run with its recordings and plimsoll.toml: `config`, else the one beside the logs.
 

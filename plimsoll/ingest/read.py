@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.ingest.files.find_logs import LogFile
-from plimsoll.ingest.files.open import Content, opened
+from plimsoll.ingest.files.open import LogContent, opened
 from plimsoll.ingest.files.recognise import is_called_a_log, opening, refused, suffix
 from plimsoll.ingest.formats.registry import BINARY, FORMATS, Format
-from plimsoll.ingest.reading import Found, Reading
+from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.recordings import remarks_on
 from plimsoll.ingest.shared.same_time import remarks_on_same_times
 from plimsoll.ingest.shared.text import Text
@@ -29,7 +29,9 @@ class NothingRead(Unusable):
 _CUT = "the file ends within a character of UTF-16: read up to there"
 
 
-def read_logs(path: Path, reading: Reading | None = None, name: str | None = None) -> tuple[list[Log], list[Remark]]:
+def read_logs(
+    path: Path, options: ReadOptions | None = None, name: str | None = None
+) -> tuple[list[Log], list[Remark]]:
     """Read the recordings in a file: one, or those in an archive; `-` is standard input.
     `name` is what people call the file, if that is not its path.
 
@@ -41,7 +43,7 @@ def read_logs(path: Path, reading: Reading | None = None, name: str | None = Non
     with opened(path, name=name) as contents:
         for content in contents:
             try:
-                logs.append(_read(content, reading or Reading()))
+                logs.append(_read(content, options or ReadOptions()))
             except Unusable as error:
                 if not content.member:
                     raise
@@ -65,27 +67,27 @@ def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
     return Remark(kind, text, file, int(line) if line else None)
 
 
-def read_log(path: Path, reading: Reading | None = None) -> Log:
+def read_log(path: Path, options: ReadOptions | None = None) -> Log:
     """Read a file that holds one recording. Unusable as `read_logs`, or if it holds several."""
-    logs, _ = read_logs(path, reading)
+    logs, _ = read_logs(path, options)
     if len(logs) > 1:
         raise Unusable(f"{path}: holds {len(logs)} logs where one is wanted; unpack it and name one")
     return logs[0]
 
 
-def _read(content: Content, reading: Reading) -> Log:
+def _read(content: LogContent, options: ReadOptions) -> Log:
     if content.refused:
         raise content.refused
     text = Text(Path(content.name), content.data, file=content.path)
     if not any(format_.sniff(text) for format_ in BINARY):
-        text = Text.of(Path(content.name), content.data, reading.encoding, content.path)
+        text = Text.of(Path(content.name), content.data, options.encoding, content.path)
     if not text.header.strip():
         kind = Unusable if is_called_a_log(content.name) else Empty
         raise kind(f"{content.name}: is empty; there is nothing to read")
     remarks = Remarks(str(text.path))
     if text.is_cut:
         remarks.add(Kind.SKIPPED, _CUT)
-    log = _format(text, reading.format).read(text, reading)
+    log = _format(text, options.format).read(text, options)
     remarks_on_log = Remarks(str(text.path), [*remarks, *log.remarks, *remarks_on_same_times(log)])
     if not len(log.times):
         remarks_on_log.add(Kind.UNREAD, "the log holds no samples")
@@ -114,8 +116,12 @@ def _format(text: Text, name: str | None) -> Format:
 
 
 def read_files(
-    files: Iterable[LogFile], reading: Reading, *, whole: bool = False, progress: Callable[[int], None] = lambda _: None
-) -> Found:
+    files: Iterable[LogFile],
+    options: ReadOptions,
+    *,
+    whole: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+) -> LogSet:
     """Read the logs in files. `progress` is called with the number of files done.
 
     Unusable if a file that was named cannot be read, NothingRead if none can be.
@@ -126,7 +132,7 @@ def read_files(
     refused: list[tuple[Unusable, LogFile]] = []
     for number, file in enumerate(files, 1):
         try:
-            read_here, remarks_here = read_logs(file.path, reading, file.name)
+            read_here, remarks_here = read_logs(file.path, options, file.name)
         except Unusable as error:
             if not file.in_folder:
                 raise
@@ -140,4 +146,4 @@ def read_files(
     remarks += [refusal(error, file.shown, logs) for error, file in refused]
     if not logs:
         raise NothingRead(remarks)
-    return Found(logs, [*remarks, *remarks_on(logs)], whole=whole, empty=tuple(empty))
+    return LogSet(logs, [*remarks, *remarks_on(logs)], whole=whole, empty=tuple(empty))

@@ -11,7 +11,7 @@ from plimsoll.model.run import StoredRun
 from plimsoll.model.times import Zone
 
 
-class Found(NamedTuple):
+class LogSet(NamedTuple):
     """The logs that were read, the remarks on all of them together, and the run if it is from a store.
 
     `whole` is True if the inputs are a whole run, as a folder is, and not some of its logs. `empty` are logs that
@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """What the caller says of the logs.
 
     `zone` is that of logs that do not say their own, or whose name and bias contradict each other;

@@ -8,7 +8,7 @@ from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.objective import objective
 from plimsoll.hosts.overrides import Overrides
 from plimsoll.hosts.recorded_facts import contradictions, recorded_facts
-from plimsoll.ingest.reading import Found
+from plimsoll.ingest.reading import LogSet
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
@@ -22,7 +22,7 @@ from plimsoll.rules.load import Catalogue, load
 
 
 def review_logs(
-    recordings: Found,
+    recordings: LogSet,
     catalogue: Catalogue,
     run_settings: settings.Settings,
     path: Path | None,

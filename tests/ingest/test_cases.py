@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.ingest.formats.registry import FORMATS
 from plimsoll.ingest.read import read_log
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import as_options
 from plimsoll.model.times import Zone, iso
@@ -26,7 +26,7 @@ def told(path, options):
     """What reading a file comes to, as it stands in expected.json."""
     zone = Zone.parse(options["zone"]) if "zone" in options else None
     try:
-        log = read_log(path, Reading(zone, options.get("format"), options.get("encoding")))
+        log = read_log(path, ReadOptions(zone, options.get("format"), options.get("encoding")))
     except Unusable as error:
         said = as_options(str(error)).replace(str(path), path.name)
         return {"refused": said.replace(", ".join(reader.NAME for reader in FORMATS), "<formats>")}

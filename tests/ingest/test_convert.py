@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from plimsoll.ingest.convert.convert import Part, to_csv, to_line_protocol, to_parquet
+from plimsoll.ingest.convert.convert import LogSelection, to_csv, to_line_protocol, to_parquet
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
@@ -178,24 +178,24 @@ def test_no_two_columns_of_parquet_have_the_same_name(tmp_path):
 )
 def test_counters_are_chosen_by_their_path(patterns, kept):
     if kept:
-        assert len(Part(patterns).of(a_log()).series) == kept
+        assert len(LogSelection(patterns).of(a_log()).series) == kept
     else:
         with pytest.raises(Unusable, match="no counter matches"):
-            Part(patterns).of(a_log())
+            LogSelection(patterns).of(a_log())
 
 
 def test_rows_are_chosen_by_time_and_number():
-    part = Part(start=10 * SECOND).of(a_log())
+    part = LogSelection(start=10 * SECOND).of(a_log())
     assert part.times.tolist() == [10 * SECOND, 20 * SECOND]
-    part = Part(nth_row=2).of(a_log())
+    part = LogSelection(nth_row=2).of(a_log())
     assert (part.times.tolist(), part.columns[0].to_list()) == ([0, 20 * SECOND], [1.5, 3.0])
-    assert Part(nth_row=10**30).of(a_log()).times.tolist() == [0]
+    assert LogSelection(nth_row=10**30).of(a_log()).times.tolist() == [0]
     with pytest.raises(Unusable) as refused:
-        Part(start=100 * SECOND, end=2**70).of(a_log())
+        LogSelection(start=100 * SECOND, end=2**70).of(a_log())
     span = "it reaches from 1970-01-01 00:00:00 to 1970-01-01 00:00:20 (UTC); choose times in between"
     assert str(refused.value) == f"log.csv: has no rows from 1970-01-01 00:01:40 to 2201-01-01 00:00:00: {span}"
     with pytest.raises(Unusable, match="has no rows from 2150-01-01 00:00:00: "):
-        Part(start=int(np.datetime64("2150-01-01", "ns").astype(np.int64))).of(a_log())
+        LogSelection(start=int(np.datetime64("2150-01-01", "ns").astype(np.int64))).of(a_log())
     assert math.isclose(a_log().columns[0][0], 1.5)
 
 
@@ -205,7 +205,7 @@ SADF = Path(__file__).parent / "cases" / "sadf" / "epoch" / "input.csv"
 @pytest.mark.parametrize("pattern", ["*", "sadf *", r"\\*\sadf *"])
 def test_counters_that_are_not_perfmons_are_chosen_too(pattern):
     log = read_log(SADF)
-    assert len(Part((pattern,)).of(log).series) == len(log.series)
+    assert len(LogSelection((pattern,)).of(log).series) == len(log.series)
 
 
 def test_a_time_finer_than_milliseconds_is_told(tmp_path):
@@ -282,7 +282,7 @@ def test_counters_that_line_protocol_cannot_tell_apart_are_not_mixed(tmp_path, o
     assert (remark.counter, remark.kind) == (names[1], "skipped")
     assert names[0] in remark.text
     assert list(points(tmp_path / "out.lp").values()) == [1.0]
-    assert to_line_protocol(Part((names[1],)).of(log), tmp_path / "out.lp").remarks == []
+    assert to_line_protocol(LogSelection((names[1],)).of(log), tmp_path / "out.lp").remarks == []
     assert list(points(tmp_path / "out.lp").values()) == [9.0, 8.0]
 
 

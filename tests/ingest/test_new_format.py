@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from plimsoll.ingest.formats import registry
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import iso
@@ -30,7 +30,7 @@ def test_it_reads_its_rows(format_):
     text = Text.of(Path("input.jsonl"), ROWS.encode())
     assert format_.sniff(text)
     assert not any(one.sniff(text) for one in registry.FORMATS)
-    log, expected = format_.read(text, Reading()), json.loads(EXPECTED)
+    log, expected = format_.read(text, ReadOptions()), json.loads(EXPECTED)
     assert log.format == expected["format"]
     assert [iso(int(time)) for time in log.times] == expected["times"]
     assert [(one.host, one.path) for one in log.series] == [(one["host"], one["path"]) for one in expected["series"]]
@@ -45,5 +45,5 @@ def test_the_line_of_the_registry_names_its_module(monkeypatch, format_):
 
 def test_it_refuses_a_row_that_is_cut(format_):
     with pytest.raises(Unusable) as refused:
-        format_.read(Text.of(Path("input.jsonl"), ROWS.encode()[:-40]), Reading())
+        format_.read(Text.of(Path("input.jsonl"), ROWS.encode()[:-40]), ReadOptions())
     assert str(refused.value) == json.loads(REFUSED)["refused"]

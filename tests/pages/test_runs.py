@@ -10,7 +10,7 @@ import pytest
 from plimsoll.cli.commands.up import load_demo_runs
 from plimsoll.ingest.files.find_logs import find_logs
 from plimsoll.ingest.read import read_files
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.runs.load import load
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.pages.shared.run_links import run_path
@@ -162,7 +162,7 @@ def test_deleting_says_what_is_deleted_and_needs_a_post_from_here(duckdb, tmp_pa
 def test_every_name_of_a_run_leads_to_its_page(duckdb, tmp_path):
     names = ["compare", "delete", "..", "a/b?c=d#e%2F", "show"]
     with site(duckdb, tmp_path / "data") as here:
-        found = read_files(find_logs([EXAMPLES / "windows-today" / "healthy" / "APPSRV01.csv"]), Reading())
+        found = read_files(find_logs([EXAMPLES / "windows-today" / "healthy" / "APPSRV01.csv"]), ReadOptions())
         for name in names:
             run = StoredRun(Run(name), tuple(Recording.of(log, "") for log in found.logs))
             load(duckdb, run, found.logs, merge=True)

@@ -10,7 +10,7 @@ from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_remarks
 from plimsoll.cli.long_work import working_on
 from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting
-from plimsoll.ingest.convert.convert import WRITERS, Part
+from plimsoll.ingest.convert.convert import WRITERS, LogSelection
 from plimsoll.model.errors import Unusable
 
 app = args.command_app()
@@ -68,7 +68,7 @@ def convert(
     start = end = None
     if inputs.hosts is None and len(source.times):  # of live hosts only that part was read
         start, end = inputs.when.resolve(time_zone, int(source.times[0]), int(source.times[-1]), "the log ends at")
-    part = Part(tuple(counter or ()), start, end, every, time_zone).of(source)
+    part = LogSelection(tuple(counter or ()), start, end, every, time_zone).of(source)
     size, more_remarks = WRITERS[as_.value](part, out)
     if not is_stdout(out):
         print_line(f"{out}: {size}")

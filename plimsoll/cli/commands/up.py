@@ -30,7 +30,7 @@ from plimsoll.hosts.facts import GivenFacts
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.files.find_logs import find_logs
 from plimsoll.ingest.read import read_files
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.runs.load import load as load_run
 from plimsoll.model.errors import Unusable
 from plimsoll.model.points import Points
@@ -382,7 +382,7 @@ def load_demo_runs(store: Store) -> None:
     """Load both runs, named by the memory of their database server; nothing is done if they are there."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-demo-runs-", ignore_cleanup_errors=True) as folder:
         for logs in write_runs(Path(folder)):
-            contents = read_files(find_logs([logs]), Reading(), whole=True)
+            contents = read_files(find_logs([logs]), ReadOptions(), whole=True)
             load_run(store, run_to_store(contents, f"demo {logs.name}", {}, None, None), contents.logs)
 
 

@@ -28,7 +28,7 @@ _MILLISECOND = 1_000_000
 
 
 @dataclass(frozen=True)
-class Part:
+class LogSelection:
     """Which part of a log is wanted.
 
     `counters` are paths, in any case, in which `*` matches any text; none means all.

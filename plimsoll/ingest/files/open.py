@@ -50,7 +50,7 @@ _ENCRYPTED = 1
 _OF_A_MAC = re.compile(r"__MACOSX/|(.*/)?(\._|\.DS_Store$)")
 
 
-class _Entry(NamedTuple):
+class _ArchiveEntry(NamedTuple):
     """A file in an archive: its name, what opens it, and its size there."""
 
     name: str
@@ -59,7 +59,7 @@ class _Entry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Content:
+class LogContent:
     """The bytes of one log.
 
     `name` is shown to people: the path, with the member of an archive. `member` is whether the archive has others, too,
@@ -79,7 +79,7 @@ class TooMuch(Exception):
 
 
 @dataclass
-class _Room:
+class _UnpackBudget:
     """How many bytes one log may unpack to, how many were unpacked, and from how many of the file, which is so large.
 
     What is packed several times over counts each time it is unpacked.
@@ -106,7 +106,7 @@ MOST_BYTES = 4 << 30
 
 
 @contextmanager
-def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Generator[Iterator[Content]]:
+def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Generator[Iterator[LogContent]]:
     """The logs in a file, one after the other; files are mapped into memory while the context lasts.
 
     `name` is what people call the file, if that is not its path. Unusable if it cannot be read, or unpacks to more than
@@ -117,7 +117,7 @@ def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Gener
         yield unpacked(replace(content, name=name) if name is not None else content, most)
 
 
-def _content(path: Path, most: int, stack: ExitStack) -> Content:
+def _content(path: Path, most: int, stack: ExitStack) -> LogContent:
     if path == STDIN:
         if sys.stdin is None:  # the caller closed it
             raise Unusable("standard input: is closed; name a file")
@@ -125,7 +125,7 @@ def _content(path: Path, most: int, stack: ExitStack) -> Content:
     else:
         name, data = str(path), _file(path, most, stack)
     sha256 = hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else None
-    return Content(name, path, data, sha256=sha256)
+    return LogContent(name, path, data, sha256=sha256)
 
 
 def _file(path: Path, most: int, stack: ExitStack) -> Data:
@@ -150,12 +150,12 @@ def _flowing(name: str, stream: IO[bytes], most: int) -> bytes:
         raise Unusable(f"{name}: cannot be read: {error.strerror or error}") from None
 
 
-def unpacked(content: Content, most: int) -> Iterator[Content]:
+def unpacked(content: LogContent, most: int) -> Iterator[LogContent]:
     """The logs in bytes that may be packed.
 
     Unusable if one cannot be unpacked or is larger than `most` bytes, or if all that is unpacked is too much.
     """
-    return _inside(content, _Room(most, len(content.data)), 0)
+    return _inside(content, _UnpackBudget(most, len(content.data)), 0)
 
 
 def read_all(stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
@@ -173,7 +173,7 @@ def gigabytes(size: int) -> str:
     return f"{size / 2**30:.3g} GB"
 
 
-def _inside(content: Content, room: _Room, depth: int) -> Iterator[Content]:
+def _inside(content: LogContent, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
     head = content.data[:6]
     unpacker = next((unpacker for sign, unpacker in UNPACKERS.items() if head.startswith(sign)), None)
     kind = None if unpacker else _archive(content.data)
@@ -203,7 +203,7 @@ def _archive(data: Data) -> str | None:
     return "TAR"
 
 
-def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[Content]:
+def _members(archive: LogContent, kind: str, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
     name = archive.name
     try:
         entries = list((_entries_of_zip if kind == "ZIP" else _entries_of_tar)(archive.data))
@@ -232,7 +232,7 @@ def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[C
         yield replace(archive, data=b"", member=True, refused=Unusable(text))
 
 
-def _member(name: str, entry: _Entry, room: _Room, depth: int) -> bytes:
+def _member(name: str, entry: _ArchiveEntry, room: _UnpackBudget, depth: int) -> bytes:
     try:
         with entry.opener() as stream:
             return _limited(name, stream, room, _read_of_file(lambda: entry.packed, depth - 1))
@@ -240,13 +240,13 @@ def _member(name: str, entry: _Entry, room: _Room, depth: int) -> bytes:
         raise Unusable(f"{name}: cannot be unpacked ({error}); unpack the archive yourself") from None
 
 
-def _entries_of_zip(data: Data) -> Iterator[_Entry]:
+def _entries_of_zip(data: Data) -> Iterator[_ArchiveEntry]:
     archive = zipfile.ZipFile(reader(data))
     if len(archive.infolist()) > _MOST_FILES:
         raise TooMuch
     for entry in archive.infolist():
         if not entry.filename.endswith(("/", "\\")):  # folders; Windows' own end in a backslash
-            yield _Entry(entry.filename, partial(_member_of_zip, archive, entry), entry.compress_size)
+            yield _ArchiveEntry(entry.filename, partial(_member_of_zip, archive, entry), entry.compress_size)
 
 
 def _member_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
@@ -255,7 +255,7 @@ def _member_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes
     return archive.open(entry)
 
 
-def _entries_of_tar(data: Data) -> Iterator[_Entry]:
+def _entries_of_tar(data: Data) -> Iterator[_ArchiveEntry]:
     archive = tarfile.TarFile(fileobj=reader(data))
     links: list[tarfile.TarInfo] = []
     names: set[str] = set()
@@ -264,11 +264,11 @@ def _entries_of_tar(data: Data) -> Iterator[_Entry]:
             raise TooMuch
         names.add(entry.name)
         if entry.isfile():
-            yield _Entry(entry.name, partial(_member_of_tar, archive, entry), entry.size)
+            yield _ArchiveEntry(entry.name, partial(_member_of_tar, archive, entry), entry.size)
         elif not entry.isdir() and is_called_a_log(entry.name):
             links.append(entry)
     # A link to another file of the archive is read as that file.
-    yield from (_Entry(link.name, partial(_no_file, link), 0) for link in links if _target(link) not in names)
+    yield from (_ArchiveEntry(link.name, partial(_no_file, link), 0) for link in links if _target(link) not in names)
     if data[archive.offset :].strip(b"\0"):  # tarfile takes the first header that it cannot read for the end
         raise tarfile.ReadError("more follows the last file that can be told")
 
@@ -292,7 +292,7 @@ def _read_of_file(read: Callable[[], int], depth: int) -> Callable[[], int]:
     return read if depth == 0 else lambda: 0
 
 
-def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, room: _Room, read: Callable[[], int]) -> bytes:
+def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, room: _UnpackBudget, read: Callable[[], int]) -> bytes:
     data = io.BytesIO()
     room.check(name, read())
     try:

@@ -6,7 +6,7 @@ from typing import Any, Protocol, cast
 from plimsoll.ingest.formats import blg
 from plimsoll.ingest.formats.perfmon import read as perfmon
 from plimsoll.ingest.formats.resaved import read as resaved
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Log
 
@@ -23,7 +23,7 @@ class Format(Protocol):
         """Whether the content is of this format."""
         ...
 
-    def read(self, text: Text, reading: Reading) -> Log:
+    def read(self, text: Text, options: ReadOptions) -> Log:
         """Read it. Unusable, with what to do, if it is of this format but cannot be read for certain."""
         ...
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from plimsoll.ingest.reading import Found
+from plimsoll.ingest.reading import LogSet
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
@@ -11,7 +11,7 @@ from plimsoll.store.logs import logs_of, lost_values
 from plimsoll.store.protocol import RunStore, RunSummary, State
 
 
-def read_run(store: RunStore, name: str) -> Found:
+def read_run(store: RunStore, name: str) -> LogSet:
     """Read the logs of a run, with a remark if values of it are not there. Unusable if there is no such run."""
     run = store.get(name)
     listed = {summary.name: summary for summary in store.summaries()}
@@ -21,7 +21,7 @@ def read_run(store: RunStore, name: str) -> Found:
         raise Unusable(f"{store.name}: {nothing_known(name)}")
     logs = logs_of(store.samples(listed[name]), run)
     remarks = [*run.remarks, *_incomplete(listed[name], run, lost_values(run, logs))]
-    return Found(logs, remarks, run, whole=run.whole)
+    return LogSet(logs, remarks, run, whole=run.whole)
 
 
 def nothing_known(name: str) -> str:

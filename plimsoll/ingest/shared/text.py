@@ -34,7 +34,7 @@ _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its ne
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _CodePage:
     """An entry of code_pages.yaml."""
 
     pages: tuple[str, ...]
@@ -212,7 +212,7 @@ def _candidates() -> Iterator[tuple[str, _Script]]:
 
 @cache
 def _scripts() -> tuple[_Script, ...]:
-    table = shipped_table("plimsoll.ingest.shared", "code_pages.yaml", dict[str, _Entry])
+    table = shipped_table("plimsoll.ingest.shared", "code_pages.yaml", dict[str, _CodePage])
     return tuple(
         _Script(entry.pages, entry.words, frozenset(entry.letters).union(*entry.words), entry.unmixed, entry.zones)
         for entry in table.values()

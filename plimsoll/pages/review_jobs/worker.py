@@ -27,7 +27,7 @@ from plimsoll.hosts import settings
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.files.find_logs import LogFile
 from plimsoll.ingest.read import NothingRead, read_files
-from plimsoll.ingest.reading import Found, Reading
+from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.runs.load import Loaded, find, load
 from plimsoll.ingest.runs.loadable import Overlapping, ZoneUnknown
 from plimsoll.ingest.runs.read_run import read_run
@@ -171,13 +171,13 @@ def _json(document: BaseModel) -> str:
     return json.dumps(all_with_fields(json.loads(document.model_dump_json(by_alias=True))), ensure_ascii=False)
 
 
-def _reviewed(found: Found, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
+def _reviewed(found: LogSet, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
     """The review of a run by its own plimsoll.toml, and what that says."""
     given = settings.parse(run.settings or "", Path(settings.FILE_NAME))
     return review_logs(found, catalogue, given, Path(settings.FILE_NAME) if run.settings else None), given
 
 
-def _uploaded(upload: Upload, say: Say) -> tuple[Found, StoredRun]:
+def _uploaded(upload: Upload, say: Say) -> tuple[LogSet, StoredRun]:
     """The logs that were uploaded. Beside others, files that are no logs are remarked, as those in a folder are."""
     paths = {upload.path(number): name for number, name in enumerate(upload.names)}
     config = next((path for path, name in paths.items() if name == settings.FILE_NAME), None)
@@ -186,7 +186,7 @@ def _uploaded(upload: Upload, say: Say) -> tuple[Found, StoredRun]:
     several = len(logs) > 1
     files = [LogFile(path, several, name) for path, name in logs.items()]
     found = read_files(
-        files, Reading(zone), whole=several, progress=lambda done: say(stage="reading", done=done, total=len(files))
+        files, ReadOptions(zone), whole=several, progress=lambda done: say(stage="reading", done=done, total=len(files))
     )
     found.refuse_empty()
     try:
@@ -196,14 +196,14 @@ def _uploaded(upload: Upload, say: Say) -> tuple[Found, StoredRun]:
     return found._replace(run=run), run
 
 
-def _stored(store: Store, name: str) -> tuple[Found, StoredRun]:
+def _stored(store: Store, name: str) -> tuple[LogSet, StoredRun]:
     found = read_run(store.runs, name)
     assert found.run is not None
     return found, found.run
 
 
 def _keep(
-    store: Store, reviews: KeptReviews, task: ToReview, upload: Upload, found: Found, run: StoredRun, say: Say
+    store: Store, reviews: KeptReviews, task: ToReview, upload: Upload, found: LogSet, run: StoredRun, say: Say
 ) -> None:
     """Store a run. If that is refused its review stays, and says so."""
     said = time.monotonic()
@@ -256,7 +256,7 @@ def _store(data: Path) -> Store:
     return remote_store(known.address, owner_token(data), known.check_listens)
 
 
-def _of_logs(found: Found) -> list[Remark]:
+def _of_logs(found: LogSet) -> list[Remark]:
     return [remark for log in found.logs for remark in log.remarks]
 
 

@@ -1,6 +1,6 @@
 """Binary logs of Performance Monitor (BLG), as Windows Vista and later write them."""
 
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Log
 
@@ -18,8 +18,8 @@ def sniff(text: Text) -> bool:
     return len(head) == 4 and head[2] in SYSTEM and head[3] == MARKER
 
 
-def read(text: Text, reading: Reading) -> Log:
+def read(text: Text, options: ReadOptions) -> Log:
     """Read the log. Unusable if it is of a kind that is not read, or is damaged within what can be read."""
     from plimsoll.ingest.formats.blg.read_blg import read_blg  # noqa: PLC0415  each log is sniffed, and few are binary
 
-    return read_blg(text, reading)
+    return read_blg(text, options)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.blg import MARKER, SYSTEM
-from plimsoll.ingest.formats.blg.structures import Refused, Structure, text_at, utf16
+from plimsoll.ingest.formats.blg.structures import BlgError, Structure, text_at, utf16
 from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT
 from plimsoll.model.remark import Kind, Remarks, counted, listed
 
@@ -64,7 +64,7 @@ _MOST_PARTS = 64 << 10
 _MOST_BYTES = 256 << 20
 
 
-class LogFile(NamedTuple):
+class BlgHeader(NamedTuple):
     """What the header of the file says: times are UTC FILETIMEs, offsets minutes ahead of UTC in winter and summer."""
 
     started: int
@@ -73,7 +73,7 @@ class LogFile(NamedTuple):
     offsets: tuple[int, int]
 
 
-class Message(NamedTuple):
+class BlgMessage(NamedTuple):
     """A message by its parts, places in the file, and the local FILETIME that it bears.
 
     It was written after the UTC FILETIME `after` (0 if that is not known), and before `before`.
@@ -93,8 +93,8 @@ class Message(NamedTuple):
 class Container(NamedTuple):
     """A file: its header, its whole messages in the order they were written, and how many are not whole."""
 
-    header: LogFile
-    messages: list[Message]
+    header: BlgHeader
+    messages: list[BlgMessage]
     lost: int
 
 
@@ -107,29 +107,29 @@ class _Buffer(NamedTuple):
 
 
 def read_container(data: Data, remarks: Remarks) -> Container:
-    """Read a file. What is lost at its end or within it is remarked. Refused if it is of a kind that is not read."""
+    """Read a file. What is lost at its end or within it is remarked. BlgError if it is of a kind that is not read."""
     buffers = _buffers(data, remarks)
     header = _header(data, buffers[0], remarks)
     pending: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
     totals: dict[tuple[int, int], int] = {}
-    messages: list[Message] = []
+    messages: list[BlgMessage] = []
     after = 0
     for buffer in buffers:
         for kind, stamp, part, parts, start, end in _events(data, buffer):
             key = kind, stamp
             if parts == 1 == part:  # names come in several messages of one time
-                messages.append(Message(kind, stamp, [(start, end)], after, buffer.switched_out))
+                messages.append(BlgMessage(kind, stamp, [(start, end)], after, buffer.switched_out))
                 continue
             setdefault = pending.setdefault(key, {})
             if not 1 <= part <= parts <= _MOST_PARTS or totals.setdefault(key, parts) != parts or part in setdefault:
-                raise Refused(f"is damaged: the parts of a message do not fit together (part {part} of {parts})")
+                raise BlgError(f"is damaged: the parts of a message do not fit together (part {part} of {parts})")
             setdefault[part] = (start, end)
             if len(setdefault) == parts:
                 del totals[key], pending[key]
                 places = [setdefault[number] for number in range(1, parts + 1)]
                 if sum(end - start for start, end in places) > _MOST_BYTES:
-                    raise Refused("is damaged: a message is longer than 256 MB")
-                messages.append(Message(kind, stamp, places, after, buffer.switched_out))
+                    raise BlgError("is damaged: a message is longer than 256 MB")
+                messages.append(BlgMessage(kind, stamp, places, after, buffer.switched_out))
         after = buffer.switched_out
     return Container(header, messages, sum(kind == SAMPLE for kind, _ in pending))
 
@@ -138,7 +138,7 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
     """The buffers in the order of their numbers, the header's first. What is missing is remarked."""
     size, *_ = _BUFFER.read(data[: _BUFFER.size], 0, min(len(data), _BUFFER.size))
     if not _SMALLEST <= size <= _LARGEST:
-        raise Refused(f"is damaged: its buffers would have {size:,} bytes")
+        raise BlgError(f"is damaged: its buffers would have {size:,} bytes")
     buffers: dict[int, _Buffer] = {}
     empty = 0
     for at in range(0, len(data), size):
@@ -150,16 +150,16 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
             break
         value, switched_out, number, used, kind = _BUFFER.read(head, 0, len(head))
         if value != size or not _BUFFER.size <= used <= size:
-            raise Refused(f"is damaged: the buffer at byte {at:,} has another size than the first")
+            raise BlgError(f"is damaged: the buffer at byte {at:,} has another size than the first")
         if at == 0 and kind != _HEADER_BUFFER:
-            raise Refused("was written before Windows Vista, or is damaged: it begins with no buffer of a header")
+            raise BlgError("was written before Windows Vista, or is damaged: it begins with no buffer of a header")
         if at and kind != _DATA_BUFFER:
-            raise Refused(f"holds several logs, or a kind of buffer ({kind}) that is not known, at byte {at:,}")
+            raise BlgError(f"holds several logs, or a kind of buffer ({kind}) that is not known, at byte {at:,}")
         if number in buffers:
-            raise Refused(f"holds buffer {number} twice: several logs were joined, or it is damaged")
+            raise BlgError(f"holds buffer {number} twice: several logs were joined, or it is damaged")
         buffers[number] = _Buffer(number, kind, at + _BUFFER.size, min(at + used, len(data)), switched_out)
     if not buffers:
-        raise Refused("is damaged: it holds no whole buffer")
+        raise BlgError("is damaged: it holds no whole buffer")
     if empty:
         remarks.add(Kind.SKIPPED, f"{counted(empty, 'buffer')} of zero bytes: left out", count=empty)
     if rest := len(data) % size:
@@ -169,7 +169,7 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
         )
     ordered = [buffers[number] for number in sorted(buffers)]
     if ordered[0].kind != _HEADER_BUFFER:
-        raise Refused("is damaged: its first buffer is not the one of its header")
+        raise BlgError("is damaged: its first buffer is not the one of its header")
     lost = ordered[-1].number + 1 - ordered[0].number - len(ordered)
     if lost:
         gaps = [str(a.number + 1) for a, b in pairwise(ordered) if b.number > a.number + 1]
@@ -181,23 +181,23 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
     return ordered
 
 
-def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> LogFile:
+def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
     """The header of the file, its first event; remarks if it was not closed or has lost events."""
     head = data[buffer.start : buffer.end]
     _, kind, marker, size = _EVENT.read(head, 0, len(head))
     if kind not in SYSTEM or marker != MARKER:
-        raise Refused("is damaged: its first event is not the header of a log")
+        raise BlgError("is damaged: its first event is not the header of a log")
     end = min(size, len(head))
     ended, mode, written, pointer, events_lost = _LOG_FILE.read(head, _SYSTEM_HEADER, end)
     if pointer != SYSTEM[kind]:
-        raise Refused(f"is damaged: pointers of {pointer} bytes")
+        raise BlgError(f"is damaged: pointers of {pointer} bytes")
     behind = _SYSTEM_HEADER + _LOG_FILE.size + 2 * pointer
     bias, standard, daylight, started, clock, buffers_lost = _LOG_FILE_END.read(head, behind, end)
     for bit, name in _MODES.items():
         if mode & bit:
-            raise Refused(f"is a{'n' if name[0] in 'aeiou' else ''} {name} log (LogFileMode 0x{mode:x})")
+            raise BlgError(f"is a{'n' if name[0] in 'aeiou' else ''} {name} log (LogFileMode 0x{mode:x})")
     if clock != _SYSTEM_TIME:
-        raise Refused(f"has times of a clock that is not known ({clock})")
+        raise BlgError(f"has times of a clock that is not known ({clock})")
     if not ended:
         remarks.add(Kind.NOTED, "the log was not closed, or is still being written: read to its last whole sample")
     elif (value := -(-len(data) // _BUFFER.read(data[: _BUFFER.size], 0, _BUFFER.size)[0])) != written:
@@ -206,7 +206,7 @@ def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> LogFile:
     for lost, text in ((events_lost, "event"), (buffers_lost, "buffer")):
         if lost:
             remarks.add(Kind.SKIPPED, f"the recorder lost {counted(lost, text)}: samples may be missing", count=lost)
-    return LogFile(started, ended, written, (-(bias + standard), -(bias + daylight)))
+    return BlgHeader(started, ended, written, (-(bias + standard), -(bias + daylight)))
 
 
 def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, int, int]]:
@@ -216,29 +216,29 @@ def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, i
     while at + _EVENT.size <= end:
         size, header, marker, system_size = _EVENT.read(content, at, end)
         if marker != MARKER or header not in (*SYSTEM, *_TRACE):
-            raise Refused(f"{_OTHER_TRACE} (type 0x{header:02x}{marker:02x} at byte {buffer.start + at:,})")
+            raise BlgError(f"{_OTHER_TRACE} (type 0x{header:02x}{marker:02x} at byte {buffer.start + at:,})")
         is_system = header in SYSTEM
         size = system_size if is_system else size
         if size < (_SYSTEM_HEADER if is_system else _TRACED.size):
-            raise Refused(f"is damaged: an event at byte {buffer.start + at:,} is too short")
+            raise BlgError(f"is damaged: an event at byte {buffer.start + at:,} is too short")
         if at + size > end:
             if buffer.start + end < len(data):
-                raise Refused(f"is damaged: an event at byte {buffer.start + at:,} is longer than its buffer")
+                raise BlgError(f"is damaged: an event at byte {buffer.start + at:,} is longer than its buffer")
             break  # the file is cut there
         if not is_system:
             kind, stamp, low, high, part, parts = _TRACED.read(content, at, end)
             if (low, high) != _PROVIDER:
-                raise Refused(f"{_OTHER_TRACE} (at byte {buffer.start + at:,})")
+                raise BlgError(f"{_OTHER_TRACE} (at byte {buffer.start + at:,})")
             if kind not in (NAMES, COUNTERS, SAMPLE, CATALOGUE):
-                raise Refused(f"holds a message of a kind that is not known ({kind}) at byte {buffer.start + at:,}")
+                raise BlgError(f"holds a message of a kind that is not known ({kind}) at byte {buffer.start + at:,}")
             yield kind, stamp, part, parts, buffer.start + at + _TRACED.size, buffer.start + at + size
         at = (at + size + 7) & ~7
 
 
 def read_list(data: bytes) -> list[Entry]:
-    """The entries in the order of the blocks. Refused if one is of a kind that is not known."""
+    """The entries in the order of the blocks. BlgError if one is of a kind that is not known."""
     if not data.startswith(_SIGNS):
-        raise Refused(f"has a list of counters of a kind that is not known ({data[:8].hex()})")
+        raise BlgError(f"has a list of counters of a kind that is not known ({data[:8].hex()})")
     entries: list[Entry] = []
     at = len(_SIGNS)
     while at < len(data):
@@ -246,7 +246,7 @@ def read_list(data: bytes) -> list[Entry]:
         entries.append(entry)
         at += (size + 7) & ~7
     if not entries:
-        raise Refused("lists no counter")
+        raise BlgError("lists no counter")
     return entries
 
 
@@ -256,13 +256,13 @@ def read_names(data: bytes, names: dict[tuple[str, int], str]) -> None:
         data = data[:-1]
     host, *rest = utf16(data).split("\0")
     if not host.startswith("\\\\"):
-        raise Refused("is damaged: names of counters without their host")
+        raise BlgError("is damaged: names of counters without their host")
     of = host_name(host).casefold()
     for number, name in zip(rest[::2], rest[1::2], strict=False):
         if not number:
             break  # zero bytes behind the last one
         if not (number.isascii() and number.isdecimal() and len(number) < 10):
-            raise Refused("is damaged: the number of a name is not a number")
+            raise BlgError("is damaged: the number of a name is not a number")
         names[of, int(number)] = name
 
 
@@ -274,25 +274,25 @@ def host_name(machine: str) -> str:
 def _entry(data: bytes, at: int) -> tuple[Entry, int]:
     size, kind, type_, timebase, *places, parent, index, counter_at = _ENTRY.read(data, at, len(data))
     if not _ENTRY.size <= size <= len(data) - at:
-        raise Refused("is damaged: an entry of the list of counters has a wrong size")
+        raise BlgError("is damaged: an entry of the list of counters has a wrong size")
 
     def text(place: int) -> str | None:
         if place < -1:
-            raise Refused("is damaged: a name lies outside the list of counters")
+            raise BlgError("is damaged: a name lies outside the list of counters")
         return None if place == -1 else text_at(data, at + _TEXTS + place, at + size)
 
     machine, object_, instance, counter = (text(place) for place in (*places, counter_at))
     if not machine or not host_name(machine) or not object_:
-        raise Refused("lists a counter without its computer or its object")
+        raise BlgError("lists a counter without its computer or its object")
     entry = Entry(kind, type_, timebase, host_name(machine), object_, instance, counter or "")
     if parent != -1 or index:
-        raise Refused(f"lists a counter by its instance's parent or number, which is not read: {entry.path}")
+        raise BlgError(f"lists a counter by its instance's parent or number, which is not read: {entry.path}")
     if kind == WHOLE_OBJECT:
         if instance not in (None, "*") or counter not in (None, "*"):
-            raise Refused(f"lists a part of an object as a whole one: {entry.path}")
+            raise BlgError(f"lists a part of an object as a whole one: {entry.path}")
         return entry._replace(instance=None, counter=""), size
     if kind not in (ONE_INSTANCE, ALL_INSTANCES):
-        raise Refused(f"lists counters of a kind that is not known (0x{kind:x}): {entry.path}")
+        raise BlgError(f"lists counters of a kind that is not known (0x{kind:x}): {entry.path}")
     if not counter or (kind == ALL_INSTANCES and not instance):
-        raise Refused(f"lists a counter in a form that is not known: {entry.path}")
+        raise BlgError(f"lists a counter in a form that is not known: {entry.path}")
     return entry, size

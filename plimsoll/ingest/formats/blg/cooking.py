@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.ingest.formats.blg.structures import Refused
+from plimsoll.ingest.formats.blg.structures import BlgError
 from plimsoll.model.log import Values
 from plimsoll.model.shipped_tables import shipped_table
 
@@ -29,16 +29,16 @@ class Room:
     taken: int = 0
 
     def take(self, cells: int, of: str) -> None:
-        """Count cells. Refused if they are too many."""
+        """Count cells. BlgError if they are too many."""
         self.taken += 8 * cells
         if self.taken > max(_LEAST_ROOM, _ROOM * self.size):
-            raise Refused(
+            raise BlgError(
                 f"has so many instances that come and go ({of}) that a table of them needs over {_ROOM} times the "
                 "bytes of the file"
             )
 
 
-class Block(NamedTuple):
+class ByteRange(NamedTuple):
     """A block of a sample: from where to where it is in the sample's bytes."""
 
     data: bytes
@@ -65,7 +65,7 @@ Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-class Column(NamedTuple):
+class CounterColumn(NamedTuple):
     """A counter of one instance: its values, NaN where there is none, and whether the instance was there."""
 
     host: str
@@ -78,7 +78,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RawCounter:
     """What was recorded of one counter: a row for each instance, a column for each sample in the order of time.
 
     `clock` is the time that its type divides by, and `frequency` that clock's or the timer's ticks per second; arrays
@@ -103,7 +103,7 @@ class _Steps:
     last_base: Counts
 
 
-def cooked(type_: CounterType, recorded: Recorded) -> Values:
+def cooked(type_: CounterType, recorded: RawCounter) -> Values:
     """The values of a counter, NaN where there is none; a row for each instance."""
     with np.errstate(all="ignore"):
         if not type_.takes_difference:
@@ -121,7 +121,7 @@ def cooked(type_: CounterType, recorded: Recorded) -> Values:
         return np.where(valid & np.isfinite(values), values, np.nan)
 
 
-def _steps(of: Recorded) -> _Steps:
+def _steps(of: RawCounter) -> _Steps:
     last = of.frequency[:, 1:].astype(np.float64)
     return _Steps(np.diff(of.value), np.diff(of.base), np.diff(of.clock), last, of.base[:, 1:])
 
@@ -130,15 +130,15 @@ Cooked = tuple[Values, Flags | np.bool_]
 _ALWAYS = np.True_
 
 
-def _count(of: Recorded) -> Cooked:
+def _count(of: RawCounter) -> Cooked:
     return of.value.astype(np.float64), _ALWAYS
 
 
-def _fraction(of: Recorded) -> Cooked:
+def _fraction(of: RawCounter) -> Cooked:
     return np.where(of.base == 0, 0.0, 100.0 * of.value / of.base), _ALWAYS
 
 
-def _elapsed(of: Recorded) -> Cooked:
+def _elapsed(of: RawCounter) -> Cooked:
     return (of.clock - of.value) / of.frequency, of.frequency > 0
 
 
@@ -197,7 +197,7 @@ def _per_base(values: NDArray[Any], step: _Steps) -> Values:
     return np.where(step.base == 0, 0.0, values / step.base)
 
 
-_OF_ONE: dict[str, Callable[[Recorded], Cooked]] = {"count": _count, "fraction": _fraction, "elapsed": _elapsed}
+_OF_ONE: dict[str, Callable[[RawCounter], Cooked]] = {"count": _count, "fraction": _fraction, "elapsed": _elapsed}
 _OF_TWO: dict[str, Callable[[_Steps, CounterType], Cooked]] = {
     "rate": _rate,
     "busy": _busy,
@@ -219,10 +219,10 @@ def is_base(code: int) -> bool:
 
 
 def type_of(code: int, of: str) -> CounterType:
-    """The type with this code. Refused if it is not known, naming the counter."""
+    """The type with this code. BlgError if it is not known, naming the counter."""
     counter_type = _types().get(code)
     if counter_type is None:
-        raise Refused(f"holds a counter of a type that is not known (0x{code:08X}): {of}")
+        raise BlgError(f"holds a counter of a type that is not known (0x{code:08X}): {of}")
     return counter_type
 
 

@@ -8,23 +8,23 @@ from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.blg.container import Entry
 from plimsoll.ingest.formats.blg.cooking import (
-    Block,
-    Column,
+    ByteRange,
+    CounterColumn,
     CounterType,
     Counts,
     Flags,
-    Recorded,
+    RawCounter,
     Room,
     cooked,
     is_base,
     type_of,
 )
-from plimsoll.ingest.formats.blg.structures import Refused, Structure, text_at
+from plimsoll.ingest.formats.blg.structures import BlgError, Structure, text_at
 
 Places = NDArray[np.int64]
 
 
-class Instances:
+class InstanceNumbers:
     """Numbers instances in the order of their first appearance."""
 
     def __init__(self, of: str) -> None:
@@ -73,7 +73,7 @@ class Instances:
             items.append(label)
             taken.add((label or "").casefold())
         if len(taken) < len(items):
-            raise Refused(f"has two instances of one name: {self._of}")
+            raise BlgError(f"has two instances of one name: {self._of}")
         return items
 
     def _number(self, name: str | None) -> int:
@@ -122,7 +122,7 @@ class SingleCounters:
         """Counters that hold no numbers."""
         return [entry.path for entry, type_ in zip(self._entries, self._types, strict=True) if _is_text(type_)]
 
-    def take(self, row: int, block: Block) -> None:
+    def take(self, row: int, block: ByteRange) -> None:
         """Take the blocks of a sample, all in one."""
         self._taken.append(block.data[block.start : block.end])
         self._rows.append(row)
@@ -134,7 +134,7 @@ class SingleCounters:
             if type_ and type_.clock == "100ns":
                 yield np.where(_is_valid(table[at]), table[at]["second"], 0)
 
-    def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[Column]:
+    def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
         """A column of each."""
         room.take(len(self._entries) * len(order), self._entries[0].path)
         table = self._table(order)
@@ -144,15 +144,15 @@ class SingleCounters:
             row = table[at : at + 1]
             flags = _is_valid(row)
             values = _cooked(type_, entry, _Values(row["first"], row["second"], row["multi"].astype(np.int64), flags))
-            yield Column(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], flags[0])
+            yield CounterColumn(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], flags[0])
 
     def _table(self, order: NDArray[np.int64]) -> NDArray[np.void]:
-        """The blocks of each counter (a row) in each sample (a column). Refused if one is of another kind or size."""
+        """The blocks of each counter (a row) in each sample (a column). BlgError if one is of another kind or size."""
         blocks = np.frombuffer(b"".join(self._taken), dtype=_COUNTER.dtype).reshape(len(self._rows), len(self._entries))
         is_one = (blocks["mark"] == MARK) & (blocks["kind"] == KIND_OF_ONE) & (blocks["size"] == _COUNTER.size)
         if not is_one.all():
             at = int(np.argwhere(~is_one)[0][1])
-            raise Refused(f"holds another block than its list of counters says: {self._entries[at].path}")
+            raise BlgError(f"holds another block than its list of counters says: {self._entries[at].path}")
         values = np.zeros((len(self._entries), len(order)), dtype=_COUNTER.dtype)
         values["status"] = 0xFFFFFFFF
         values[:, order[np.array(self._rows, dtype=np.int64)]] = blocks.T
@@ -166,8 +166,8 @@ class CounterOfInstances:
         self._entry = entry
         self._type = _type(entry)
         if self._type and self._type.formula.endswith("of_several"):
-            raise Refused(f"holds a counter of several components of all instances, which is not read: {entry.path}")
-        self._instances = Instances(entry.path)
+            raise BlgError(f"holds a counter of several components of all instances, which is not read: {entry.path}")
+        self._instances = InstanceNumbers(entry.path)
         self._items: list[bytes] = []
 
     @property
@@ -175,19 +175,19 @@ class CounterOfInstances:
         """Counters that hold no numbers."""
         return [self._entry.path] if _is_text(self._type) else []
 
-    def take(self, row: int, block: Block) -> None:
+    def take(self, row: int, block: ByteRange) -> None:
         """Take the block of a sample."""
         data, at, end = block
         size, count, *unknown = _ARRAY.read(data, at, end)
         if size != end - at - _HEAD or any(unknown):
-            raise Refused(f"holds an array of counters in a form that is not known: {self._entry.path}")
+            raise BlgError(f"holds an array of counters in a form that is not known: {self._entry.path}")
         if count > (end - at - _ARRAY.size) // _ITEM.size:
-            raise Refused(f"is damaged: an array holds more counters than fit into it ({self._entry.path})")
+            raise BlgError(f"is damaged: an array holds more counters than fit into it ({self._entry.path})")
         start = at + _ARRAY.size
         result = data[start : start + count * _ITEM.size]
         items = np.frombuffer(result, dtype=_ITEM.dtype)
         if items["unknown"].any():
-            raise Refused(f"holds an array of counters in a form that is not known: {self._entry.path}")
+            raise BlgError(f"holds an array of counters in a form that is not known: {self._entry.path}")
         sign = (items["name"].tobytes(), data[start + len(result) : end])
         places = [] if self._instances.sign_is(sign) else items["name"].tolist()
         self._instances.add(row, [text_at(data, at + _HEAD + place, end) for place in places], sign)
@@ -199,7 +199,7 @@ class CounterOfInstances:
             values = self._values(np.arange(rows))
             yield values.second.max(axis=0)
 
-    def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[Column]:
+    def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
         """A column of each instance."""
         if self._type is None or not self._type.formula:
             return
@@ -208,7 +208,9 @@ class CounterOfInstances:
         values = _cooked(self._type, self._entry, result)
         for at, instance in enumerate(self._instances.names):
             entry = self._entry
-            yield Column(entry.host, entry.object, instance, entry.counter, self._type, values[at], result.present[at])
+            yield CounterColumn(
+                entry.host, entry.object, instance, entry.counter, self._type, values[at], result.present[at]
+            )
 
     def _values(self, order: NDArray[np.int64]) -> _Values:
         values, places = self._instances.present(order), self._instances.places(order)
@@ -226,7 +228,7 @@ def _cooked(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.flo
     base = nothing
     if type_.base:
         base = values.several if type_.clock else values.second
-    return cooked(type_, Recorded(values.first, base, clock, frequency, values.present))
+    return cooked(type_, RawCounter(values.first, base, clock, frequency, values.present))
 
 
 def _type(entry: Entry) -> CounterType | None:

@@ -16,19 +16,19 @@ from plimsoll.ingest.formats.blg.container import (
     NAMES,
     ONE_INSTANCE,
     SAMPLE,
+    BlgHeader,
+    BlgMessage,
     Container,
-    LogFile,
-    Message,
     read_container,
     read_list,
     read_names,
 )
-from plimsoll.ingest.formats.blg.cooking import Block, Column, Room
+from plimsoll.ingest.formats.blg.cooking import ByteRange, CounterColumn, Room
 from plimsoll.ingest.formats.blg.raw_counters import KIND_OF_ARRAY, MARK, CounterOfInstances, SingleCounters
-from plimsoll.ingest.formats.blg.structures import Refused, Structure
+from plimsoll.ingest.formats.blg.structures import BlgError, Structure
 from plimsoll.ingest.formats.blg.whole_object import KIND as KIND_OF_OBJECT
 from plimsoll.ingest.formats.blg.whole_object import WholeObject
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.clock import EARLIEST, LATEST
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE
 from plimsoll.ingest.shared.text import Text
@@ -59,20 +59,20 @@ _TO_DO = "convert it on Windows with relog FILE.blg -f CSV -o FILE.csv, or recor
 _Source: TypeAlias = WholeObject | SingleCounters | CounterOfInstances
 
 
-def read_blg(text: Text, reading: Reading) -> Log:
+def read_blg(text: Text, options: ReadOptions) -> Log:
     """Read the log. Unusable if it is of a kind that is not read, or is damaged within what can be read."""
     remarks = Remarks(str(text.path))
     try:
-        return _read(text, reading, remarks)
-    except Refused as error:
+        return _read(text, options, remarks)
+    except BlgError as error:
         raise Unusable(f"{text.path}: the binary log {error}; {_TO_DO}") from None
 
 
-def _read(text: Text, reading: Reading, remarks: Remarks) -> Log:
+def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
     container = read_container(text.data, remarks)
     sources, samples = _sources(text, container), [message for message in container.messages if message.kind == SAMPLE]
     if not samples:
-        raise Refused("holds no whole sample")
+        raise BlgError("holds no whole sample")
     for row, sample in enumerate(samples):
         _take(row, sample.content(text.data), sources)
     clocks = (clock for source in sources for clock in source.utc(len(samples)))
@@ -90,9 +90,9 @@ def _read(text: Text, reading: Reading, remarks: Remarks) -> Log:
     facts: dict[object, CounterFacts] = {}
     values: list[pl.Series] = []
     for column in (column for source in sources for column in source.columns(order, room)):
-        named = _series(column, reading.names)
+        named = _series(column, options.names)
         if named.key in series:
-            raise Refused(f"holds two columns of one counter: {_path(column)}")
+            raise BlgError(f"holds two columns of one counter: {_path(column)}")
         series[named.key] = named
         facts[named.key] = _facts(column, times)
         values.append(pl.Series(column.values, dtype=pl.Float64, nan_to_null=True))
@@ -101,12 +101,12 @@ def _read(text: Text, reading: Reading, remarks: Remarks) -> Log:
 
 
 def _sources(text: Text, container: Container) -> list[_Source]:
-    """What takes the blocks of samples, in their order. Refused if the list of counters is not there, or is twice."""
+    """What takes the blocks of samples, in their order. BlgError if the list of counters is not there, or is twice."""
     lists = [message for message in container.messages if message.kind == COUNTERS]
     if not lists:
-        raise Refused("has lost its list of counters, without which its samples have no names")
+        raise BlgError("has lost its list of counters, without which its samples have no names")
     if len(lists) > 1:
-        raise Refused("holds several lists of counters: several logs were joined, or it is damaged")
+        raise BlgError("holds several lists of counters: several logs were joined, or it is damaged")
     names: dict[tuple[str, int], str] = {}
     for message in container.messages:
         if message.kind == NAMES:
@@ -123,28 +123,28 @@ def _sources(text: Text, container: Container) -> list[_Source]:
 
 
 def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
-    """Hand the blocks of a sample to what takes them. Refused if they are not those that the list of counters has."""
+    """Hand the blocks of a sample to what takes them. BlgError if they are not those that the list of counters has."""
     mark, kind, end = _SAMPLE.read(data, 0, len(data))
     if (mark, kind) != (MARK, _KIND_OF_SAMPLE) or not _SAMPLE.size <= end <= len(data):
-        raise Refused(f"is damaged: sample {row + 1} has no beginning or another length than it says")
+        raise BlgError(f"is damaged: sample {row + 1} has no beginning or another length than it says")
     at = _SAMPLE.size
     for source in sources:
         if isinstance(source, SingleCounters):
             if source.size > end - at:
-                raise Refused(f"is damaged: sample {row + 1} holds fewer counters than the list of counters")
-            source.take(row, Block(data, at, at + source.size))
+                raise BlgError(f"is damaged: sample {row + 1} holds fewer counters than the list of counters")
+            source.take(row, ByteRange(data, at, at + source.size))
             at += source.size
             continue
         mark, kind, size = _SAMPLE.read(data, at, end)
         if mark != MARK or not _SAMPLE.size <= size <= end - at:
-            raise Refused(f"is damaged: a block of sample {row + 1} has no beginning or a wrong length")
+            raise BlgError(f"is damaged: a block of sample {row + 1} has no beginning or a wrong length")
         result = KIND_OF_OBJECT if isinstance(source, WholeObject) else KIND_OF_ARRAY
         if kind != result:
-            raise Refused(f"holds a block of a kind not known or not listed (0x{kind:04x}), in sample {row + 1}")
-        source.take(row, Block(data, at + (_SAMPLE.size if result == KIND_OF_OBJECT else 0), at + size))
+            raise BlgError(f"holds a block of a kind not known or not listed (0x{kind:04x}), in sample {row + 1}")
+        source.take(row, ByteRange(data, at + (_SAMPLE.size if result == KIND_OF_OBJECT else 0), at + size))
         at += size
     if data[at:end].strip(b"\0"):
-        raise Refused(f"is damaged: sample {row + 1} holds more than the list of counters says")
+        raise BlgError(f"is damaged: sample {row + 1} holds more than the list of counters says")
     objects = {source.key: source for source in sources if isinstance(source, WholeObject)}
     for source in objects.values():
         source.settle(row, objects)
@@ -173,28 +173,28 @@ def _tell_hole(times: Times, remarks: Remarks) -> None:
         remarks.add(Kind.UNREAD, "samples of five minutes on end, or of more, may be among those that are lost")
 
 
-def _path(column: Column) -> str:
+def _path(column: CounterColumn) -> str:
     instance = f"({column.instance})" if column.instance is not None else ""
     return f"\\\\{column.host}\\{column.object}{instance}\\{column.counter}"
 
 
-def _series(column: Column, names: Names) -> Series:
+def _series(column: CounterColumn, names: Names) -> Series:
     """The series of a column, by its path, as a log of text would have it."""
     try:
         path = CounterPath.parse(_path(column))
     except ValueError:
-        raise Refused(f"names a counter in a way that is no path: {_path(column)}") from None
+        raise BlgError(f"names a counter in a way that is no path: {_path(column)}") from None
     return names.series(path, column.host)
 
 
-def _facts(column: Column, times: Times) -> CounterFacts:
+def _facts(column: CounterColumn, times: Times) -> CounterFacts:
     rows = np.flatnonzero(column.present)
     first, last = (int(times[at]) for at in (rows[[0, -1]] if len(rows) else (0, 0)))
     return CounterFacts(column.type.name, len(rows), first, last)
 
 
 def offsets_of(
-    samples: Sequence[Message], clocks: Iterable[NDArray[np.int64]], header: LogFile, remarks: Remarks
+    samples: Sequence[BlgMessage], clocks: Iterable[NDArray[np.int64]], header: BlgHeader, remarks: Remarks
 ) -> Offsets:
     """How many minutes the clock of each sample, in file order, was ahead of UTC.
 
@@ -204,7 +204,7 @@ def offsets_of(
     """
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
     if ((stamps < EARLIEST // 100 + _UNIX) | (stamps > LATEST // 100 + _UNIX)).any():
-        raise Refused("is damaged: a sample has a time in a year in which nobody recorded")
+        raise BlgError("is damaged: a sample has a time in a year in which nobody recorded")
     usual = np.array(sorted(set(header.offsets)), dtype=np.int64)
     result = np.zeros(len(stamps), dtype=np.int64)
     settled = np.zeros(len(stamps), dtype=bool)
@@ -227,12 +227,12 @@ def offsets_of(
     return result
 
 
-def instants(samples: Sequence[Message], offsets: Offsets) -> NDArray[np.int64]:
-    """The instants (UTC, ns) of samples in file order. Refused if two are the same."""
+def instants(samples: Sequence[BlgMessage], offsets: Offsets) -> NDArray[np.int64]:
+    """The instants (UTC, ns) of samples in file order. BlgError if two are the same."""
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
     values = (stamps - _UNIX - offsets * _MINUTE) * 100
     if len(np.unique(values)) < len(values):
-        raise Refused("holds two samples of one time")
+        raise BlgError("holds two samples of one time")
     return values
 
 
@@ -244,7 +244,7 @@ def tell_changes(offsets: Offsets, remarks: Remarks) -> None:
         remarks.add(Kind.NOTED, text)
 
 
-def _by_header(offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[Message], header: LogFile) -> None:
+def _by_header(offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[BlgMessage], header: BlgHeader) -> None:
     """Fill in the offsets of samples without a clock."""
     last: int | None = None
     stamp = 0
@@ -261,7 +261,7 @@ def _by_header(offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[Me
         last, stamp = int(offsets[at]), sample.stamp
 
 
-def _fits(sample: Message, offset: int) -> bool:
+def _fits(sample: BlgMessage, offset: int) -> bool:
     """Whether the sample was written between the times of its buffers."""
     utc = sample.stamp - offset * _MINUTE
     return (not sample.after or utc >= sample.after - _SLACK) and (not sample.before or utc <= sample.before + _SLACK)

@@ -9,7 +9,7 @@ import numpy as np
 from plimsoll.model.shipped_tables import shipped_table
 
 
-class Refused(Exception):
+class BlgError(Exception):
     """The log is of a kind that is not read, or is damaged. The text goes on after the file's name."""
 
 
@@ -39,28 +39,28 @@ class Structure:
         self._struct = struct.Struct(code)
 
     def read(self, data: bytes, at: int, end: int) -> tuple[int, ...]:
-        """The fields of the one at that place. Refused if it does not end before `end`."""
+        """The fields of the one at that place. BlgError if it does not end before `end`."""
         if not 0 <= at <= end - self.size:
-            raise Refused(f"is damaged: a {self.name.replace('_', ' ')} is longer than what it is in")
+            raise BlgError(f"is damaged: a {self.name.replace('_', ' ')} is longer than what it is in")
         return self._struct.unpack_from(data, at)
 
 
 def text_at(data: bytes, at: int, end: int) -> str:
-    """The UTF-16 text there, up to its zero character. Refused if it has none before `end`, or is not UTF-16."""
+    """The UTF-16 text there, up to its zero character. BlgError if it has none before `end`, or is not UTF-16."""
     stop = at
     while 0 <= stop < end - 1 and (stop := data.find(b"\0\0", stop, end)) >= 0 and (stop - at) % 2:
         stop += 1
     if not 0 <= at <= stop <= end - 2:
-        raise Refused("is damaged: a text has no end")
+        raise BlgError("is damaged: a text has no end")
     return utf16(data[at:stop])
 
 
 def utf16(data: bytes) -> str:
-    """Text of UTF-16 bytes. Refused if they are none."""
+    """Text of UTF-16 bytes. BlgError if they are none."""
     try:
         return data.decode("utf-16-le")
     except UnicodeDecodeError:
-        raise Refused("is damaged: a name is not UTF-16 text") from None
+        raise BlgError("is damaged: a name is not UTF-16 text") from None
 
 
 def _place(text: str) -> tuple[int, str]:

@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.blg.container import Entry, Names
 from plimsoll.ingest.formats.blg.cooking import (
-    Block,
-    Column,
+    ByteRange,
+    CounterColumn,
     CounterType,
     Counts,
-    Recorded,
+    RawCounter,
     Room,
     cooked,
     is_base,
     type_of,
 )
-from plimsoll.ingest.formats.blg.raw_counters import Instances
-from plimsoll.ingest.formats.blg.structures import Refused, Structure, utf16
+from plimsoll.ingest.formats.blg.raw_counters import InstanceNumbers
+from plimsoll.ingest.formats.blg.structures import BlgError, Structure, utf16
 from plimsoll.model.log import Values
 from plimsoll.model.series import host_key
 
@@ -67,7 +67,7 @@ class WholeObject:
         self._host = host_key(entry.host)
         self._names = names
         self._texts: dict[bytes, str] = {}
-        self._instances = Instances(entry.path)
+        self._instances = InstanceNumbers(entry.path)
         self._definitions: dict[tuple[int, bytes], _Definition] = {}
         self._object = 0
         # Values of each sample with the same definition are in one piece: (definition, rows, bytes).
@@ -80,14 +80,14 @@ class WholeObject:
         """Counters that hold no numbers."""
         return sorted({name for definition in self._definitions.values() for name in definition.skipped})
 
-    def take(self, row: int, block: Block) -> None:
+    def take(self, row: int, block: ByteRange) -> None:
         """Take the block of a sample."""
         data, at, end = block
         signature, little, version, total, header, objects, ticks, per_s, time_100ns = _DATA.read(data, at, end)
         if (signature, little, version) != (_PERF, 1, 1):
-            raise Refused(f"holds no PERF_DATA_BLOCK of version 1 where one should be: {self._entry.path}")
+            raise BlgError(f"holds no PERF_DATA_BLOCK of version 1 where one should be: {self._entry.path}")
         if objects != 1:
-            raise Refused(f"holds {objects} objects in one block: {self._entry.path}")
+            raise BlgError(f"holds {objects} objects in one block: {self._entry.path}")
         if not _DATA.size <= header <= total <= end - at:
             raise self._damaged()
         end, at = at + total, at + header
@@ -128,7 +128,7 @@ class WholeObject:
         """The clock of the recorded computer."""
         yield self._clocks(rows)[1]
 
-    def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[Column]:
+    def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
         """The counters of each instance."""
         shape = len(self._instances.names), len(order)
         types = {counter.name: counter.type for definition, *_ in self._parts for counter in definition.counters}
@@ -155,21 +155,21 @@ class WholeObject:
                 if counter is None:
                     continue
                 if counter.type != type_:
-                    raise Refused(f"changes the type of a counter: {object_}\\{name}")
+                    raise BlgError(f"changes the type of a counter: {object_}\\{name}")
                 value.reshape(-1)[here] = records[f"value{number}"]
                 recorded.reshape(-1)[here] = True
                 if counter.base is not None:
                     base.reshape(-1)[here] = records[f"base{number}"]
             clock = clocks[_CLOCKS[type_.clock]][None]
             frequency = clocks[4 if type_.formula == "elapsed" else 3][None]
-            columns.append((name, type_, cooked(type_, Recorded(value, base, clock, frequency, recorded))))
+            columns.append((name, type_, cooked(type_, RawCounter(value, base, clock, frequency, recorded))))
         for at, instance in enumerate(self._instances.names):
             for name, type_, values in columns:
-                yield Column(self._entry.host, object_, instance, name, type_, values[at], samples[at])
+                yield CounterColumn(self._entry.host, object_, instance, name, type_, values[at], samples[at])
 
     def _take_object(self, name: int) -> None:
         if self._object not in (0, name):
-            raise Refused(f"changes from one object to another: {self._entry.path}")
+            raise BlgError(f"changes from one object to another: {self._entry.path}")
         self._object = name
 
     def _definition(self, data: bytes, count: int) -> _Definition:
@@ -200,7 +200,7 @@ class WholeObject:
             base = None
             if type_.base:
                 if at + 1 == len(read) or not is_base(read[at + 1][1]):
-                    raise Refused(f"holds a counter without its base: {self._entry.path} {name}")
+                    raise BlgError(f"holds a counter without its base: {self._entry.path} {name}")
                 _, _, base_length, base_place = read[at + 1]
                 base = (base_place, base_length)
             for where, size in ((place, length), base or (place, length)):
@@ -209,7 +209,7 @@ class WholeObject:
                 reach = max(reach, where + size)
             counters.append(_Counter(name, type_, (place, length), base))
         if len({counter.name.casefold() for counter in counters}) < len(counters):
-            raise Refused(f"has two counters of one name: {self._entry.path}")
+            raise BlgError(f"has two counters of one name: {self._entry.path}")
         definition = _Definition(tuple(counters), max(reach, _VALUES.size), tuple(skipped))
         definition = next((item for item in self._definitions.values() if item == definition), definition)
         self._definitions[count, data] = definition
@@ -258,7 +258,7 @@ class WholeObject:
 
     def _with_parent(self, name: str, parents: list[str], place: int) -> str:
         if place >= len(parents):
-            raise Refused(
+            raise BlgError(
                 f"has instances of which the parents are not in the log, so that their names are not known: "
                 f"{self._entry.path}; record the parents' object, too"
             )
@@ -268,7 +268,7 @@ class WholeObject:
         try:
             return self._names[self._host, number]
         except KeyError:
-            raise Refused(f"does not say what name {number} is, of {self._entry.path}: a part of it is lost") from None
+            raise BlgError(f"does not say what name {number} is, of {self._entry.path}: a part of it is lost") from None
 
     def _clocks(self, rows: int) -> Counts:
         """Of each sample: ticks, UTC, the object's clock, and how many ticks and clock's units a second has."""
@@ -277,8 +277,8 @@ class WholeObject:
             array[:, row] = times
         return array
 
-    def _damaged(self) -> Refused:
-        return Refused(f"is damaged: lengths within a sample contradict each other ({self._entry.path})")
+    def _damaged(self) -> BlgError:
+        return BlgError(f"is damaged: lengths within a sample contradict each other ({self._entry.path})")
 
 
 def _dtype(definition: _Definition) -> np.dtype[np.void]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.load_results.requests import Requests, cells, epoch, log_of, whole_rows
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
@@ -29,9 +29,9 @@ def sniff(text: Text) -> bool:
     return _BEGINS.match(text.header) is not None
 
 
-def read(text: Text, reading: Reading) -> Log:
+def read(text: Text, options: ReadOptions) -> Log:
     """The requests as series."""
-    del reading
+    del options
     remarks = Remarks(str(text.path))
     state = _state(text.data)
     if state is None:

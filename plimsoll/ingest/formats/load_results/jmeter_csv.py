@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.ingest.formats.load_results.requests import Requests, epoch, log_of, milliseconds, table, whole_rows
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
@@ -31,9 +31,9 @@ def sniff(text: Text) -> bool:
     return _HEADER.match(text.header) is not None
 
 
-def read(text: Text, reading: Reading) -> Log:
+def read(text: Text, options: ReadOptions) -> Log:
     """The requests as series. Unusable if times are not in milliseconds since 1970."""
-    del reading
+    del options
     remarks = Remarks(str(text.path))
     match = _HEADER.match(text.header)
     separator = match[1].decode() if match else ","

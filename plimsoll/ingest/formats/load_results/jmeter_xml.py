@@ -11,7 +11,7 @@ import polars as pl
 
 from plimsoll.ingest.formats.load_results.jmeter_csv import INJECTOR, TRANSACTION, users_of_all
 from plimsoll.ingest.formats.load_results.requests import Requests, log_of
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
@@ -48,9 +48,9 @@ def sniff(text: Text) -> bool:
     return _BEGINS.match(text.data[:4096]) is not None
 
 
-def read(text: Text, reading: Reading) -> Log:
+def read(text: Text, options: ReadOptions) -> Log:
     """The requests as series; of samples within others the outer ones count, but for Transaction Controllers'."""
-    del reading
+    del options
     remarks = Remarks(str(text.path))
     samples = _Samples()
     try:

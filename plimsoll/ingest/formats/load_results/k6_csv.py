@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.ingest.formats.load_results.requests import Requests, epoch, log_of, milliseconds, table, whole_rows
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Remarks
@@ -25,9 +25,9 @@ def sniff(text: Text) -> bool:
     return text.header.startswith(_BEGINS)
 
 
-def read(text: Text, reading: Reading) -> Log:
+def read(text: Text, options: ReadOptions) -> Log:
     """The requests as series."""
-    del reading
+    del options
     remarks = Remarks(str(text.path))
     names = text.header.decode("utf-8", errors="replace").split(",")
     rows = table(text, [*_NEEDED, *(name for name in _OPTIONAL if name in names)])

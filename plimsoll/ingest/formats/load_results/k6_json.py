@@ -8,7 +8,7 @@ from polars.exceptions import PanicException, PolarsError
 from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.load_results.k6_csv import DURATIONS, USERS, requests_of
 from plimsoll.ingest.formats.load_results.requests import log_of
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
@@ -40,9 +40,9 @@ def sniff(text: Text) -> bool:
     return head.startswith(b'{"') and b'"metric":' in head and (b'"type":"Metric"' in head or b'"type":"Point"' in head)
 
 
-def read(text: Text, reading: Reading) -> Log:
+def read(text: Text, options: ReadOptions) -> Log:
     """The requests as series. Unusable if a line other than the last is no such object."""
-    del reading
+    del options
     remarks = Remarks(str(text.path))
     parts: list[pl.DataFrame] = []
     start = text.first_line[1]

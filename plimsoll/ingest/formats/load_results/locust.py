@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.load_results.requests import driver_series, epoch, table, whole_rows
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
@@ -35,9 +35,9 @@ def sniff(text: Text) -> bool:
     return _HEADER.match(text.header) is not None
 
 
-def read(text: Text, reading: Reading) -> Log:
+def read(text: Text, options: ReadOptions) -> Log:
     """The statistics as series; rates are of what was counted between two rows. Unusable without counts."""
-    del reading
+    del options
     remarks = Remarks(str(text.path))
     names = [cell.strip('"') for cell in text.header.decode("utf-8", errors="replace").split(",")]
     lacking = [name for name in _COUNTS if name not in names]

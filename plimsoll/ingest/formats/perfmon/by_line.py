@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
 from plimsoll.ingest.files.streams import Data
-from plimsoll.ingest.formats.perfmon.header import TIME, Layout, Rows, are_words, says_typeperf, wall_clock
+from plimsoll.ingest.formats.perfmon.header import TIME, Rows, TableLayout, are_words, says_typeperf, wall_clock
 from plimsoll.ingest.formats.perfmon.left_out import LeftOut
 from plimsoll.ingest.shared.text import split
 from plimsoll.model.errors import Unusable
@@ -94,7 +94,7 @@ _NO_TIME = (
 _DAMAGED = "the row has a quote too many or too few"
 
 
-class Piece(NamedTuple):
+class LinePiece(NamedTuple):
     """Whole lines of a file.
 
     `is_last` means that the last line of the file is the last here, `is_open` that it has no line end;
@@ -110,7 +110,7 @@ class Piece(NamedTuple):
 class ByLine:
     """Reads pieces of a log line by line. `headers` are the lines where the header is repeated."""
 
-    def __init__(self, layout: Layout, left_out: LeftOut) -> None:
+    def __init__(self, layout: TableLayout, left_out: LeftOut) -> None:
         self._layout = layout
         self._header = layout.header.decode("utf-8", errors="replace").strip()
         self._sign = self._header.lstrip('"').partition(" ")[0]
@@ -120,7 +120,7 @@ class ByLine:
         self._after_return = True
         self._lost_cells = False
 
-    def read(self, piece: Piece, first_line: int) -> Rows:
+    def read(self, piece: LinePiece, first_line: int) -> Rows:
         """The rows of a piece. Unusable if another log begins in it."""
         data = piece.data
         if not data.isascii():
@@ -289,7 +289,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout: Layout) -> Rows | None:
+def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout: TableLayout) -> Rows | None:
     """The rows between two places of a file or of bytes, the first of which is on that line; None if irregular."""
     if start >= stop:
         return None
@@ -321,7 +321,7 @@ def ends_in_a_bare_cell(data: Data) -> bool:
     return data[len(data) - 1 :] not in (b"\n", b"\r", b'"', b" ", b"\0")
 
 
-def _expected_rows(source: Path | bytes, start: int, stop: int, layout: Layout) -> float:
+def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLayout) -> float:
     """The number of rows if each has all its cells; not a whole number if one has not."""
     (quotes,) = _counts(source, b'"', start, stop)
     if quotes:

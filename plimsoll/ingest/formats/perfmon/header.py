@@ -32,7 +32,7 @@ _SPACES = " \t\r\v\f"
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """Where the rows begin, and the cells of each: a time and a number, or a blank, for each of `counters`."""
 
     file: str

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.perfmon.header import Layout, Rows
+from plimsoll.ingest.formats.perfmon.header import Rows, TableLayout
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE, MOST_LEFT_OUT
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
@@ -27,7 +27,7 @@ class _Strange:
 class LeftOut:
     """Counts what is read, and collects the lines, rows and cells that are not."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: TableLayout) -> None:
         self._layout = layout
         self._kept = 0
         self._present = 0

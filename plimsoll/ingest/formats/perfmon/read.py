@@ -12,10 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.ingest.files.streams import Data
-from plimsoll.ingest.formats.perfmon.by_line import ByLine, Piece, ends_in_a_bare_cell, read_regular
-from plimsoll.ingest.formats.perfmon.header import Layout, Rows, no_paths, read_header, zone_of
+from plimsoll.ingest.formats.perfmon.by_line import ByLine, LinePiece, ends_in_a_bare_cell, read_regular
+from plimsoll.ingest.formats.perfmon.header import Rows, TableLayout, no_paths, read_header, zone_of
 from plimsoll.ingest.formats.perfmon.left_out import LeftOut
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.clock import in_order, to_utc
 from plimsoll.ingest.shared.same_time import are_many, differ
 from plimsoll.ingest.shared.text import Text
@@ -44,7 +44,7 @@ _ESCAPED = re.compile(r"(?<=[(,])\\_(?:Total|Global\\_)(?=\))")
 
 
 @dataclass(frozen=True)
-class Columns:
+class CounterColumns:
     """The series of the columns `kept`; the names of those of `strange` are not counter paths.
 
     `nameless` counts those without a computer; `twins` are columns of the same counter, by their places in `series`.
@@ -79,7 +79,7 @@ _LINE = re.compile(rb"\S[^\n]*\n")  # a line that is not blank
 
 
 @dataclass(frozen=True)
-class Table:
+class CounterTable:
     """All rows of a log.
 
     Behind each line of `headers`, where the header is repeated, another recording begins. In the columns of `unread`
@@ -105,10 +105,10 @@ class _Format:
         """Whether the first line is a header of this format."""
         return text.header.lstrip(b'"').startswith(self.signs)
 
-    def read(self, text: Text, reading: Reading) -> Log:
+    def read(self, text: Text, options: ReadOptions) -> Log:
         """Read the log. Unusable if its header, rows or times cannot be read for certain."""
         remarks = Remarks(str(text.path))
-        log = read_pdh(with_blanks_for_no_data(text, remarks), self.NAME, self.separator, reading)
+        log = read_pdh(with_blanks_for_no_data(text, remarks), self.NAME, self.separator, options)
         return replace(log, remarks=(*remarks, *log.remarks))
 
 
@@ -118,18 +118,18 @@ TSV = _Format("PDH-TSV", (b"(PDH-TSV 4.0)",), "\t")
 TYPEPERF = _Format("typeperf", (b'(PDH-CSV 4.0)"', b"(PDH-CSV 4.0),"), ",")
 
 
-def read_pdh(text: Text, format_: str, separator: str, reading: Reading) -> Log:
+def read_pdh(text: Text, format_: str, separator: str, options: ReadOptions) -> Log:
     """Read a log whose first line is a PDH header."""
     file = str(text.path)
     remarks, of_rows = Remarks(file), Remarks(file)
     header = read_header(text, separator, remarks)
-    zone = zone_of(header.cells[0], reading.zone, remarks)
+    zone = zone_of(header.cells[0], options.zone, remarks)
     counters = header.cells[1:]
-    layout = Layout(file, text.header, header.offset, header.line, separator, counters)
+    layout = TableLayout(file, text.header, header.offset, header.line, separator, counters)
     # polars parses the rows outside of Python, while Python looks up the names of the counters.
     with ThreadPoolExecutor(1) as pool:
         rows = pool.submit(read_rows, text, layout, of_rows)
-        columns = columns_of(file, counters, reading.names)
+        columns = columns_of(file, counters, options.names)
         if columns is None:
             raise no_paths(text)
         table = rows.result()
@@ -144,13 +144,13 @@ def read_pdh(text: Text, format_: str, separator: str, reading: Reading) -> Log:
     return Log(text.path, format_, times, values, columns.series, zone, tuple(remarks), unread=unread)
 
 
-def _times(table: Table, zone: Zone, remarks: Remarks) -> tuple[Times, NDArray[np.intp] | None]:
+def _times(table: CounterTable, zone: Zone, remarks: Remarks) -> tuple[Times, NDArray[np.intp] | None]:
     """UTC instants in ascending order, and the order of the rows if that had to change."""
     instants = to_utc(table.local.cast(pl.Int64).to_numpy(), zone, table.lines, remarks, table.headers)
     return in_order(instants, table.lines, table.headers, remarks)
 
 
-def read_rows(text: Text, layout: Layout, remarks: Remarks) -> Table:
+def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable:
     """Read all rows; remark each row and cell that is left out.
 
     Unusable if most rows or cells cannot be read, or if another log begins in the file.
@@ -160,7 +160,7 @@ def read_rows(text: Text, layout: Layout, remarks: Remarks) -> Table:
     if is_small and not ends_in_a_bare_cell(data):
         rows = read_regular(text.source, layout.offset, len(data), layout.first_line, layout)
         if rows:
-            return Table(rows.local, _finite(rows.numbers, layout, remarks), rows.lines)
+            return CounterTable(rows.local, _finite(rows.numbers, layout, remarks), rows.lines)
     left_out = LeftOut(layout)
     by_line = ByLine(layout, left_out)
     parts: list[Rows] = []
@@ -187,10 +187,10 @@ def read_rows(text: Text, layout: Layout, remarks: Remarks) -> Table:
     numbers = pl.concat([part.numbers for part in parts]) if parts else pl.DataFrame(schema=layout.schema).drop("time")
     lines = [line for part in parts for line in part.lines]
     columns = _finite(numbers, layout, remarks)
-    return Table(local, columns, lines, by_line.headers, left_out.unread(columns, local, lines))
+    return CounterTable(local, columns, lines, by_line.headers, left_out.unread(columns, local, lines))
 
 
-def _finite(numbers: pl.DataFrame, layout: Layout, remarks: Remarks) -> list[pl.Series]:
+def _finite(numbers: pl.DataFrame, layout: TableLayout, remarks: Remarks) -> list[pl.Series]:
     """The columns, with NaN and infinities as missing."""
     columns = numbers.get_columns()
     for at, total in enumerate([column.sum() for column in columns]):  # a third of what a frame's sum takes
@@ -204,7 +204,7 @@ def _finite(numbers: pl.DataFrame, layout: Layout, remarks: Remarks) -> list[pl.
     return columns
 
 
-def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[Piece]:
+def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[LinePiece]:
     """The lines of a part of the file, in pieces of about that size."""
     while start < end:
         line_end = data.find(b"\n", min(start + size, end), end)
@@ -217,7 +217,7 @@ def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[Piece]:
         is_open = not body.endswith(b"\n")
         following = _LINE.search(data, stop, end)
         next_has_return = following is None or following[0].endswith(b"\r\n")
-        yield Piece(body + b"\n" if is_open else body, stop == end, is_open, next_has_return)
+        yield LinePiece(body + b"\n" if is_open else body, stop == end, is_open, next_has_return)
         start = stop
 
 
@@ -261,7 +261,7 @@ def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
     return replace(text, data=text.data[:start] + data)
 
 
-def columns_of(file: str, cells: Sequence[str], names: Names) -> Columns | None:
+def columns_of(file: str, cells: Sequence[str], names: Names) -> CounterColumns | None:
     """The columns under a header's cells; None if no name is a path. Unusable if paths were changed by a page."""
     _refuse_changed_paths(file, cells)
     series: list[Series] = []
@@ -277,10 +277,10 @@ def columns_of(file: str, cells: Sequence[str], names: Names) -> Columns | None:
         nameless += counter.computer is None
         series.append(names.series(counter, counter.computer or UNNAMED))
         kept.append(at)
-    return Columns(tuple(series), tuple(kept), tuple(strange), nameless, _twins(series)) if series else None
+    return CounterColumns(tuple(series), tuple(kept), tuple(strange), nameless, _twins(series)) if series else None
 
 
-def tell_columns(columns: Columns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
+def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
     """Remark columns that are left out, since they have no counter's name, and counters without a computer."""
     for at in columns.strange[:MAX_SHOWN]:
         cell, present = cells[at], len(values[at]) - values[at].null_count()
@@ -302,7 +302,7 @@ def tell_columns(columns: Columns, cells: Sequence[str], values: Sequence[pl.Ser
         )
 
 
-def tell_twins(columns: Columns, values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
+def tell_twins(columns: CounterColumns, values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
     """Remark columns of the same counter, which contradict each other if many rows have other values."""
     interval = sampling_interval(times) if columns.twins else None
     for twins in columns.twins:
@@ -321,7 +321,7 @@ def _is_one_thing(series: Series) -> bool:
     return is_judged(series) and series.tag("objectname") not in _NAMESAKES
 
 
-def unread_columns(columns: Columns, values: Sequence[pl.Series], many_strange: Sequence[int]) -> list[int]:
+def unread_columns(columns: CounterColumns, values: Sequence[pl.Series], many_strange: Sequence[int]) -> list[int]:
     """The columns whose values are left out, all or many of them."""
     return sorted({at for at in columns.strange if values[at].null_count() < len(values[at])}.union(many_strange))
 

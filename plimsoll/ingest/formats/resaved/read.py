@@ -14,7 +14,7 @@ from pathlib import Path
 from plimsoll.ingest.formats.perfmon.by_line import ends_in_a_bare_cell
 from plimsoll.ingest.formats.perfmon.header import are_words, own_separator, refuse_another_beside, says_typeperf
 from plimsoll.ingest.formats.perfmon.read import read_pdh, with_blanks_for_no_data
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text, read_as, split
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
@@ -175,7 +175,7 @@ class _Shape:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _ResavedRows:
     """The times of the rows, their other cells joined, and their lines.
 
     `lines_behind` has all lines behind the header, with an empty one for each row. `is_cut` means the last row was cut.
@@ -209,7 +209,7 @@ def sniff(text: Text) -> bool:
     )
 
 
-def read(text: Text, reading: Reading) -> Log:
+def read(text: Text, options: ReadOptions) -> Log:
     """Read the log. Unusable if its dates or numbers can be read in more than one way, or have lost a part."""
     remarks = Remarks(str(text.path))
     text = with_blanks_for_no_data(text, remarks)
@@ -233,7 +233,7 @@ def read(text: Text, reading: Reading) -> Log:
         numbers = values.replace(",", ".") if mark == "," else values
         lines[number - 1] = _quoted([dates.rewritten(time, number), *(n.strip() or " " for n in numbers.split(JOINT))])
     rewritten = "\n".join(lines) + ("" if rows.is_cut else "\n")
-    log = read_pdh(Text(text.path, rewritten.encode(), "utf-8"), NAME, ",", reading)
+    log = read_pdh(Text(text.path, rewritten.encode(), "utf-8"), NAME, ",", options)
     return replace(log, remarks=(*remarks, *log.remarks))
 
 
@@ -260,7 +260,7 @@ def _shape(text: Text) -> _Shape | None:
     return _Shape(number, start, header, path[1].decode(), wrapped, usual)
 
 
-def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
+def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _ResavedRows:
     # No number or time is other than ASCII.
     lines = [line.rstrip("\r") for line in text.data[shape.start :].decode("utf-8", errors="replace").split("\n")]
     last = lines[-1]
@@ -271,7 +271,7 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
         result = "the last row is cut short before its first value: left out"
         remarks.add(Kind.SKIPPED, result, line=shape.line + len(lines) - 1)
         last, is_cut = "", False
-    rows = _Rows([], [], [], [], is_cut)
+    rows = _ResavedRows([], [], [], [], is_cut)
     empty: list[int] = []
     width = len(shape.cells(lines[0]))
     for number, line in enumerate([*lines[1:-1], last] if len(lines) > 1 else (), shape.line + 1):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from plimsoll.ingest.formats.sadf.blocks import blocks
 from plimsoll.ingest.formats.sadf.sections import AGAIN, HEADER_NAMES, series
 from plimsoll.ingest.formats.sadf.table import SectionTable, table_of
-from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared import clock
 from plimsoll.ingest.shared.clock import DAY, HOUR, QUARTER, offsets, to_utc
 from plimsoll.ingest.shared.text import Text
@@ -62,7 +62,7 @@ def sniff(text: Text) -> bool:
     return bool(_EVENT.match(text.header)) and any(map(_HEADER.match, text.data[:_HEAD].splitlines()))
 
 
-def read(text: Text, reading: Reading) -> Log:
+def read(text: Text, options: ReadOptions) -> Log:
     """All sections as one log. `how.zone` is the zone of times that are not in UTC.
 
     Raises:
@@ -74,7 +74,7 @@ def read(text: Text, reading: Reading) -> Log:
     if not tables:
         raise Unusable(f"{path}: holds no row of a section of sadf that is read; {AGAIN}")
     host = _host(path, tables)
-    zone = zone_of(path, tables, reading.zone, remarks)
+    zone = zone_of(path, tables, options.zone, remarks)
     tables = with_local_days(tables, zone, remarks)
     instants = [instants_of(table, zone, remarks) for table in tables]
     remark_steps_back(tables, instants, remarks)

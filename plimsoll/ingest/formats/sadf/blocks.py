@@ -10,7 +10,7 @@ from plimsoll.ingest.formats.sadf.sections import (
     COMMON,
     HEADER_NAMES,
     MANY,
-    Section,
+    SadfSection,
     Skipped,
     ambiguous,
     edited,
@@ -56,7 +56,7 @@ class Ambiguous(Exception):
 class Splitter:
     """Splits rows into sections. Tries the pieces of the last row first, since most rows are built alike."""
 
-    def __init__(self, sections: Sequence[Section]) -> None:
+    def __init__(self, sections: Sequence[SadfSection]) -> None:
         self._sections = sections
         self._last: tuple[int, list[Piece], list[tuple[int, str]]] = (-1, [], [])
 
@@ -127,13 +127,13 @@ _TWO_DECIMALS = re.compile(r"[.,]\d\d$")
 
 
 @dataclass
-class Block:
+class RowBlock:
     """Rows of one section that have the same number of cells, with the line of each.
 
     `headers` and `restarts` are the lines of all headers and restarts in the file.
     """
 
-    section: Section
+    section: SadfSection
     cells: int
     headers: Sequence[int]
     restarts: Sequence[int]
@@ -146,7 +146,7 @@ class Block:
         self.lines.append(line)
 
 
-def blocks(text: Text, remarks: Remarks) -> list[Block]:
+def blocks(text: Text, remarks: Remarks) -> list[RowBlock]:
     """The rows of all sections that are read. All other lines are remarked.
 
     Raises:
@@ -182,12 +182,12 @@ class _Sorter:
     def __init__(self, path: Path, remarks: Remarks) -> None:
         self._path = path
         self._remarks = remarks
-        self._blocks: dict[tuple[Section, int], Block] = {}
+        self._blocks: dict[tuple[SadfSection, int], RowBlock] = {}
         self._skipped = Skipped(path)
-        self._sections_by_header: dict[str, list[Section]] = {}
+        self._sections_by_header: dict[str, list[SadfSection]] = {}
         self._header: str | None = None
-        self._sections: list[Section] = []
-        self._block: Block | None = None
+        self._sections: list[SadfSection] = []
+        self._block: RowBlock | None = None
         self._splitter: Splitter | None = None
         self._headers: list[int] = []
         self._restarts: list[int] = []
@@ -312,13 +312,13 @@ class _Sorter:
                 row = f"{common};{';'.join(values[start:end])}"
                 self._block_of(section, COMMON + end - start).add(row, number)
 
-    def _block_of(self, section: Section, cells: int) -> Block:
+    def _block_of(self, section: SadfSection, cells: int) -> RowBlock:
         key = (section, cells)
         if key not in self._blocks:
-            self._blocks[key] = Block(section, cells, self._headers, self._restarts)
+            self._blocks[key] = RowBlock(section, cells, self._headers, self._restarts)
         return self._blocks[key]
 
-    def finished(self) -> list[Block]:
+    def finished(self) -> list[RowBlock]:
         """The blocks that have rows, after remarks on all other lines.
 
         Where most rows under a header do not fit it, the others may fit by chance and are left out as well.
@@ -345,7 +345,7 @@ def _is_header(line: str) -> bool:
     return line.startswith(_HEADER) and _COLUMNS.fullmatch(line, len(_HEADER)) is not None
 
 
-def _only_way(sections: Sequence[Section], cells: Sequence[str]) -> list[Piece]:
+def _only_way(sections: Sequence[SadfSection], cells: Sequence[str]) -> list[Piece]:
     numeric = [_NUMBER.fullmatch(cell) is not None for cell in cells]
 
     @cache
@@ -375,7 +375,9 @@ def _only_way(sections: Sequence[Section], cells: Sequence[str]) -> list[Piece]:
     return list(pieces) if count else []
 
 
-def _runs(section: Section, cells: Sequence[str], numeric: Sequence[bool], at: int) -> Iterator[list[tuple[int, int]]]:
+def _runs(
+    section: SadfSection, cells: Sequence[str], numeric: Sequence[bool], at: int
+) -> Iterator[list[tuple[int, int]]]:
     """The longest run of instances of one section from a place in the row: where each begins and ends.
 
     One run, or for a section with a value for each processor one run for each possible number of processors.
@@ -389,7 +391,9 @@ def _runs(section: Section, cells: Sequence[str], numeric: Sequence[bool], at: i
         width += 1
 
 
-def _run(section: Section, width: int, cells: Sequence[str], numeric: Sequence[bool], at: int) -> list[tuple[int, int]]:
+def _run(
+    section: SadfSection, width: int, cells: Sequence[str], numeric: Sequence[bool], at: int
+) -> list[tuple[int, int]]:
     may_follow = _MAY_FOLLOW.get(section.label or "", _is_name)
     kinds = [_KINDS[kind] for kind in unread_sections().get(section, ())]
 

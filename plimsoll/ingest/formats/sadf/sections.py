@@ -34,7 +34,7 @@ HEADER_NAMES = r"hostname\W{1,9}interval\W{1,9}timestamp"  # also of a header th
 
 
 @dataclass(frozen=True)
-class Section:
+class SadfSection:
     """One kind of row: the column of the instance (None if there is none), and the columns of values."""
 
     label: str | None
@@ -61,7 +61,7 @@ class Unfit:
     `fitting` counts rows of the same sections that fit and are left out all the same, `kept` those that are read.
     """
 
-    sections: Sequence[Section]
+    sections: Sequence[SadfSection]
     line: int
     cells: int
     count: int = 0
@@ -83,7 +83,7 @@ class Skipped:
     unfit: dict[str, Unfit] = field(default_factory=dict)
     damaged: int | None = None
 
-    def add_unfit(self, header: str, sections: Sequence[Section], line: int, cells: int) -> None:
+    def add_unfit(self, header: str, sections: Sequence[SadfSection], line: int, cells: int) -> None:
         """Count a row that does not fit its header."""
         self.unfit.setdefault(header, Unfit(sections, line, cells)).count += 1
 
@@ -128,7 +128,7 @@ _FIELD = {"%": "pct_", "/": "_per_"}
 _LABEL = re.compile(r"[A-Z]{2,}")
 
 
-def sections(columns: Sequence[str]) -> list[Section]:
+def sections(columns: Sequence[str]) -> list[SadfSection]:
     """The sections of a header's columns after host, interval and time: one, or with `sadf -h` all of them."""
     labels = {section.label for section in unread_sections()}
     inner = {field for section in unread_sections() for field in section.fields}
@@ -143,7 +143,7 @@ def sections(columns: Sequence[str]) -> list[Section]:
         else:
             columns_by_label[-1][1].append(name)
         ended = column.endswith(MANY)
-    return [Section(label, tuple(fields)) for label, fields in columns_by_label]
+    return [SadfSection(label, tuple(fields)) for label, fields in columns_by_label]
 
 
 def _begins(name: str, label: str | None, fields: Sequence[str]) -> bool:
@@ -154,7 +154,7 @@ def _begins(name: str, label: str | None, fields: Sequence[str]) -> bool:
     return label is not None or plain.get(fields[0]) != plain[name]
 
 
-def measurement(section: Section) -> str | None:
+def measurement(section: SadfSection) -> str | None:
     """The measurement of a section, such as `cpu_util`; None if the section is not read."""
     if not section.fields:
         return None
@@ -166,12 +166,12 @@ def measurement(section: Section) -> str | None:
 
 
 @cache
-def unread_sections() -> Mapping[Section, Sequence[str]]:
+def unread_sections() -> Mapping[SadfSection, Sequence[str]]:
     """The known sections that are not read, with the kind of each of their cells."""
-    sections: dict[Section, Sequence[str]] = {}
+    sections: dict[SadfSection, Sequence[str]] = {}
     for header, kinds in _file()["not_read"].items():
         label, *fields = header.split(";")
-        sections[Section(label, tuple(fields))] = kinds
+        sections[SadfSection(label, tuple(fields))] = kinds
     return sections
 
 
@@ -186,7 +186,7 @@ def _file() -> dict[str, dict[str, list[str]]]:
     return shipped_table("plimsoll.ingest.formats.sadf", "sections.yaml", dict[str, dict[str, list[str]]])
 
 
-def device(section: Section, cell: str) -> str:
+def device(section: SadfSection, cell: str) -> str:
     """An instance as `sadf -p` and Telegraf name it: `cpu0`, where `sadf -d` has 0."""
     number = cell.isdecimal()
     match section.label:
@@ -200,7 +200,7 @@ def device(section: Section, cell: str) -> str:
             return cell
 
 
-def series(host: str, section: Section, instance: str | None, field: str) -> Series:
+def series(host: str, section: SadfSection, instance: str | None, field: str) -> Series:
     """The series of one column and instance of a section."""
     name = measurement(section) or ""
     if name == "cpu_util" and instance != "all":
@@ -221,7 +221,7 @@ def edited(path: Path, line: int, header: str) -> Unusable:
     )
 
 
-def unknown_section(path: Path, line: int, section: Section) -> Unusable:
+def unknown_section(path: Path, line: int, section: SadfSection) -> Unusable:
     """The refusal of a header of `sadf -h` with an unknown section."""
     return Unusable(
         f'{path}:{line}: the section "{short(str(section), 80)}" is not known, so a row cannot be split into sections; '

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plimsoll.ingest.formats.sadf.blocks import Block
-from plimsoll.ingest.formats.sadf.sections import AGAIN, Section, device
+from plimsoll.ingest.formats.sadf.blocks import RowBlock
+from plimsoll.ingest.formats.sadf.sections import AGAIN, SadfSection, device
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Times, Values
 from plimsoll.model.remark import Kind, Remarks, and_more, counted, short
@@ -32,7 +32,7 @@ class SectionTable:
     `is_after_header` and `is_after_restart` are set for the first row after a header or restart.
     """
 
-    section: Section
+    section: SadfSection
     lines: NDArray[np.int64]
     hosts: pl.Series
     devices: pl.Series
@@ -50,7 +50,7 @@ class SectionTable:
         return replace(self, **columns, values=[value[at] for value in self.values])
 
 
-def table_of(path: Path, block: Block, remarks: Remarks) -> SectionTable:
+def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
     """The rows of a block. Rows without a time and cells that are no numbers are left out and remarked.
 
     Raises:
