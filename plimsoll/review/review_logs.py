@@ -10,6 +10,7 @@ from plimsoll.hosts.overrides import Overrides
 from plimsoll.hosts.recorded_facts import contradictions, recorded_facts
 from plimsoll.ingest.reading import LogSet
 from plimsoll.ingest.recordings import refuse_unnamed
+from plimsoll.ingest.shared.separate_runs import choose_runs
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.run import Phase, Run
@@ -50,6 +51,9 @@ def review_logs(
         Unusable: The logs or the settings cannot be used.
     """
     recordings.refuse_empty()
+    if not when:
+        logs, remarks = choose_runs(recordings.logs)
+        recordings = recordings._replace(logs=logs, remarks=[*recordings.remarks, *remarks])
     refuse_unnamed(recordings.logs)
     # plimsoll.toml may also set rules and phases of the shipped packs, which another review of these logs uses.
     goal = objective(run_settings.objective)

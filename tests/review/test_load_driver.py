@@ -1,5 +1,6 @@
 """What a load driver saw stands beside the counters of hosts: it is the load, and no host that must be judged."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,34 @@ def test_a_row_cut_within_its_result_is_damage_and_no_failed_request(tmp_path):
     errors = dict(zip([one.field for one in log.series], log.columns, strict=True))["errors"]
     assert errors.sum() == 0
     assert any("1 row without" in one.text for one in log.remarks)
+
+
+@pytest.mark.parametrize(("earlier", "length"), [(40 * 86400, 1200), (2 * 3600, 600)])
+def test_of_runs_appended_to_one_file_that_of_the_counters_or_the_newest_is_judged(tmp_path, earlier, length):
+    folder = EXAMPLE / "healthy"
+    start = (plimsoll.review(folder).review.start or 0) // 10**6
+    path = _jtl(tmp_path / "first.jtl", start - earlier * 1000, length)
+    second = _jtl(tmp_path / "second.jtl", start, 1500)
+    rows = second.read_text("utf-8").partition("\n")[2]
+    path.write_text(path.read_text("utf-8") + rows, encoding="utf-8")
+    alone = plimsoll.review(path)
+    assert (alone.review.start or 0) // 10**6 == pytest.approx(start, abs=11_000)
+    assert "holds 2 runs" in " ".join(map(str, alone.review.remarks))
+    logs = sorted(log for log in folder.iterdir() if log.suffix != ".toml")
+    beside = plimsoll.review(*logs, path, config=folder / "plimsoll.toml").review
+    assert beside.verdict == "healthy"
+    first = plimsoll.review(path, to=plimsoll_time(start - 1000)).review
+    assert (first.end or 0) // 10**6 < start
+
+
+def plimsoll_time(moment_ms):
+    """Return a moment as people type it."""
+    return datetime.fromtimestamp(moment_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def test_an_outage_within_a_long_run_is_no_new_run(tmp_path):
+    path = _jtl(tmp_path / "results.jtl", HOUR_MS, 3 * 3600)
+    later = _jtl(tmp_path / "later.jtl", HOUR_MS + 5 * 3_600_000, 3 * 3600)
+    path.write_text(path.read_text("utf-8") + later.read_text("utf-8").partition("\n")[2], encoding="utf-8")
+    review = plimsoll.review(path).review
+    assert (review.start or 0) // 10**6 == pytest.approx(HOUR_MS, abs=61_000)

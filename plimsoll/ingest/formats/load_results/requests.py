@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
 from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT
+from plimsoll.ingest.shared.separate_runs import run_starts
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.log import Log, Times, Values
@@ -24,11 +25,7 @@ from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.model.times import SECOND, Zone
 
 _SECONDS = 10**10  # above are milliseconds, and so on: the year 2286
-
-
 _EARLIEST, _LATEST = 10**9 * SECOND // 2, 5 * 10**9 * SECOND  # 1985 to 2128
-
-
 _MILLION = 10**6
 DRIVER = "load driver"  # the host of these series, as no file names it
 OTHER = "other operations"
@@ -38,6 +35,7 @@ OTHER = "other operations"
 _STEPS = ((600, 10), (60, 5), (0, 1))  # a run of so many seconds, and the length of its steps in seconds
 _MOST_OPERATIONS = 30
 _LONGEST_DAYS = 31
+_LEAST_OF_RUN = 10  # requests; fewer, months from the rest, are of a damaged time
 _PERCENTILES = (0.5, 0.95, 0.99)
 __all__ = ["DRIVER", "Requests", "log_of"]
 
@@ -58,12 +56,55 @@ class Requests:
 
 
 def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
-    """The log of some requests. Unusable if there are none, or they reach over more than a month."""
+    """Return the log of requests, of which those of several runs stand apart.
+
+    Unusable if there are none, or a run of them lasts over a month.
+    """
     if not len(requests.start):
         raise Unusable(f"{path}: holds no request that can be read; is it the file of a run that sent some?")
-    edges = _edges(path, requests)
-    at = np.clip(_edge(requests.end, edges) - 1, 0, len(edges) - 2)
     codes, operations = _operations(requests.operation, remarks)
+    spans = _spans_of_runs(requests)
+    days = (spans[-1][1] - spans[0][0]) / (86400 * SECOND)
+    fewest = min(int(_within(requests, span).sum()) for span in spans)
+    longest = max(end - start for start, end in spans)
+    if days > _LONGEST_DAYS and (fewest < _LEAST_OF_RUN or longest > _LONGEST_DAYS * 86400 * SECOND):
+        raise Unusable(f"{path}: its requests reach over {days:,.0f} days; where a time is damaged, delete its line")
+    step = _step_of(longest)
+    tables = [
+        _table(_requests_within(requests, span), codes.filter(_within(requests, span)), operations, _edges(span, step))
+        for span in spans
+    ]
+    times = np.concatenate([edges[1:] for edges, _ in tables])
+    columns = {series: np.concatenate([table[series] for _, table in tables]) for series in tables[0][1]}
+    values = tuple(pl.Series(column, dtype=pl.Float64, nan_to_null=True) for column in columns.values())
+    return Log(path, name, times, values, tuple(columns), Zone.parse("UTC"), tuple(remarks))
+
+
+def _spans_of_runs(requests: Requests) -> list[tuple[int, int]]:
+    """Return the start and end (UTC ns) of each run: between runs no request is at work for longer than each lasts."""
+    order = np.argsort(requests.start, kind="stable")
+    start, end = requests.start[order], np.maximum.accumulate(requests.end[order])
+    edges = [0, *run_starts(start, end), len(start)]
+    return [(int(start[first]), int(end[last - 1])) for first, last in pairwise(edges)]
+
+
+def _within(requests: Requests, span: tuple[int, int]) -> NDArray[np.bool_]:
+    return (requests.start >= span[0]) & (requests.start <= span[1])
+
+
+def _requests_within(requests: Requests, span: tuple[int, int]) -> Requests:
+    inside = _within(requests, span)
+    failed = None if requests.failed is None else requests.failed[inside]
+    return Requests(
+        requests.start[inside], requests.end[inside], requests.operation.filter(inside), failed, requests.users
+    )
+
+
+def _table(
+    requests: Requests, codes: pl.Series, operations: Sequence[str], edges: Times
+) -> tuple[Times, dict[Series, Values]]:
+    """Return the edges of the steps of one run, and the values of its series in each step."""
+    at = np.clip(_edge(requests.end, edges) - 1, 0, len(edges) - 2)
     frame = pl.DataFrame({"step": at, "operation": codes, "took": (requests.end - requests.start) / SECOND})
     if requests.failed is not None:
         frame = frame.with_columns(failed=pl.Series(requests.failed))
@@ -78,20 +119,17 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
     if len(operations) > 1:
         for code, operation in enumerate(operations):
             _add(columns, operation, frame.filter(pl.col("operation") == code), edges)
-    values = tuple(pl.Series(column, dtype=pl.Float64, nan_to_null=True) for column in columns.values())
-    return Log(path, name, edges[1:], values, tuple(columns), Zone.parse("UTC"), tuple(remarks))
+    return edges, columns
 
 
-def _edges(path: Path, requests: Requests) -> Times:
-    """The ends of the steps that the run is divided into; the last one may be up to half as long again."""
-    start, end = int(requests.start.min()), int(requests.end.max())
-    seconds = (end - start) / SECOND
-    if seconds > _LONGEST_DAYS * 86400:
-        raise Unusable(
-            f"{path}: its requests reach over {seconds / 86400:,.0f} days; where a time is damaged, delete its line, "
-            "and where several runs were joined, read each by itself"
-        )
-    step = next(length for value, length in _STEPS if seconds >= value) * SECOND
+def _step_of(length: int) -> int:
+    """Return the length of the steps (ns) of a run that lasts so long (ns)."""
+    return next(seconds for shortest, seconds in _STEPS if length / SECOND >= shortest) * SECOND
+
+
+def _edges(span: tuple[int, int], step: int) -> Times:
+    """Return the ends of the steps (UTC ns) that a run is divided into; the last may be up to half as long again."""
+    start, end = span
     count = max(round((end - start) / step), 1)
     edges = start + np.arange(count + 1, dtype=np.int64) * step
     edges[-1] = max(end, start + SECOND // 1000)

@@ -1,0 +1,75 @@
+"""Runs that were appended to one file: a load driver adds to the results that are there."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from plimsoll.model.log import Log, Times
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.series import LOAD_DRIVER
+from plimsoll.model.times import SECOND, duration_text
+
+# Our choice: a driver that pauses for so long, and for longer than it was at work before and afterwards, was started
+# anew. A driver that runs goes on sending requests while the system is away.
+_SHORTEST_PAUSE = 3600 * SECOND
+
+
+def run_starts(start: Times, end: Times) -> list[int]:
+    """Return where in ascending times each run but the first begins.
+
+    `end` is when what began until then is done (UTC ns), ascending.
+    """
+    candidates = (np.flatnonzero(start[1:] - end[:-1] > _SHORTEST_PAUSE) + 1).tolist()
+    edges = [0, *candidates, len(start)]
+    lengths = [int(end[last - 1] - start[first]) for first, last in pairwise(edges)]
+    return [
+        at
+        for at, before, after in zip(candidates, lengths, lengths[1:], strict=False)
+        if start[at] - end[at - 1] > max(before, after)
+    ]
+
+
+def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
+    """Return the logs, each of a load driver with one of its runs: that of the counters beside it, else the newest.
+
+    One that lasted less than a tenth of the longest is not the newest: it was a try.
+    """
+    counters = [log for log in logs if not _is_of_driver(log) and len(log.times)]
+    first = min((int(log.times[0]) for log in counters), default=None)
+    last = max((int(log.times[-1]) for log in counters), default=0)
+    chosen: list[Log] = []
+    remarks: list[Remark] = []
+    for log in logs:
+        runs = _runs(log) if _is_of_driver(log) and len(log.times) else [log]
+        most = max(len(run.times) for run in runs)
+        run = next(run for run in reversed(runs) if len(run.times) >= most / 10)
+        if first is not None:
+            run = max(reversed(runs), key=lambda run: min(int(run.times[-1]), last) - max(int(run.times[0]), first))
+        if len(runs) > 1:
+            remarks.append(_remark(log, runs, run, newest=first is None))
+        chosen.append(run)
+    return chosen, remarks
+
+
+def _is_of_driver(log: Log) -> bool:
+    return {series.measurement for series in log.series} <= set(LOAD_DRIVER)
+
+
+def _runs(log: Log) -> list[Log]:
+    edges = [0, *run_starts(log.times, log.times), len(log.times)]
+    return [log.rows(first, last) for first, last in pairwise(edges)]
+
+
+def _remark(log: Log, runs: Sequence[Log], run: Log, *, newest: bool) -> Remark:
+    def span(of_run: Log) -> str:
+        start = log.zone.clock(int(of_run.times[0]))
+        return f"{start} for {duration_text(int(of_run.times[-1] - of_run.times[0]))}"
+
+    why = "the newest" if newest else "recorded with the counters"
+    others = [other for other in runs if other is not run]
+    shown = "; ".join(span(other) for other in others[-3:])
+    text = f"holds {counted(len(runs), 'run')}: that from {span(run)}, {why}, is judged; "
+    name = f"name the time of another with {Parameter.FROM} and {Parameter.TO} ({shown})"
+    return Remark(Kind.NOTED, text + name, file=str(log.path))
