@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.charts.scale import scale_for
 from plimsoll.model.chart_lines import Limit, Line, Span
 from plimsoll.model.log import Times, Values
 from plimsoll.model.run import Phase
@@ -22,6 +21,15 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import pauses
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import MULTIPLES, number
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The factor that values are multiplied by, and the name of the resulting unit."""
+
+    factor: float
+    unit: str
+
 
 MILLISECOND = 1_000_000
 # The steps a line is reduced to, finest first: None keeps every sample.
@@ -150,9 +158,9 @@ class Chart:
             for line, samples in pairs
             if line.kind != "other" or line.caption
         ]
-        others = [samples for line, samples in pairs if line.kind == "other"]
-        if others and not any(line.caption for line in self.lines if line.kind == "other"):
-            captions.append(("other", _shared_caption(others)))
+        samples_list = [samples for line, samples in pairs if line.kind == "other"]
+        if samples_list and not any(line.caption for line in self.lines if line.kind == "other"):
+            captions.append(("other", _shared_caption(samples_list)))
         return captions
 
 
@@ -206,7 +214,7 @@ class Charts:
         """
         lines = tuple(lines[:MOST_LINES])
         samples = tuple(self._line_samples(line, unit) for line in lines)
-        highest = [float(np.nanmax(np.abs(one.values))) for one in samples if one.count]
+        highest = [float(np.nanmax(np.abs(sample.values))) for sample in samples if sample.count]
         scale = scale_for(max([*highest, *(abs(limit.level) for limit in limits)], default=0.0), unit)
         self._encoded.append({
             "unit": scale.unit,
@@ -214,7 +222,7 @@ class Charts:
             "binary": unit == "bytes" and unit in MULTIPLES,
             "marks": marks,
             "limits": [[limit.level, limit.text, limit.severity] for limit in limits],
-            "spans": [[self._ms(one.start), self._ms(one.end), *one.own] for one in self._merged(list(spans))],
+            "spans": [[self._ms(span.start), self._ms(span.end), *span.own] for span in self._merged(list(spans))],
             "severity": severity,
             "strong": [at for at, line in enumerate(lines) if line.strong],
         })  # fmt: skip
@@ -224,30 +232,30 @@ class Charts:
 
     def choose_resolutions(self) -> None:
         """Reduce all lines to the coarsest resolution, then give the first ones the finest that still fits."""
-        every = list(self._samples.values())
+        line_samples_list = list(self._samples.values())
         coarsest = RESOLUTIONS[-1]
         left = self._most_characters
-        for one in every:
-            one.steps = coarsest if one.size(coarsest) < one.size(None) else None
-            left -= one.size(one.steps)
+        for line_samples in line_samples_list:
+            line_samples.steps = coarsest if line_samples.size(coarsest) < line_samples.size(None) else None
+            left -= line_samples.size(line_samples.steps)
         stored_axes: set[int] = set()
-        for one in every:
-            available = left + one.size(one.steps)
+        for line_samples in line_samples_list:
+            available = left + line_samples.size(line_samples.steps)
             for steps in RESOLUTIONS:
-                axis = one.axis.size if steps is None and id(one.axis) not in stored_axes else 0
-                if one.size(steps) + axis <= available:
-                    one.steps = steps
-                    left = available - one.size(steps) - axis
-                    stored_axes |= {id(one.axis)} if steps is None else set()
+                axis = line_samples.axis.size if steps is None and id(line_samples.axis) not in stored_axes else 0
+                if line_samples.size(steps) + axis <= available:
+                    line_samples.steps = steps
+                    left = available - line_samples.size(steps) - axis
+                    stored_axes |= {id(line_samples.axis)} if steps is None else set()
                     break
 
     def data(self) -> dict[str, Any]:
         """Everything the page needs to draw the charts."""
         span = self._ms(self._end)
-        complete = [one for one in self._samples.values() if one.steps is None]
-        axes = list({id(one.axis): one.axis for one in complete}.values())
+        complete = [sample for sample in self._samples.values() if sample.steps is None]
+        axes = list({id(line_samples.axis): line_samples.axis for line_samples in complete}.values())
         axis_numbers = {id(axis): at for at, axis in enumerate(axes)}
-        numbers = {id(one): at for at, one in enumerate(self._samples.values())}
+        numbers = {id(sample): at for at, sample in enumerate(self._samples.values())}
         for encoded, chart in zip(self._encoded, self._charts, strict=True):
             encoded["lines"] = [
                 [numbers[id(samples)], line.label, line.kind]
@@ -257,10 +265,12 @@ class Charts:
             "start": self._start // MILLISECOND,
             "span": span,
             "clock": _offsets(self._zone, self._start, self._end),
-            "phases": [[one.name, self._ms(one.start), self._ms(one.end)] for one in self._phases],
+            "phases": [[phase.name, self._ms(phase.start), self._ms(phase.end)] for phase in self._phases],
             "unsure": [[self._ms(low), self._ms(high)] for low, high in self._unsure],
             "axes": [axis.encoded() for axis in axes],
-            "samples": [one.encoded(axis_numbers.get(id(one.axis), 0), span) for one in self._samples.values()],
+            "samples": [
+                sample.encoded(axis_numbers.get(id(sample.axis), 0), span) for sample in self._samples.values()
+            ],
             "charts": self._encoded,
         }
 
@@ -286,17 +296,17 @@ class Charts:
             return spans
         distance = (self._end - self._start) // _MOST_SPANS
         merged: list[Span] = []
-        for one in sorted(spans, key=lambda one: one.start):
-            if merged and one.start - merged[-1].end <= distance:
-                merged[-1] = replace(merged[-1], end=max(one.end, merged[-1].end))
+        for span in sorted(spans, key=lambda span: span.start):
+            if merged and span.start - merged[-1].end <= distance:
+                merged[-1] = replace(merged[-1], end=max(span.end, merged[-1].end))
             else:
-                merged.append(one)
+                merged.append(span)
         return merged
 
 
 def _shared_caption(several: Sequence[LineSamples]) -> str:
     """One caption for several lines: `6 more, 1,801 samples each, none missing`."""
-    captions = list(dict.fromkeys(one.caption for one in several))
+    captions = list(dict.fromkeys(line_samples.caption for line_samples in several))
     if len(captions) == 1 and len(several) > 1:
         text = captions[0].replace("samples", "samples each", 1)
     else:
@@ -310,18 +320,18 @@ def _offsets(zone: Zone, start: int, end: int) -> list[tuple[int, int]]:
     def offset(at: int) -> int:
         return (zone.local(at).utcoffset() or timedelta()) // timedelta(minutes=1)
 
-    found = [(start // MILLISECOND, offset(start))]
+    changes = [(start // MILLISECOND, offset(start))]
     before = start
     for step in range(1, _CLOCK_STEPS + 1):
         at = start + (end - start) * step // _CLOCK_STEPS
-        if offset(at) != found[-1][1]:
+        if offset(at) != changes[-1][1]:
             low, high = before, at
             while high - low > MILLISECOND:
                 middle = (low + high) // 2
-                low, high = (middle, high) if offset(middle) == found[-1][1] else (low, middle)
-            found.append((high // MILLISECOND, offset(at)))
+                low, high = (middle, high) if offset(middle) == changes[-1][1] else (low, middle)
+            changes.append((high // MILLISECOND, offset(at)))
         before = at
-    return found
+    return changes
 
 
 def _reduced(ms: Times, values: Values, steps: int, span: int) -> tuple[Times, Values]:
@@ -358,3 +368,13 @@ def _encoded_times(ms: Times) -> dict[str, Any]:
 
 def _base64(values: NDArray[Any], kind: str) -> str:
     return b64encode(values.astype(kind).tobytes()).decode()
+
+
+def scale_for(largest: float, unit: str) -> Scale:
+    """The multiple for values up to `largest`."""
+    for size, name in MULTIPLES.get(unit, ()):
+        if largest >= size:
+            return Scale(1 / size, name)
+    if unit == "s" and 0 < largest < 1:
+        return Scale(1000, "ms")
+    return Scale(1, unit)

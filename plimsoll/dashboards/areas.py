@@ -116,7 +116,10 @@ def _duplicate_ids(document: Document, areas: Areas) -> Iterator[str]:
         places: dict[int, str] = {}
         for row_at, row in enumerate(area.rows):
             row_place: Place = ("areas", at, "rows", row_at)
-            parts = [(row_place, row.id), *(((*row_place, "panels", n), one.id) for n, one in enumerate(row.panels))]
+            parts = [
+                (row_place, row.id),
+                *(((*row_place, "panels", n), panel.id) for n, panel in enumerate(row.panels)),
+            ]
             for place, number in parts:
                 if number is not None and number in places:
                     text = f"area {area.area}: the id {number} stands at {places[number]} too; give each its own"

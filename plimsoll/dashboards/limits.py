@@ -38,31 +38,31 @@ class Limits:
 
     def judged_rules(self, spec: PanelSpec) -> tuple[Judged, ...]:
         """Return the rules of a panel's signal, for its `drive` if it has one, including rules that are off."""
-        known = rules_by_signal().get(spec.signal, ())
-        return tuple(self.site.held(rule, "") for rule in known if rule.drive == spec.drive)
+        rules = rules_by_signal().get(spec.signal, ())
+        return tuple(self.site.held(rule, "") for rule in rules if rule.drive == spec.drive)
 
     def rules_of(self, spec: PanelSpec) -> tuple[Rule, ...]:
         """Return the rules of a panel that are judged on every host, without superseded ones that became notes."""
-        known = (one.rule for one in self.judged_rules(spec) if not one.off and not one.unknown)
-        return tuple(rule for rule in known if not is_note(rule))
+        judged = [judged.rule for judged in self.judged_rules(spec) if not judged.off and not judged.unknown]
+        return tuple(rule for rule in judged if not is_note(rule))
 
     def exceptions(self, general: Judged) -> Iterator[tuple[str, Judged]]:
         """Yield the hosts on which a rule differs from the general case, with the rule as it applies there."""
-        documented = next(one for one in rules_by_signal()[general.rule.signal] if one.id == general.rule.id)
+        documented = next(rule for rule in rules_by_signal()[general.rule.signal] if rule.id == general.rule.id)
         for host in self.site.hosts:
-            own = self.site.held(documented, host)
-            if (own.rule, own.off, bool(own.unknown)) != (general.rule, general.off, bool(general.unknown)):
-                yield host, own
+            judged = self.site.held(documented, host)
+            if (judged.rule, judged.off, bool(judged.unknown)) != (general.rule, general.off, bool(general.unknown)):
+                yield host, judged
 
 
 @cache
 def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
     """Return the documented rules of each signal, in the order of the packs."""
-    found: dict[str, list[Rule]] = {}
+    by_signal: dict[str, list[Rule]] = {}
     for pack in as_notes(load_packs()):
         for rule in pack.rules:
-            found.setdefault(rule.signal, []).append(rule)
-    return {signal: tuple(rules) for signal, rules in found.items()}
+            by_signal.setdefault(rule.signal, []).append(rule)
+    return {signal: tuple(rules) for signal, rules in by_signal.items()}
 
 
 def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -114,7 +114,7 @@ def title(spec: PanelSpec, limits: Limits) -> str:
     name = f"{signal.title}, disks of the {spec.drive}" if spec.drive else signal.title
     rules = limits.rules_of(spec)
     kept = [shortly(healthy, signal.unit) for healthy in strictest(rules)]
-    kept += [f"{shortly(one.healthy, signal.unit)} × ${one.fact} {one.fact}" for one in scaled(rules)[:1]]
+    kept += [f"{shortly(scaled.healthy, signal.unit)} × ${scaled.fact} {scaled.fact}" for scaled in scaled(rules)[:1]]
     return f"{name} · {', '.join(kept)}" if kept else name
 
 
@@ -144,11 +144,11 @@ def panels_of(signal: str) -> Sequence[tuple[str, PanelSpec]]:
 
 @cache
 def _panels() -> Mapping[str, Sequence[tuple[str, PanelSpec]]]:
-    found: dict[str, list[tuple[str, PanelSpec]]] = defaultdict(list)
+    panels: dict[str, list[tuple[str, PanelSpec]]] = defaultdict(list)
     for area in load_areas().areas:
         for spec in area.panels:
-            found[spec.signal].append((area.uid, spec))
-    return found
+            panels[spec.signal].append((area.uid, spec))
+    return panels
 
 
 def panel_of(signal: str) -> tuple[str, int]:

@@ -36,9 +36,9 @@ _EFFORT = 3  # a page of many hosts becomes 8 times smaller, in a few ms
 
 
 def routes(watched: Watched) -> Sequence[BaseRoute]:
-    """The routes of all pages and of the data they ask for."""
+    """Return the routes of all pages and of their data."""
     frame, scenes, reviews = Frame(watched.zone), Scenes(watched), RunReviews(watched)
-    found: list[Route] = [
+    all_routes: list[Route] = [
         *static_files.routes(),
         *health.routes(watched, frame),
         *hosts.routes(watched, frame, scenes),
@@ -56,9 +56,9 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *uploads.page_routes(watched, frame, reviews),
         _missing(frame),
     ]
-    for one in found:
-        one.app = GZipMiddleware(one.app, _LEAST_PACKED, _EFFORT)
-    return found
+    for route in all_routes:
+        route.app = GZipMiddleware(route.app, _LEAST_PACKED, _EFFORT)
+    return all_routes
 
 
 def _logged_in(request: Request) -> Response:
@@ -72,8 +72,8 @@ def _missing(frame: Frame) -> Route:
     """The answer to browsers under all other addresses."""
 
     def page(request: Request) -> Response:
-        what = f"There is no page {request.url.path[:200]}."
-        return frame.missing(request, what, "The links above lead to all pages.")
+        text = f"There is no page {request.url.path[:200]}."
+        return frame.missing(request, text, "The links above lead to all pages.")
 
     return _ForBrowsers("/{path:path}", page)
 

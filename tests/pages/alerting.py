@@ -32,8 +32,8 @@ LONG = "W" * 300
 
 
 @dataclass
-class Told:
-    """What `plimsoll up` found. `now` is the time at which it is made."""
+class AlertData:
+    """The data folder of a `plimsoll up`, and what it judges. `now` is the time at which it is made."""
 
     folder: Path
     now: int = field(default_factory=lambda: time.time_ns() // (10 * SECOND) * 10 * SECOND)
@@ -48,21 +48,21 @@ class Told:
         self, host, ago=10 * MINUTE, rule=CPU, instance=None, ended=None, value=95.0, processes=(), counted=False
     ):
         """An alert that fired `ago` (ns), and ended so long after that; `counted` for flapping. Returns its id."""
-        known = self.catalogue.rules[rule]
+        rule_ = self.catalogue.rules[rule]
         at = self.now - ago
         begun = NewAlert(
             key=(rule, host.casefold(), instance and instance.casefold()),
             kind="rule",
             rule=rule,
-            severity=known.severity,
-            signal=known.signal,
+            severity=rule_.severity,
+            signal=rule_.signal,
             host=host,
             instance=instance,
-            since=at - known.for_,
+            since=at - rule_.for_,
             fired_at=at,
             value=value,
-            healthy=str(known.healthy),
-            details=details_of(known, known.healthy, "", self.catalogue.signals, tuple(processes)),
+            healthy=str(rule_.healthy),
+            details=details_of(rule_, rule_.healthy, "", self.catalogue.signals, tuple(processes)),
         )
         with self.file.transaction() as connection:
             number = begin(connection, begun, at)
@@ -74,11 +74,11 @@ class Told:
 
     def judges(self, host, state, rule=CPU, value=93.0, ago=2 * MINUTE):
         """A rule that is judged for a host now."""
-        known = self.catalogue.rules[rule]
+        rule_ = self.catalogue.rules[rule]
         since = None if state == State.OK else self.now - ago
         subject = Subject(host)
         key = (rule, *subject.key)
-        self.judged.append(RuleState(known, subject, known.healthy, value, state, since, key))
+        self.judged.append(RuleState(rule_, subject, rule_.healthy, value, state, since, key))
 
     def sampled(self, store, host, hours=2):
         """Processor time of a host: 20 %, and 95 % in the last 20 minutes."""
@@ -91,11 +91,11 @@ class Told:
             store.live.write_points(Points([series], np.zeros(len(times), np.int32), times, values))
 
     def watching(self, settings="") -> dict[str, Any]:
-        """What a site has to watch for its pages to show this."""
-        found = parse(settings, self.folder / "plimsoll.toml")
-        overrides = found.overrides(self.folder, self.catalogue.rules, self.catalogue.signals)
+        """Return the options of `site` for its pages to show this."""
+        parsed = parse(settings, self.folder / "plimsoll.toml")
+        overrides = parsed.overrides(self.folder, self.catalogue.rules, self.catalogue.signals)
         return {
             "judged": lambda: latest_evaluation(self.judged),
             "progress": lambda: Progress(evaluated=self.now),
-            "site": rule_targets.Site(self.catalogue, overrides, found.drives()),
+            "site": rule_targets.Site(self.catalogue, overrides, parsed.drives()),
         }

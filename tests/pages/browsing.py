@@ -41,20 +41,20 @@ def hanging(page: "Page", address: str):
     """As if the server hung that is asked for an address: requests wait, and are ended in the end."""
     waiting: list[Route] = []
 
-    def asked(route: "Route"):
+    def hold(route: "Route"):
         waiting.append(route)
 
-    page.route(address, asked)
+    page.route(address, hold)
     try:
         yield
     finally:
-        for one in waiting:
-            one.abort()
+        for route in waiting:
+            route.abort()
         page.unroute(address)
 
 
 @dataclass
-class Opened:
+class PageView:
     """A page. `complaints` are what it wrote to the console, errors, and requests to other machines."""
 
     page: "Page"
@@ -67,9 +67,9 @@ class Opened:
         script = packages.folder() / "node_modules" / "axe-core" / "axe.min.js"
         self.page.evaluate(script.read_text(encoding="utf-8"))
         put_back = self.page.evaluate_handle(_FEW, _MOST_ALIKE)
-        found = self.page.evaluate(_RULES)
+        report = self.page.evaluate(_RULES)
         put_back.evaluate("again => again()")
-        return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found["violations"]]
+        return [f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in report["violations"]]
 
     @property
     def fits(self) -> bool:
@@ -94,30 +94,30 @@ def opened(browser: "Browser", address: str, *, width: int = WIDE, scheme: str =
     page.set_viewport_size({"width": width, "height": 900})
     look: dict[str, Any] = {"media": "null", "color_scheme": scheme}
     page.emulate_media(**look)
-    one = Opened(page)
+    view = PageView(page)
     here = urlsplit(address).netloc
 
     def requested(request: "Request"):
         if urlsplit(request.url).netloc not in ("", here) if here else request.url != address:
-            one.complaints.append(f"asks {request.url}")
+            view.complaints.append(f"asks {request.url}")
 
-    def said(message: "ConsoleMessage"):
-        one.complaints.append(message.text)
+    def log(message: "ConsoleMessage"):
+        view.complaints.append(message.text)
 
     def failed(error: "Error"):
-        one.complaints.append(str(error))
+        view.complaints.append(str(error))
 
-    page.on("console", said)
+    page.on("console", log)
     page.on("pageerror", failed)
     page.on("request", requested)
     is_done = False
     try:
         page.goto(address)
-        yield one
+        yield view
         is_done = True
     finally:
         if is_done and not own:
-            page.remove_listener("console", said)
+            page.remove_listener("console", log)
             page.remove_listener("pageerror", failed)
             page.remove_listener("request", requested)
             page.unroute_all()

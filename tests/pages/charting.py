@@ -11,8 +11,8 @@ from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 
-EVERY = 10 * SECOND
-NOW = time.time_ns() // EVERY * EVERY
+INTERVAL = 10 * SECOND
+NOW = time.time_ns() // INTERVAL * INTERVAL
 HOSTILE = "<script>alert(1)</script>\"'\u202eevil" + "W" * 300
 
 
@@ -32,20 +32,22 @@ def write(store, series, values, times=None):
     """Write samples; without times every 10 s up to NOW."""
     values = np.asarray(values, np.float64)
     if times is None:
-        times = NOW - (len(values) - 1 - np.arange(len(values), dtype=np.int64)) * EVERY
+        times = NOW - (len(values) - 1 - np.arange(len(values), dtype=np.int64)) * INTERVAL
     store.live.write_points(Points([series], np.zeros(len(values), np.int32), np.asarray(times, np.int64), values))
 
 
 def lately(store, series, values):
     """Write samples every 10 s up to the moment of the call; the tests may have begun long ago."""
-    last = time.time_ns() // EVERY * EVERY
-    write(store, series, values, last - (len(values) - 1 - np.arange(len(values), dtype=np.int64)) * EVERY)
+    last = time.time_ns() // INTERVAL * INTERVAL
+    write(store, series, values, last - (len(values) - 1 - np.arange(len(values), dtype=np.int64)) * INTERVAL)
 
 
 def charts(here, *specs, **query):
     """What the server answers for these charts."""
-    asked = urlencode([*(("chart", one) for one in specs), *((name.rstrip("_"), at) for name, at in query.items())])
-    answer = here.request("GET", f"/api/charts?{asked}")
+    parameters = urlencode(
+        [*(("chart", spec) for spec in specs), *((name.rstrip("_"), at) for name, at in query.items())]
+    )
+    answer = here.request("GET", f"/api/charts?{parameters}")
     assert answer.status == 200, answer.data
     return json.loads(answer.data)
 

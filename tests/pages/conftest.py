@@ -6,11 +6,11 @@ import pytest
 
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.pages.review_jobs import jobs
-from tests.pages.alerting import Told
+from tests.pages.alerting import AlertData
 from tests.pages.watching import Watching
 from tests.serve.site import site
 
-_STARTED = jobs._started
+_START_WORKER = jobs._start_worker
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -22,20 +22,20 @@ def workers_are_forked():
     from tests.pages.forked_worker import ForkedWorker
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jobs, "_started", ForkedWorker)
+        patched.setattr(jobs, "_start_worker", ForkedWorker)
         yield
 
 
 @pytest.fixture
 def real_workers(monkeypatch):
-    monkeypatch.setattr(jobs, "_started", _STARTED)
+    monkeypatch.setattr(jobs, "_start_worker", _START_WORKER)
 
 
 @pytest.fixture
-def told(tmp_path):
-    made = Told(tmp_path / "data")
-    yield made
-    made.file.close()
+def alert_data(tmp_path):
+    data = AlertData(tmp_path / "data")
+    yield data
+    data.file.close()
 
 
 @pytest.fixture

@@ -16,11 +16,11 @@ _PROCESSES = multiprocessing.get_context("forkserver")
 _PROCESSES.set_forkserver_preload([__name__])
 
 
-def _work(task: Connection, said: Connection) -> None:
+def _work(task: Connection, connection: Connection) -> None:
     """What a forked process does: the worker's work, with its own standard input and output."""
     os.dup2(task.fileno(), 0)
-    os.dup2(said.fileno(), 1)
-    said.close()
+    os.dup2(connection.fileno(), 1)
+    connection.close()
     with open(0, encoding="utf-8", closefd=False) as sys.stdin, open(1, "w", encoding="utf-8") as sys.stdout:
         worker.main()
 
@@ -29,12 +29,12 @@ class ForkedWorker:
     """A worker that was started, used as the `subprocess.Popen` of a server is."""
 
     def __init__(self) -> None:
-        (theirs, task), (said, says) = _PROCESSES.Pipe(duplex=False), _PROCESSES.Pipe(duplex=False)
-        with theirs, task, said, says:
+        (theirs, task), (pipe_connection, says) = _PROCESSES.Pipe(duplex=False), _PROCESSES.Pipe(duplex=False)
+        with theirs, task, pipe_connection, says:
             self._process = _PROCESSES.Process(target=_work, args=(theirs, says), daemon=True)
             self._process.start()
             self.stdin = os.fdopen(os.dup(task.fileno()), "wb")
-            self.stdout = os.fdopen(os.dup(said.fileno()), "rb")
+            self.stdout = os.fdopen(os.dup(pipe_connection.fileno()), "rb")
 
     def __enter__(self) -> "ForkedWorker":
         return self

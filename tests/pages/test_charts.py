@@ -11,8 +11,8 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.signal_values import reduced, with_gaps
 from plimsoll.store.m4 import bucket_width, m4
-from tests.pages.alerting import HOUR, MINUTE, Told
-from tests.pages.charting import EVERY, NOW, charts, cpu, line, space, switches, write
+from tests.pages.alerting import HOUR, MINUTE, AlertData
+from tests.pages.charting import INTERVAL, NOW, charts, cpu, line, space, switches, write
 from tests.serve.site import site
 
 FROM = (NOW - HOUR) // 1_000_000
@@ -33,9 +33,9 @@ def test_every_extreme_and_every_end_of_each_column_is_drawn(steps, columns, ran
     times = np.cumsum(np.array(steps, np.int64)) * SECOND
     values = np.array([random.choice([random.uniform(-9, 9), 0.0, 5.0]) for _ in steps])
     start, end = 0, int(times[-1])
-    found = reduced(Samples(times, values), start, end, columns)
-    kept = found.samples.present
-    assert found.count == len(values)
+    line_ = reduced(Samples(times, values), start, end, columns)
+    kept = line_.samples.present
+    assert line_.count == len(values)
     assert len(kept.times) <= 4 * columns
     width = bucket_width(start, end, columns)
     for column in np.unique(times // width):
@@ -48,12 +48,12 @@ def test_every_extreme_and_every_end_of_each_column_is_drawn(steps, columns, ran
 def test_a_pause_is_a_gap_at_every_width_and_nothing_else_is(columns):
     rows = np.arange(3000, dtype=np.int64)
     rows = rows[(rows < 1000) | (rows >= 1600)]
-    recorded = Samples(rows * EVERY, np.sin(rows))
-    end = 3000 * EVERY
+    recorded = Samples(rows * INTERVAL, np.sin(rows))
+    end = 3000 * INTERVAL
     of_store = with_gaps(m4(recorded, 0, end, columns), 0, end, columns)
-    for found in (reduced(recorded, 0, end, columns).samples, of_store):
-        (gap,) = np.flatnonzero(np.isnan(found.values))
-        assert (found.times[gap - 1], found.times[gap + 1]) == (999 * EVERY, 1600 * EVERY)
+    for samples in (reduced(recorded, 0, end, columns).samples, of_store):
+        (gap,) = np.flatnonzero(np.isnan(samples.values))
+        assert (samples.times[gap - 1], samples.times[gap + 1]) == (999 * INTERVAL, 1600 * INTERVAL)
 
 
 def test_a_count_is_drawn_as_its_rate_with_a_gap_where_it_begins_anew(here):
@@ -66,7 +66,7 @@ def test_a_count_is_drawn_as_its_rate_with_a_gap_where_it_begins_anew(here):
     assert np.nanmin(values) == 5000
     assert np.nanmax(values) == 9000
     assert np.count_nonzero(np.isnan(values)) == 1
-    assert abs(int(times[np.isnan(values)][0]) - (NOW - 59 * EVERY)) <= EVERY
+    assert abs(int(times[np.isnan(values)][0]) - (NOW - 59 * INTERVAL)) <= INTERVAL
 
 
 def test_limits_are_those_of_grafanas_panel(here):
@@ -83,10 +83,10 @@ def test_limits_are_those_of_grafanas_panel(here):
 def test_limits_of_a_host_are_drawn_for_it_alone_and_scaled_by_its_facts(duckdb, tmp_path):
     for host in ("WEB1", "WEB2"):
         write(duckdb, cpu(host), np.full(90, 20.0))
-    told = Told(tmp_path / "data")
-    with site(duckdb, tmp_path / "data", **told.watching(LIMITED)) as here:
-        own, other, both = charts(here, "cpu.busy|WEB1", "cpu.busy|WEB2", "cpu.busy|*", from_=FROM, to=TO)["charts"]
-    assert {level for level, *_ in own["limits"]} == {60.0, 90.0, 99.0}
+    alert_data = AlertData(tmp_path / "data")
+    with site(duckdb, tmp_path / "data", **alert_data.watching(LIMITED)) as here:
+        first, other, both = charts(here, "cpu.busy|WEB1", "cpu.busy|WEB2", "cpu.busy|*", from_=FROM, to=TO)["charts"]
+    assert {level for level, *_ in first["limits"]} == {60.0, 90.0, 99.0}
     assert {level for level, *_ in other["limits"]} == {80.0, 90.0, 99.0}
     assert {level for level, *_ in both["limits"]} == {90.0, 99.0}
     assert both["note"].startswith("Limits that differ")
@@ -110,23 +110,23 @@ def test_of_many_lines_the_worst_are_drawn_and_the_others_named(here):
 
 
 def test_alerts_of_the_signal_and_host_are_spans(duckdb, tmp_path):
-    told = Told(tmp_path / "data")
-    number = told.fired("WEB1", ago=30 * MINUTE, ended=10 * MINUTE)
-    told.fired("WEB2", ago=20 * MINUTE)
-    told.sampled(duckdb, "WEB1")
-    with site(duckdb, tmp_path / "data", **told.watching()) as here:
+    alert_data = AlertData(tmp_path / "data")
+    number = alert_data.fired("WEB1", ago=30 * MINUTE, ended=10 * MINUTE)
+    alert_data.fired("WEB2", ago=20 * MINUTE)
+    alert_data.sampled(duckdb, "WEB1")
+    with site(duckdb, tmp_path / "data", **alert_data.watching()) as here:
         (chart,) = charts(here, "cpu.busy|WEB1", from_="now-1h", to="now")["charts"]
     (_, begun, pending), (start, end, severity) = chart["spans"]
     assert (begun, pending) == (start, "brief")
     assert (end - start, severity) == (10 * 60_000, "critical")
-    assert [one["id"] for one in chart["alerts"]] == [number]
+    assert [alert["id"] for alert in chart["alerts"]] == [number]
 
 
 @pytest.mark.parametrize(
-    "asked", ["chart=a|b|c|d", "chart=cpu.busy&from=soon", "chart=cpu.busy&from=9&to=8", "from=" + "9" * 30]
+    "query", ["chart=a|b|c|d", "chart=cpu.busy&from=soon", "chart=cpu.busy&from=9&to=8", "from=" + "9" * 30]
 )
-def test_what_cannot_be_read_is_refused_in_words(here, asked):
-    answer = here.request("GET", f"/api/charts?{asked}")
+def test_what_cannot_be_read_is_refused_in_words(here, query):
+    answer = here.request("GET", f"/api/charts?{query}")
     assert answer.status == 400
     assert b"error" in answer.data
 
@@ -134,25 +134,25 @@ def test_what_cannot_be_read_is_refused_in_words(here, asked):
 def test_a_signal_that_is_not_known_is_said_on_its_chart(here):
     write(here.store, cpu("WEB1"), np.full(9, 20.0))
     data = charts(here, "cpu.bussy|WEB1", "cpu.busy|WEB1", from_=FROM, to=TO)
-    captions = [one["caption"] for one in data["charts"]]
+    captions = [datum["caption"] for datum in data["charts"]]
     assert captions == ['no signal is named "cpu.bussy"', "9 samples"]
 
 
-def test_a_host_has_one_colour_on_every_chart_and_what_fires_is_drawn_stronger(told, duckdb):
+def test_a_host_has_one_colour_on_every_chart_and_what_fires_is_drawn_stronger(alert_data, duckdb):
     for host in ("WEB1", "WEB2", "WEB3"):
         write(duckdb, cpu(host), np.full(200, 60.0))
     for host in ("WEB2", "WEB3"):
         write(duckdb, switches(host), np.arange(200) * 900.0)
-    roster = HostInventory(told.file)
-    roster.step({name: LastSample(NOW, EVERY) for name in ("WEB1", "WEB2", "WEB3")}, NOW)
-    told.fired("WEB3", ago=told.now - NOW + EVERY)
-    with site(duckdb, told.folder, **told.watching()) as here:
-        asked = ("cpu.busy|*", "cpu.context_switches|*", "cpu.busy|WEB3")
-        every, some, alone = charts(here, *asked, from_=FROM, to=TO)["charts"]
-    looks = [{label: look for _, label, look in one["lines"]} for one in (every, some)]
+    roster = HostInventory(alert_data.file)
+    roster.step({name: LastSample(NOW, INTERVAL) for name in ("WEB1", "WEB2", "WEB3")}, NOW)
+    alert_data.fired("WEB3", ago=alert_data.now - NOW + INTERVAL)
+    with site(duckdb, alert_data.folder, **alert_data.watching()) as here:
+        specs = ("cpu.busy|*", "cpu.context_switches|*", "cpu.busy|WEB3")
+        busy, switched, alone = charts(here, *specs, from_=FROM, to=TO)["charts"]
+    looks = [{label: look for _, label, look in chart["lines"]} for chart in (busy, switched)]
     assert len({*looks[0].values()}) == 3
     assert looks[1].items() <= looks[0].items()
     assert alone["lines"][0][2] == looks[0]["WEB3"]
-    assert [every["lines"][at][1] for at in every["strong"]] == ["WEB3"]
+    assert [busy["lines"][at][1] for at in busy["strong"]] == ["WEB3"]
     assert alone["title"] == "Processor time · WEB3"
-    assert {severity for *_, severity in every["limits"]} == {"warning", "critical"}
+    assert {severity for *_, severity in busy["limits"]} == {"warning", "critical"}

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import numpy as np
 import pytest
 
-from tests.pages.alerting import HOUR, MINUTE, Told
+from tests.pages.alerting import HOUR, MINUTE, AlertData
 from tests.pages.browsing import NARROW, WIDE, hanging, opened
 from tests.pages.charting import HOSTILE, cpu, lately, space, switches
 from tests.serve.site import site
@@ -29,15 +29,15 @@ _SETTLED = """() => new Promise((done) => {
 @pytest.fixture
 def watched(duckdb, tmp_path):
     """A server with two hosts, and an alert of one of them."""
-    told = Told(tmp_path / "data")
-    told.sampled(duckdb, "WEB1")
-    told.fired("WEB1", ago=15 * MINUTE)
+    alert_data = AlertData(tmp_path / "data")
+    alert_data.sampled(duckdb, "WEB1")
+    alert_data.fired("WEB1", ago=15 * MINUTE)
     lately(duckdb, cpu("WEB2"), 30 + 5 * np.sin(np.arange(700) / 30))
     lately(duckdb, switches("WEB2"), np.cumsum(np.full(700, 50_000.0)))
     for volume in ("C:", "D:"):
         lately(duckdb, space("WEB2", volume), np.full(700, 60.0))
-    with site(duckdb, tmp_path / "data", **told.watching()) as made:
-        yield made
+    with site(duckdb, tmp_path / "data", **alert_data.watching()) as here:
+        yield here
 
 
 def href(link):
@@ -47,9 +47,9 @@ def href(link):
 
 def box_of(element):
     """Where an element is in the window."""
-    while not (found := element.bounding_box()):  # it is being drawn again
+    while not (bounding_box := element.bounding_box()):  # it is being drawn again
         element.wait_for()
-    return found
+    return bounding_box
 
 
 def zoomed(page, chart=0):
@@ -62,15 +62,15 @@ def zoomed(page, chart=0):
     page.evaluate(_SETTLED)
 
 
-def asked(page):
+def address_range(page):
     """The range in the address (ms)."""
     query = parse_qs(urlsplit(page.url).query)
     return [int(query[name][0]) for name in ("from", "to")]
 
 
 def test_a_zoom_is_of_all_charts_and_of_the_address_and_goes_back(watched, chromium):
-    with opened(chromium, f"{watched.address}/dashboards/cpu") as one:
-        page = one.page
+    with opened(chromium, f"{watched.address}/dashboards/cpu") as view:
+        page = view.page
         assert page.evaluate(_DRAWN) == 3
         whole = page.evaluate(_RANGES)
         zoomed(page)
@@ -80,9 +80,9 @@ def test_a_zoom_is_of_all_charts_and_of_the_address_and_goes_back(watched, chrom
         assert len(ranges) == 3
         for low, high in ranges:
             assert high - low == pytest.approx(HOUR / 2 / 1e6, rel=0.02)
-            assert [low, high] == pytest.approx(asked(page), abs=2)
+            assert [low, high] == pytest.approx(address_range(page), abs=2)
         step = href(page.locator("a[data-step='0.5']"))
-        assert f"from={round(sum(asked(page)) / 2)}" in step
+        assert f"from={round(sum(address_range(page)) / 2)}" in step
         assert "from=" in href(page.locator(".tabs a", has_text="Memory"))
         page.reload()
         page.evaluate(_DRAWN)
@@ -95,12 +95,12 @@ def test_a_zoom_is_of_all_charts_and_of_the_address_and_goes_back(watched, chrom
         page.get_by_role("button", name="Reset").click()
         page.evaluate(_SETTLED)
         assert page.evaluate(_RANGES)[2][1] - page.evaluate(_RANGES)[2][0] == pytest.approx(HOUR / 1e6, rel=0.01)
-        assert one.complaints == []
+        assert view.complaints == []
 
 
 def test_the_end_moves_with_the_clock_and_an_outage_is_said(watched, chromium):
-    with opened(chromium, "about:blank", own=True) as one:
-        page = one.page
+    with opened(chromium, "about:blank", own=True) as view:
+        page = view.page
         page.clock.install()
         page.goto(f"{watched.address}/dashboards/cpu?host=WEB2")
         page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")
@@ -119,8 +119,8 @@ def test_the_end_moves_with_the_clock_and_an_outage_is_said(watched, chromium):
 
 
 def test_what_no_chosen_host_has_is_counted_and_not_drawn(watched, chromium):
-    with opened(chromium, f"{watched.address}/dashboards/disk?host=WEB2") as one:
-        page = one.page
+    with opened(chromium, f"{watched.address}/dashboards/disk?host=WEB2") as view:
+        page = view.page
         assert page.evaluate(_DRAWN) == 1
         assert " panels have no data for WEB2: Disk queue length," in page.locator("main > .note").inner_text()
         assert page.locator(".empty").count() == 0
@@ -128,18 +128,18 @@ def test_what_no_chosen_host_has_is_counted_and_not_drawn(watched, chromium):
         assert "No host sent any of this in this range." in page.locator("main").inner_text()
         page.goto(f"{watched.address}/dashboards/ldap?host=WEB2")
         assert "WEB2 sent none of this in this range." in page.locator("main").inner_text()
-        assert one.complaints == []
+        assert view.complaints == []
 
 
 def test_anybody_can_use_them(watched, chromium):
     for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
         for path in ("/dashboards/cpu", "/dashboards", f"/charts?chart={quote('cpu.busy|*')}"):
-            with opened(chromium, watched.address + path, width=width, scheme=scheme) as one:
+            with opened(chromium, watched.address + path, width=width, scheme=scheme) as view:
                 if path != "/dashboards":
-                    one.page.evaluate(_DRAWN)
-                assert one.violations() == []
-                assert one.fits
-                assert one.complaints == []
+                    view.page.evaluate(_DRAWN)
+                assert view.violations() == []
+                assert view.fits
+                assert view.complaints == []
 
 
 def test_names_of_strangers_are_only_text(here, chromium):
@@ -152,14 +152,14 @@ def test_names_of_strangers_are_only_text(here, chromium):
         f"/dashboards/cpu?host={quote(names[0])}",
         f"/charts?chart={quote('disk.free|' + quote(HOSTILE, safe=''))}",
     ):
-        with opened(chromium, here.address + path, width=NARROW) as one:
-            one.page.evaluate(_DRAWN)
-            for details in one.page.locator("main details").all():
+        with opened(chromium, here.address + path, width=NARROW) as view:
+            view.page.evaluate(_DRAWN)
+            for details in view.page.locator("main details").all():
                 details.evaluate("(one) => { one.open = true; }")
-            assert one.fits
-            assert one.page.locator("script:not([src])").count() == 0
-            assert "\u202e" not in one.page.locator("main").inner_text()
-            assert one.complaints == []
+            assert view.fits
+            assert view.page.locator("script:not([src])").count() == 0
+            assert "\u202e" not in view.page.locator("main").inner_text()
+            assert view.complaints == []
 
 
 def test_a_table_has_the_last_value_of_each_instance_the_worst_first(here):

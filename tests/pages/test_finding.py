@@ -10,14 +10,14 @@ HOSTILE = "<script>alert(1)</script>\"'\u202eevil"
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_ctrl_k_finds_by_words_and_enter_goes_there(width, watching, served, chromium):
     watching.sees("web01", "web02", HOSTILE)
-    with opened(chromium, f"{served.address}/rules", width=width) as one:
-        page = one.page
+    with opened(chromium, f"{served.address}/rules", width=width) as view:
+        page = view.page
         page.keyboard.press("Control+k")
         page.keyboard.type("web0")
         page.locator("#find li").nth(1).wait_for()
         page.locator("#find li", has_text="signal").first.wait_for(state="detached")  # "web" finds some
         assert page.locator("#find li").all_inner_texts() == ["hostweb01", "hostweb02"]
-        assert one.violations() == []
+        assert view.violations() == []
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
@@ -31,13 +31,13 @@ def test_ctrl_k_finds_by_words_and_enter_goes_there(width, watching, served, chr
         page.keyboard.press("Enter")
         page.wait_for_url("**/hosts/**")
         assert "evil" in page.locator("h1").inner_text()
-        assert one.complaints == []
+        assert view.complaints == []
 
 
 def test_what_is_found_has_all_words_and_keeps_the_zone(served):
     answer = served.request("GET", "/api/find?q=disk+latency&zone=Asia/Tokyo").json()
-    assert {one["kind"] for one in answer} == {"signal", "rule"}
-    assert all(one["link"].endswith("zone=Asia%2FTokyo") for one in answer)
+    assert {item["kind"] for item in answer} == {"signal", "rule"}
+    assert all(item["link"].endswith("zone=Asia%2FTokyo") for item in answer)
     assert served.request("GET", "/api/find?q=cpu").json()[0]["name"] == "Processor time"
     assert served.request("GET", "/api/find?q=zzzz").json() == []
     assert served.request("GET", "/api/find").json() == []

@@ -6,13 +6,13 @@ from tests.pages.browsing import opened
 
 
 def test_the_zone_of_the_address_is_shown_and_kept_by_links(here, chromium):
-    with opened(chromium, f"{here.address}/?zone=Asia/Kolkata") as one:
-        assert one.page.locator(".zones [aria-current]").inner_text() == "Asia/Kolkata"
+    with opened(chromium, f"{here.address}/?zone=Asia/Kolkata") as view:
+        assert view.page.locator(".zones [aria-current]").inner_text() == "Asia/Kolkata"
         assert (
-            one.page.locator("header nav a", has_text="Alerts").get_attribute("href") == "/alerts?zone=Asia%2FKolkata"
+            view.page.locator("header nav a", has_text="Alerts").get_attribute("href") == "/alerts?zone=Asia%2FKolkata"
         )
-        one.page.locator(".zones a", has_text="UTC").first.click()
-        one.page.locator(".zones [aria-current]", has_text="UTC").wait_for()
+        view.page.locator(".zones a", has_text="UTC").first.click()
+        view.page.locator(".zones [aria-current]", has_text="UTC").wait_for()
 
 
 def test_times_are_in_the_zone_of_the_reader_until_another_is_chosen(here, chromium):

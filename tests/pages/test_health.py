@@ -50,11 +50,11 @@ PINNED = "windows-cpu-busy-critical"  # of the same cause as CPU
 
 def hosts(page):
     """The hosts in order, with what their cells say."""
-    found = {}
+    rows = {}
     for row in page.locator(".hosts tbody tr").all():
         cells = [" ".join(text.split()) for text in row.locator("td:not(.state)").all_inner_texts()]
-        found[row.locator("th b").inner_text()] = [text for text in cells if text]
-    return found
+        rows[row.locator("th b").inner_text()] = [text for text in cells if text]
+    return rows
 
 
 def of_all_kinds(watching):
@@ -74,19 +74,19 @@ def of_all_kinds(watching):
 
 def test_hosts_are_listed_worst_first_and_say_how_they_are(watching, served, chromium):
     of_all_kinds(watching)
-    with opened(chromium, served.address) as one:
-        assert one.page.locator("h1").inner_text().endswith("Not healthy: 3 incidents on 3 hosts")
-        assert one.page.title() == "◆ 2 ▲ 1 · Plimsoll"
-        found = hosts(one.page)
-        assert [*found] == ["short", "busy", "silent", "blank", "waits", "calm"]
-        assert "1,064 s" in found["short"][0]
-        assert "for 41 min" in found["short"][0]
-        assert found["busy"][0] == "▲92 % , warning, limit < 80 % for 45 min"
-        assert found["silent"] == ["○no data for 10 min"]
-        assert found["blank"] == []
-        assert "for 2 min" in found["waits"][0]
-        assert "40 % E:" in found["calm"][1]
-        assert "1 host silent" in one.page.locator(".basis").inner_text()
+    with opened(chromium, served.address) as view:
+        assert view.page.locator("h1").inner_text().endswith("Not healthy: 3 incidents on 3 hosts")
+        assert view.page.title() == "◆ 2 ▲ 1 · Plimsoll"
+        cells = hosts(view.page)
+        assert [*cells] == ["short", "busy", "silent", "blank", "waits", "calm"]
+        assert "1,064 s" in cells["short"][0]
+        assert "for 41 min" in cells["short"][0]
+        assert cells["busy"][0] == "▲92 % , warning, limit < 80 % for 45 min"
+        assert cells["silent"] == ["○no data for 10 min"]
+        assert cells["blank"] == []
+        assert "for 2 min" in cells["waits"][0]
+        assert "40 % E:" in cells["calm"][1]
+        assert "1 host silent" in view.page.locator(".basis").inner_text()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
@@ -94,10 +94,10 @@ def test_the_cause_its_evidence_and_what_to_look_at_stand_on_the_first_screen(
     width, scheme, watching, served, chromium
 ):
     of_all_kinds(watching)
-    with opened(chromium, served.address, width=width, scheme=scheme) as one:
-        found = one.page.locator(".alerts li", has_text="short has too little memory")
-        assert found.evaluate("one => one.getBoundingClientRect().bottom") < 844
-        said = found.inner_text()
+    with opened(chromium, served.address, width=width, scheme=scheme) as view:
+        locator = view.page.locator(".alerts li", has_text="short has too little memory")
+        assert locator.evaluate("one => one.getBoundingClientRect().bottom") < 844
+        inner_text = locator.inner_text()
         for part in (
             "1,064 s",
             "above 3,600 s",
@@ -105,7 +105,7 @@ def test_the_cause_its_evidence_and_what_to_look_at_stand_on_the_first_screen(
             "processors, disks not judged",
             "look at Disk reads",
         ):
-            assert part in said
+            assert part in inner_text
 
 
 def test_a_thousand_hosts_are_lines_of_which_one_finds_those_one_wants(watching, served, chromium):
@@ -119,8 +119,8 @@ def test_a_thousand_hosts_are_lines_of_which_one_finds_those_one_wants(watching,
     watching.steps()
     rows = "tbody tr:not(.group)"
     for width in (WIDE, NARROW):
-        with opened(chromium, served.address, width=width) as one:
-            page = one.page
+        with opened(chromium, served.address, width=width) as view:
+            page = view.page
             assert {round(box["height"]) for row in page.locator(rows).all()[:20] if (box := row.bounding_box())} == {
                 28
             }
@@ -136,12 +136,12 @@ def test_a_thousand_hosts_are_lines_of_which_one_finds_those_one_wants(watching,
             page.locator("[name=q]").fill("")
             page.locator("[name=group]").select_option("name")
             page.locator(".group", has_text="WEB*").wait_for(state="attached")
-            assert one.fits
-            assert one.violations() == []
-            assert one.complaints == []
-    with opened(chromium, f"{served.address}/?state=warning") as one:
-        assert [*hosts(one.page)] == [names[700]]
-        titles = one.page.locator("thead th").all_inner_texts()
+            assert view.fits
+            assert view.violations() == []
+            assert view.complaints == []
+    with opened(chromium, f"{served.address}/?state=warning") as view:
+        assert [*hosts(view.page)] == [names[700]]
+        titles = view.page.locator("thead th").all_inner_texts()
         assert titles[-1].startswith("Context switches")  # its limit is of machines of long ago
     answer = served.request("GET", "/api/health", headers={"Accept-Encoding": "gzip"}, preload_content=False)
     assert len(answer.read(decode_content=False)) < 60_000
@@ -153,39 +153,39 @@ def test_the_wall_is_one_screen_at_any_number_of_hosts(count, watching, served, 
     for at in range(0, count, 4):
         watching.judges(CPU, f"host{at:04}", 92, State.FIRING, 9 * MINUTE)
     watching.steps()
-    with opened(chromium, f"{served.address}/?wall=1") as one:
-        one.page.set_viewport_size({"width": 1920, "height": 1080})
-        assert one.page.evaluate("document.documentElement.scrollHeight <= innerHeight")
-        assert one.page.locator(".tiles li").last.evaluate("one => one.getBoundingClientRect().bottom") <= 1080
-        shown = one.page.locator(".tiles li").count()
-        more = one.page.locator("section > .note")
-        assert shown + (int(more.inner_text().split()[1].replace(",", "")) if more.count() else 0) == count
-        assert one.violations() == []
+    with opened(chromium, f"{served.address}/?wall=1") as view:
+        view.page.set_viewport_size({"width": 1920, "height": 1080})
+        assert view.page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+        assert view.page.locator(".tiles li").last.evaluate("one => one.getBoundingClientRect().bottom") <= 1080
+        shown = view.page.locator(".tiles li").count()
+        locator = view.page.locator("section > .note")
+        assert shown + (int(locator.inner_text().split()[1].replace(",", "")) if locator.count() else 0) == count
+        assert view.violations() == []
 
 
 def test_hosts_are_chosen_and_grouped_by_their_labels():
     named = [HostHealth(name, HostState.HEALTHY) for name in ("a1", "a2", "b1")]
-    known = Hosts(
+    known_hosts = Hosts(
         named,
         Firing(),
         JudgedHosts(LatestEvaluation(), {}, Firing(), SITE.catalogue),
         {"a1": {"site": "Berlin"}, "b1": {"site": "Oslo"}},
     )
-    grouped = host_table(known, Choice(group="site"), SITE.catalogue)
-    assert {one.title: [row.name for row in one.rows] for one in grouped.groups} == {
+    grouped = host_table(known_hosts, Choice(group="site"), SITE.catalogue)
+    assert {group.title: [row.name for row in group.rows] for group in grouped.groups} == {
         "site=Berlin": ["a1"],
         "without site": ["a2"],
         "site=Oslo": ["b1"],
     }
-    assert [row.name for row in host_table(known, Choice(label="site=Oslo"), SITE.catalogue).rows] == ["b1"]
+    assert [row.name for row in host_table(known_hosts, Choice(label="site=Oslo"), SITE.catalogue).rows] == ["b1"]
 
 
 def test_an_empty_page_says_how_to_add_a_host(served, chromium):
     for width in (WIDE, NARROW):
-        with opened(chromium, served.address, width=width) as one:
-            assert f'urls = ["{served.address}"]' in one.page.locator(".copy").first.inner_text()
-            assert one.fits
-            assert one.violations() == []
+        with opened(chromium, served.address, width=width) as view:
+            assert f'urls = ["{served.address}"]' in view.page.locator(".copy").first.inner_text()
+            assert view.fits
+            assert view.violations() == []
 
 
 def test_what_fires_without_data_stays_red_and_a_silent_host_keeps_its_cells(watching, served):
@@ -214,14 +214,14 @@ def test_hostile_names_are_text_on_every_width(width, watching, served, chromium
         watching.judges(FREE, name, 3, State.FIRING, 5 * MINUTE, instance=name)
     watching.troubles.append(Problem("x", HOSTILE[0]))
     watching.steps()
-    with opened(chromium, served.address, width=width) as one:
-        assert one.page.locator(".hosts th b", has_text=HOSTILE[0]).count() == 1
-        assert r"\u202etxt.exe\x1b[31m{{7*7}}" in one.page.locator(".hosts").inner_text()
-        assert not set("\u202e\x1b") & set(one.page.content())
-        assert one.fits
-        assert one.violations() == []
-        one.page.locator(".hosts .cell.is-warning" if width == WIDE else ".alerts .cause").first.click()
-        one.page.wait_for_url("**/alerts/*")
+    with opened(chromium, served.address, width=width) as view:
+        assert view.page.locator(".hosts th b", has_text=HOSTILE[0]).count() == 1
+        assert r"\u202etxt.exe\x1b[31m{{7*7}}" in view.page.locator(".hosts").inner_text()
+        assert not set("\u202e\x1b") & set(view.page.content())
+        assert view.fits
+        assert view.violations() == []
+        view.page.locator(".hosts .cell.is-warning" if width == WIDE else ".alerts .cause").first.click()
+        view.page.wait_for_url("**/alerts/*")
 
 
 def test_what_was_judged_long_ago_is_not_shown_as_new(watching, served):
@@ -239,28 +239,28 @@ def test_an_incident_is_silenced_from_here_with_all_of_its_limits(watching, serv
     watching.judges(CPU, "web1", 92, State.FIRING, 45 * MINUTE)
     watching.judges(PINNED, "web1", 30, State.FIRING, 45 * MINUTE)
     watching.steps()
-    with opened(chromium, served.address) as one:
-        silence = one.page.locator(".alerts .silence")
+    with opened(chromium, served.address) as view:
+        silence = view.page.locator(".alerts .silence")
         silence.locator("summary").click()
-        one.page.set_viewport_size({"width": 390, "height": 844})
-        assert one.violations() == []
+        view.page.set_viewport_size({"width": 390, "height": 844})
+        assert view.violations() == []
         silence.get_by_role("button", name="Silence for 8 h").click()
-        one.page.get_by_text("silenced", exact=True).wait_for()
-        assert one.page.url.removesuffix("/") == served.address.removesuffix("/")
+        view.page.get_by_text("silenced", exact=True).wait_for()
+        assert view.page.url.removesuffix("/") == served.address.removesuffix("/")
         assert silence.inner_text() == "silenced"
-    held = watching.file.rows("SELECT rule, host, until - start FROM silences ORDER BY rule")
-    assert [tuple(one) for one in held] == [(rule, "web1", 480 * MINUTE) for rule in sorted((CPU, PINNED))]
+    rows = watching.file.rows("SELECT rule, host, until - start FROM silences ORDER BY rule")
+    assert [tuple(row) for row in rows] == [(rule, "web1", 480 * MINUTE) for rule in sorted((CPU, PINNED))]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (1000, "light"), (NARROW, "light")])
 def test_it_fits_and_everyone_can_read_it(width, scheme, watching, served, chromium):
     of_all_kinds(watching)
     watching.troubles.append(Problem("x", "The disk is full"))
-    for view in ("/", "/?wall=1"):
-        with opened(chromium, served.address + view, width=width, scheme=scheme) as one:
-            assert one.violations() == []
-            assert one.fits
-            assert one.complaints == []
+    for path in ("/", "/?wall=1"):
+        with opened(chromium, served.address + path, width=width, scheme=scheme) as view:
+            assert view.violations() == []
+            assert view.fits
+            assert view.complaints == []
 
 
 def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_path):
@@ -305,17 +305,17 @@ def test_a_cell_and_a_row_say_why_they_are_marked():
 
     def judged(value, state, impossible=nan):
         key = rule.id, *subject.key
-        one = RuleState(rule, subject, rule.healthy, value, state, 0, key, impossible=impossible)
-        return JudgedHosts(latest_evaluation([one]), {}, Firing(), SITE.catalogue)
+        rule_state = RuleState(rule, subject, rule.healthy, value, state, 0, key, impossible=impossible)
+        return JudgedHosts(latest_evaluation([rule_state]), {}, Firing(), SITE.catalogue)
 
-    (held,) = judged(88, State.FIRING).cells(host_key("web1")).values()
-    assert [*routes.describe_cell(held, None, MINUTE)][1] == "passed its limit, ends when at most 85 %"
+    (cell,) = judged(88, State.FIRING).cells(host_key("web1")).values()
+    assert [*routes.describe_cell(cell, None, MINUTE)][1] == "passed its limit, ends when at most 85 %"
     (odd,) = judged(nan, State.NO_DATA, -51).cells(host_key("web1")).values()
     assert odd.figure == ("cannot be: -51 %", "")
-    found = host_table(
+    table = host_table(
         Hosts([HostHealth("web1", HostState.HEALTHY)], Firing(), judged(99, State.PENDING)), Choice(), SITE.catalogue
     )
-    assert (found.rows[0].pending, found.pending) == ("critical", "critical")
+    assert (table.rows[0].pending, table.pending) == ("critical", "critical")
 
 
 def test_no_alert_is_hidden_however_many_there_are(watching, served, chromium):
@@ -325,13 +325,13 @@ def test_no_alert_is_hidden_however_many_there_are(watching, served, chromium):
     for disk in "CDE":
         watching.judges(FREE, "web1", 1, State.FIRING, 10 * MINUTE, instance=f"{disk}:")
     watching.steps()
-    with opened(chromium, served.address) as one:
-        listed = one.page.locator(".alerts li").count()
-        more = int(one.page.locator(".more a").inner_text().split()[0])
+    with opened(chromium, served.address) as view:
+        listed = view.page.locator(".alerts li").count()
+        left_out = int(view.page.locator(".more a").inner_text().split()[0])
         fires = watching.health().firing.incidents
-        assert listed + more == len(fires)
-        assert sum(len(one.alerts) for one in fires) == len(WITHOUT_COLUMN) + 3
-        row = one.page.locator(".hosts tbody tr")
+        assert listed + left_out == len(fires)
+        assert sum(len(fire.alerts) for fire in fires) == len(WITHOUT_COLUMN) + 3
+        row = view.page.locator(".hosts tbody tr")
         assert "2 more crossed" in row.inner_text()
         shown = row.locator(".others .cell").count()
         assert shown + int(row.locator(".rest").inner_text().split()[0]) == len(WITHOUT_COLUMN)
@@ -350,34 +350,34 @@ def test_a_host_that_sends_only_a_part_is_told_with_what_is_missing(watching, se
 
 def test_it_renews_itself_and_keeps_where_the_reader_is(watching, served, chromium):
     of_all_kinds(watching)
-    with opened(chromium, served.address) as one:
-        one.page.locator("details.data summary").click()
-        focused = one.page.locator("tr[data-key=calm] .cell").first
+    with opened(chromium, served.address) as view:
+        view.page.locator("details.data summary").click()
+        focused = view.page.locator("tr[data-key=calm] .cell").first
         focused.focus()
         watching.judges(CPU, "calm", 97, State.FIRING, 5 * MINUTE)
         watching.steps()
-        one.page.locator("h1", has_text="4 incidents on 4 hosts").wait_for()
-        assert one.page.title() == "◆ 2 ▲ 2 · Plimsoll"
-        assert [*hosts(one.page)][:3] == ["short", "busy", "calm"]
-        assert one.page.evaluate("document.activeElement.closest('tr')?.dataset.key") == "calm"
-        assert one.page.locator("details[open]").count() == 1
+        view.page.locator("h1", has_text="4 incidents on 4 hosts").wait_for()
+        assert view.page.title() == "◆ 2 ▲ 2 · Plimsoll"
+        assert [*hosts(view.page)][:3] == ["short", "busy", "calm"]
+        assert view.page.evaluate("document.activeElement.closest('tr')?.dataset.key") == "calm"
+        assert view.page.locator("details[open]").count() == 1
         assert "97" in focused.inner_text()
-        assert one.complaints == []
+        assert view.complaints == []
 
 
 def test_a_page_whose_server_is_gone_says_so(watching, served, chromium):
     watching.sees("web1")
     watching.judges(CPU, "web1", 20)
     watching.steps()
-    with opened(chromium, served.address) as one:
-        assert one.page.title() == "Healthy · Plimsoll"
+    with opened(chromium, served.address) as view:
+        assert view.page.title() == "Healthy · Plimsoll"
         served.serving.stop()
-        notice = one.page.locator("#no-answer")
+        notice = view.page.locator("#no-answer")
         notice.wait_for()
         assert notice.inner_text().startswith("No answer from Plimsoll since ")
         assert notice.inner_text().endswith("what is shown is old.")
-        assert one.violations() == []
-        assert one.page.title() == "No answer · Plimsoll"
+        assert view.violations() == []
+        assert view.page.title() == "No answer · Plimsoll"
 
 
 def test_an_incident_that_has_ended_is_not_silenced(watching, served):

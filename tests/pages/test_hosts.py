@@ -23,19 +23,19 @@ def test_a_host_says_what_fires_and_how_its_signals_are(watching, served, chromi
     watching.steps()
     watching.watches()
     for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
-        with opened(chromium, f"{served.address}/hosts/busy", width=width, scheme=scheme) as one:
-            assert one.page.locator("h1").inner_text() == "busy is short of processors, and 1 further incident"
-            assert "memory, disks not judged" in one.page.locator("#state").inner_text()
-            assert "97 %" in one.page.locator("#state").inner_text()
-            assert one.fits
-            assert one.violations() == []
-            assert one.complaints == []
-    with opened(chromium, served.address) as one:
-        one.page.locator(".hosts").get_by_role("link", name="calm", exact=True).click()
-        assert one.page.locator("h1").inner_text() == "calm: 1 limit judged"
-    with opened(chromium, f"{served.address}/hosts/{quote(HOSTILE, safe='')}") as one:
-        assert one.complaints == []
-        assert "evil" in one.page.locator("h1").inner_text()
+        with opened(chromium, f"{served.address}/hosts/busy", width=width, scheme=scheme) as view:
+            assert view.page.locator("h1").inner_text() == "busy is short of processors, and 1 further incident"
+            assert "memory, disks not judged" in view.page.locator("#state").inner_text()
+            assert "97 %" in view.page.locator("#state").inner_text()
+            assert view.fits
+            assert view.violations() == []
+            assert view.complaints == []
+    with opened(chromium, served.address) as view:
+        view.page.locator(".hosts").get_by_role("link", name="calm", exact=True).click()
+        assert view.page.locator("h1").inner_text() == "calm: 1 limit judged"
+    with opened(chromium, f"{served.address}/hosts/{quote(HOSTILE, safe='')}") as view:
+        assert view.complaints == []
+        assert "evil" in view.page.locator("h1").inner_text()
 
 
 def test_a_host_says_which_processes_use_most_now(watching, served, duckdb, chromium):
@@ -43,7 +43,7 @@ def test_a_host_says_which_processes_use_most_now(watching, served, duckdb, chro
     for name, share in (("sqlservr", 250.0), ("backup", 12.0), ("Idle", 500.0)):
         tags = (("instance", name), ("objectname", "Process"))
         lately(duckdb, Series("busy", "win_proc", tags, "Percent_Processor_Time"), np.full(60, share))
-    with opened(chromium, f"{served.address}/hosts/busy") as one:
-        said = one.page.locator("section", has=one.page.locator("#running")).inner_text()
-        assert "sqlservr 250 %, backup 12 %" in said
-        assert "Idle" not in said
+    with opened(chromium, f"{served.address}/hosts/busy") as view:
+        processes = view.page.locator("section", has=view.page.locator("#running")).inner_text()
+        assert "sqlservr 250 %, backup 12 %" in processes
+        assert "Idle" not in processes

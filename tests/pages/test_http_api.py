@@ -52,39 +52,39 @@ def switches(host):
 
 
 @contextmanager
-def api(told, store, hosts=("WEB1",), **options):
+def api(alert_data, store, hosts=("WEB1",), **options):
     """A server on which these hosts have alerts and limits."""
     for host in hosts:
-        told.fired(host)
-        told.judges(host, State.FIRING)
+        alert_data.fired(host)
+        alert_data.judges(host, State.FIRING)
 
     def health():
-        every = [HostHealth(host, HostState.ALERT, "1 alert", told.now) for host in hosts]
-        return Health(hosts=every, firing=firing(told.file), evaluated=told.now)
+        host_healths = [HostHealth(host, HostState.ALERT, "1 alert", alert_data.now) for host in hosts]
+        return Health(hosts=host_healths, firing=firing(alert_data.file), evaluated=alert_data.now)
 
-    with site(store, told.folder, **told.watching(), health=health, **options) as here:
+    with site(store, alert_data.folder, **alert_data.watching(), health=health, **options) as here:
         yield here
 
 
 @pytest.fixture
-def served(told, duckdb):
-    with api(told, duckdb) as here:
+def served(alert_data, duckdb):
+    with api(alert_data, duckdb) as here:
         yield here
 
 
 @pytest.fixture
-def elsewhere(told, duckdb):
-    with api(told, duckdb, listen=EVERYWHERE) as here:
+def elsewhere(alert_data, duckdb):
+    with api(alert_data, duckdb, listen=EVERYWHERE) as here:
         yield here
 
 
-def asked(here, path, headers=None, **query):
-    given = {name.rstrip("_"): value for name, value in query.items()}
-    return here.request("GET", f"{ROOT}{path}?{urlencode(given, doseq=True)}", headers=headers)
+def get(here, path, headers=None, **query):
+    parameters = {name.rstrip("_"): value for name, value in query.items()}
+    return here.request("GET", f"{ROOT}{path}?{urlencode(parameters, doseq=True)}", headers=headers)
 
 
 def read(here, path, **query):
-    answer = asked(here, path, **query)
+    answer = get(here, path, **query)
     assert answer.status == 200, answer.data
     return answer.json()
 
@@ -98,12 +98,12 @@ def bearer(token):
     return {"Authorization": f"Bearer {token}"}
 
 
-def test_each_operation_of_the_document_answers_as_its_schema_says(told, duckdb):
+def test_each_operation_of_the_document_answers_as_its_schema_says(alert_data, duckdb):
     write(duckdb, cpu("WEB1"), VALUES)
     for name, host in (("night", "A"), ("day", "B")):
         store_run(duckdb, EXAMPLES / "windows-today" / "healthy", name, host=host)
     silence = {"rule": "*", "host": "WEB1", "length": "1h", "reason": "it is repaired"}
-    with api(told, duckdb) as here:
+    with api(alert_data, duckdb) as here:
         described = here.request("GET", "/api/openapi.json").json()
         for schema in described["components"]["schemas"].values():
             jsonschema.Draft202012Validator.check_schema(schema)
@@ -134,14 +134,14 @@ def test_each_operation_of_the_document_answers_as_its_schema_says(told, duckdb)
             "review_again": ("/reviews", {"run": "night"}),
             "delete_run": "/runs/night",
         }
-        known = {
-            one["operationId"]: (path, method, one)
-            for path, every in described["paths"].items()
-            for method, one in every.items()
+        operations = {
+            operation["operationId"]: (path, method, operation)
+            for path, methods in described["paths"].items()
+            for method, operation in methods.items()
         }
-        assert calls.keys() == known.keys()
+        assert calls.keys() == operations.keys()
         for name, call in calls.items():
-            _, method, operation = known[name]
+            _, method, operation = operations[name]
             path, body = call if isinstance(call, tuple) else (call, None)
             answer = sent(here, method.upper(), path, body)
             assert answer.status < 300, (name, answer.data)
@@ -149,8 +149,8 @@ def test_each_operation_of_the_document_answers_as_its_schema_says(told, duckdb)
             jsonschema.validate(answer.json(), {**schema, "components": described["components"]})
             lists = answer.json().get("items")
             assert lists is None or lists, f"{name} lists nothing, so nothing was tested"
-        assert [one["name"] for one in read(here, "/runs")["items"]] == ["day"]
-        done = [one["what"] for one in read(here, "/record")["items"]]
+        assert [item["name"] for item in read(here, "/runs")["items"]] == ["day"]
+        done = [item["what"] for item in read(here, "/record")["items"]]
         assert done[:2] == ["deleted run night", "had run night reviewed again"]
 
 
@@ -168,21 +168,21 @@ def test_the_document_names_every_path_that_is_answered(served):
         assert (answer.status, answer.json()["hint"] != "") == (404, True), wrong
 
 
-def test_samples_are_those_that_were_written_in_every_format(told, duckdb):
+def test_samples_are_those_that_were_written_in_every_format(alert_data, duckdb):
     write(duckdb, cpu("WEB1"), VALUES)
     write(duckdb, cpu("WEB2"), VALUES + 1)
-    with api(told, duckdb) as here:
+    with api(alert_data, duckdb) as here:
         part = {"signal": "cpu.busy", "host": "web1", "from_": "now-1d"}
         (line,) = read(here, "/samples", **part)["series"]
         assert (line["host"], line["unit"], line["value"]) == ("WEB1", "%", VALUES.tolist())
-        table = pl.read_csv(BytesIO(asked(here, "/samples", **part, format="csv").data), try_parse_dates=True)
-        frame = pl.read_ipc(BytesIO(asked(here, "/samples", **part, format="arrow").data))
+        table = pl.read_csv(BytesIO(get(here, "/samples", **part, format="csv").data), try_parse_dates=True)
+        frame = pl.read_ipc(BytesIO(get(here, "/samples", **part, format="arrow").data))
         assert table["value"].to_list() == frame["value"].to_list() == VALUES.tolist()
         assert frame["time"].dtype == pl.Datetime("ns", "UTC")
         times = pl.Series(line["times"]).str.to_datetime(time_unit="ns", time_zone="UTC")
         assert times.to_list() == frame["time"].to_list()
         raw = {"measurement": "win_cpu", "field": "Percent_Processor_Time", "tag": "instance=_Total", "from_": "now-1d"}
-        assert [one["host"] for one in read(here, "/samples", **raw)["series"]] == ["WEB1", "WEB2"]
+        assert [item["host"] for item in read(here, "/samples", **raw)["series"]] == ["WEB1", "WEB2"]
         assert read(here, "/samples", **{**raw, "tag": "instance=0"})["series"] == []
 
 
@@ -194,14 +194,14 @@ def test_samples_are_those_that_were_written_in_every_format(told, duckdb):
     ],
     named=lambda case: case[0],
 )
-def test_buckets_have_the_minimum_mean_and_maximum_of_their_samples(case, told, duckdb):
+def test_buckets_have_the_minimum_mean_and_maximum_of_their_samples(case, alert_data, duckdb):
     signal, series, values = case
     write(duckdb, series(signal), values)
-    with api(told, duckdb, hosts=()) as here:
+    with api(alert_data, duckdb, hosts=()) as here:
         part = {"signal": signal, "host": signal, "from_": "now-1d"}
-        frame = pl.read_ipc(BytesIO(asked(here, "/samples", **part, format="arrow").data))
+        frame = pl.read_ipc(BytesIO(get(here, "/samples", **part, format="arrow").data))
         assert frame.height >= 59
-        reduced = pl.read_ipc(BytesIO(asked(here, "/samples", **part, bucket="2m", format="arrow").data))
+        reduced = pl.read_ipc(BytesIO(get(here, "/samples", **part, bucket="2m", format="arrow").data))
         value = pl.col("value")
         expected = frame.group_by(pl.col("time").dt.truncate("2m"), maintain_order=True).agg(
             minimum=value.min(), mean=value.mean(), maximum=value.max()
@@ -211,35 +211,35 @@ def test_buckets_have_the_minimum_mean_and_maximum_of_their_samples(case, told, 
         assert reduced["time"].to_list() == expected["time"].to_list()
 
 
-def test_too_many_values_are_refused_with_what_to_do(told, duckdb, monkeypatch):
+def test_too_many_values_are_refused_with_what_to_do(alert_data, duckdb, monkeypatch):
     write(duckdb, cpu("WEB1"), VALUES)
     monkeypatch.setattr(sample_values, "MOST_VALUES", 59)
-    with api(told, duckdb) as here:
+    with api(alert_data, duckdb) as here:
         whole = {"signal": "cpu.busy", "from_": "now-1d"}
-        refused = asked(here, "/samples", **whole)
+        refused = get(here, "/samples", **whole)
         assert (refused.status, "60 values" in refused.json()["error"]) == (422, True)
         assert "bucket=5m" in refused.json()["error"]
-        assert asked(here, "/samples", **whole, bucket="1m").status == 422  # 1,440 buckets
+        assert get(here, "/samples", **whole, bucket="1m").status == 422  # 1,440 buckets
         assert len(read(here, "/samples", **whole, bucket="1h")["series"]) == 1
         monkeypatch.setattr(sample_values, "MOST_VALUES", 60)
         assert len(read(here, "/samples", **whole)["series"][0]["value"]) == 60
 
 
-def test_lists_come_in_parts_and_end(told, duckdb):
-    with api(told, duckdb, hosts=("WEB1", "web2", HOSTILE)) as here:
+def test_lists_come_in_parts_and_end(alert_data, duckdb):
+    with api(alert_data, duckdb, hosts=("WEB1", "web2", HOSTILE)) as here:
         names, offset = [], 0
         while offset is not None:
             part = read(here, "/hosts", limit=2, offset=offset)
             assert part["total"] == 3
-            names += [one["name"] for one in part["items"]]
+            names += [item["name"] for item in part["items"]]
             offset = part["next"]
         assert sorted(names) == sorted(["WEB1", "web2", HOSTILE])
         assert read(here, "/hosts", offset=3) == {"items": [], "total": 3, "next": None}
         for path in ("/alerts", "/incidents", "/limits"):
             first, rest = read(here, path, limit=2), read(here, path, limit=2, offset=2)
-            assert [len(one["items"]) for one in (first, rest)] == [2, 1], path
+            assert [len(item["items"]) for item in (first, rest)] == [2, 1], path
         assert read(here, "/hosts/" + quote(HOSTILE, safe=""))["name"] == HOSTILE
-        assert [one["host"] for one in read(here, "/alerts", host="web*")["items"]] == ["web2", "WEB1"]
+        assert [item["host"] for item in read(here, "/alerts", host="web*")["items"]] == ["web2", "WEB1"]
 
 
 @each(
@@ -270,14 +270,19 @@ def test_lists_come_in_parts_and_end(told, duckdb):
 def test_a_mistake_is_told_with_its_place_and_what_to_do(case, served):
     path, status, where = case
     answer = served.request("GET", ROOT + path)
-    found = answer.json()
-    assert (answer.status, found["where"], bool(found["error"]), bool(found["hint"])) == (status, where, True, True)
+    problem = answer.json()
+    assert (answer.status, problem["where"], bool(problem["error"]), bool(problem["hint"])) == (
+        status,
+        where,
+        True,
+        True,
+    )
 
 
 LONG = "9" * 400
 
 
-def test_no_input_ends_in_an_error_of_the_server(told, duckdb):
+def test_no_input_ends_in_an_error_of_the_server(alert_data, duckdb):
     write(duckdb, cpu("WEB1"), VALUES)
     hostile = [
         "",
@@ -295,7 +300,7 @@ def test_no_input_ends_in_an_error_of_the_server(told, duckdb):
         "now-99999999999d",
     ]
     fields = ("rule", "host", "length", "reason", "text", "at", "who", "run", "start")
-    with api(told, duckdb) as here:
+    with api(alert_data, duckdb) as here:
         described = here.request("GET", "/api/openapi.json").json()["paths"]
         tried = 0
 
@@ -332,7 +337,7 @@ def test_where_a_login_is_needed_each_token_may_do_what_it_is_for(elsewhere):
     note = {"text": "deployed"}
 
     def statuses(headers):
-        return asked(elsewhere, "/hosts", headers).status, sent(elsewhere, "POST", "/notes", note, headers).status
+        return get(elsewhere, "/hosts", headers).status, sent(elsewhere, "POST", "/notes", note, headers).status
 
     assert statuses({}) == (401, 401)
     assert statuses(bearer("wrong")) == statuses(bearer(samples)) == (401, 401)
@@ -340,7 +345,10 @@ def test_where_a_login_is_needed_each_token_may_do_what_it_is_for(elsewhere):
     assert statuses(bearer(changing)) == (200, 201)
     assert statuses(password) == (200, 401)  # a browser sends it by itself
     for path in ("/api/openapi.json", "/api/docs", "/metrics", "/"):
-        assert [elsewhere.request("GET", path, headers=one).status for one in ({}, bearer(reading))] == [401, 200], path
+        assert [elsewhere.request("GET", path, headers=headers).status for headers in ({}, bearer(reading))] == [
+            401,
+            200,
+        ], path
     line = "m,host=h f=1"
     for token, status in ((samples, 204), (reading, 401), (changing, 401)):
         assert elsewhere.post(line, Authorization=f"Token {token}").status == status
@@ -349,8 +357,8 @@ def test_where_a_login_is_needed_each_token_may_do_what_it_is_for(elsewhere):
 
 
 def test_refusals_of_the_guard_have_the_form_of_the_others(elsewhere):
-    found = [asked(elsewhere, "/hosts", bearer("wrong")), sent(elsewhere, "POST", "/notes", {"text": "x"})]
-    for answer in found:
+    answers = [get(elsewhere, "/hosts", bearer("wrong")), sent(elsewhere, "POST", "/notes", {"text": "x"})]
+    for answer in answers:
         assert bool(answer.json()["error"])
         assert bool(answer.json()["hint"])
         assert answer.headers["WWW-Authenticate"] == "Bearer"
@@ -358,10 +366,10 @@ def test_refusals_of_the_guard_have_the_form_of_the_others(elsewhere):
 
 def test_the_command_line_makes_tokens_of_each_kind(elsewhere, plimsoll):
     data = ("--store", str(elsewhere.folder))
-    made = plimsoll("up", "--new-token", "--token-for", "read", *data)
-    token = made.out.split()[1]
-    assert "--new-token --token-for read" in made.out
-    assert asked(elsewhere, "/hosts", bearer(token)).status == 200
+    command = plimsoll("up", "--new-token", "--token-for", "read", *data)
+    token = command.out.split()[1]
+    assert "--new-token --token-for read" in command.out
+    assert get(elsewhere, "/hosts", bearer(token)).status == 200
     named = plimsoll("up", "--token-name", "ci", "--token-for", "change", *data).out.split()[1]
     assert sent(elsewhere, "POST", "/notes", {"text": "x"}, bearer(named)).status == 201
     assert plimsoll("up", "--end-token", "ci", *data).status == 2  # it is none for samples
@@ -378,31 +386,31 @@ def test_pages_of_other_sites_change_nothing(served):
     assert read(served, "/notes")["items"] == []
 
 
-def test_an_acknowledged_alert_is_answered_as_it_is_then_and_one_that_ended_is_not_acknowledged(told, duckdb):
-    ended = told.fired("WEB9", ended=MINUTE)
-    with api(told, duckdb) as here:
+def test_an_acknowledged_alert_is_answered_as_it_is_then_and_one_that_ended_is_not_acknowledged(alert_data, duckdb):
+    ended = alert_data.fired("WEB9", ended=MINUTE)
+    with api(alert_data, duckdb) as here:
         number = read(here, "/alerts")["items"][0]["id"]
         done = sent(here, "POST", f"/alerts/{number}/acknowledgement", {"who": "joe", "note": "looking"}).json()
         assert (done["acked_by"], done["ack_note"], done["acked_at"] is None) == ("joe", "looking", False)
         history = read(here, f"/alerts/{number}")
         assert history["alert"] == done | {"text": history["alert"]["text"]}
-        assert [one["note"] for one in history["events"] if one["what"] == "acknowledged"] == ["joe: looking"]
+        assert [item["note"] for item in history["events"] if item["what"] == "acknowledged"] == ["joe: looking"]
         refused = sent(here, "POST", f"/alerts/{ended}/acknowledgement", {"who": "joe"})
         assert (refused.status, "has ended" in refused.json()["error"]) == (422, True)
         assert sent(here, "POST", "/alerts/999/acknowledgement", {"who": "joe"}).status == 404
-        assert [one["id"] for one in read(here, "/alerts", state="ended", host="web9")["items"]] == [ended]
+        assert [item["id"] for item in read(here, "/alerts", state="ended", host="web9")["items"]] == [ended]
 
 
 def test_a_silence_holds_is_planned_and_ends(served):
     body = {"rule": "windows-*", "host": "web1", "length": "1h", "reason": "it is repaired", "who": "joe"}
-    made = sent(served, "POST", "/silences", body).json()
+    silence = sent(served, "POST", "/silences", body).json()
     assert read(served, "/incidents")["items"][0]["alerts"][0]["silenced"]
     later = sent(served, "POST", "/silences", {**body, "start": str((time.time_ns() + 3600 * SECOND) // 10**6)}).json()
-    assert [one["id"] for one in read(served, "/silences")["items"]] == [made["id"]]
-    assert [one["id"] for one in read(served, "/silences", state="planned")["items"]] == [later["id"]]
-    assert sent(served, "DELETE", f"/silences/{made['id']}").status == 200
+    assert [item["id"] for item in read(served, "/silences")["items"]] == [silence["id"]]
+    assert [item["id"] for item in read(served, "/silences", state="planned")["items"]] == [later["id"]]
+    assert sent(served, "DELETE", f"/silences/{silence['id']}").status == 200
     assert not read(served, "/incidents")["items"][0]["alerts"][0]["silenced"]
-    assert sent(served, "DELETE", f"/silences/{made['id']}").status == 404
+    assert sent(served, "DELETE", f"/silences/{silence['id']}").status == 404
     for wrong in (
         {"rule": "windws-cpu-busy"},
         {"length": "31d"},
@@ -414,31 +422,31 @@ def test_a_silence_holds_is_planned_and_ends(served):
         assert (refused.status, bool(refused.json()["error"])) == (422, True), wrong
 
 
-def test_a_run_is_reviewed_and_compared_as_the_commands_do(duckdb, told):
+def test_a_run_is_reviewed_and_compared_as_the_commands_do(duckdb, alert_data):
     for name in ("healthy", "trouble"):
         store_run(duckdb, EXAMPLES / "windows-today" / name, name, host=name.upper())
-    with api(told, duckdb) as here, plimsoll_api.connect(here.address) as connection:
-        assert asked(here, "/reviews/trouble").status == 202
+    with api(alert_data, duckdb) as here, plimsoll_api.connect(here.address) as connection:
+        assert get(here, "/reviews/trouble").status == 202
         review = connection.review("trouble")
         jsonschema.validate(review, {"required": ["schema", "run", "groups", "verdict"]})
         assert (review["schema"], review["run"]["name"]) == ("plimsoll.review/1", "trouble")
-        (kept,) = [one.review for one in connection.runs(text="trouble")]
+        (kept,) = [run.review for run in connection.runs(text="trouble")]
         assert kept is not None
         assert (kept.verdict, bool(kept.crossed)) == (review["verdict"], True)
         compared = connection.compare("healthy", "trouble")
         assert (compared["schema"], compared["comparisons"][0]["run"]["name"]) == ("plimsoll.comparison/1", "trouble")
 
 
-def test_comparisons_that_wait_are_bounded_and_keep_nobody_from_a_review(duckdb, told, monkeypatch):
+def test_comparisons_that_wait_are_bounded_and_keep_nobody_from_a_review(duckdb, alert_data, monkeypatch):
     """Of ten runs there are millions, and whoever may read can ask for each."""
     monkeypatch.setattr("plimsoll.pages.review_jobs.run_reviews._MOST_COMPARISONS", 0)
     for name in ("healthy", "trouble"):
         store_run(duckdb, EXAMPLES / "windows-today" / name, name, host=name.upper())
-    with api(told, duckdb) as here:
-        refused = asked(here, "/comparisons", run=["healthy", "trouble"])
+    with api(alert_data, duckdb) as here:
+        refused = get(here, "/comparisons", run=["healthy", "trouble"])
         assert (refused.status, refused.headers["Retry-After"]) == (503, "60")
         assert b"Many comparisons" in here.request("GET", "/runs/compare?a=healthy&b=trouble").data
-        assert asked(here, "/reviews/trouble").status == 202
+        assert get(here, "/reviews/trouble").status == 202
 
 
 def test_of_comparisons_the_latest_are_kept(tmp_path, monkeypatch):
@@ -454,12 +462,12 @@ def test_of_comparisons_the_latest_are_kept(tmp_path, monkeypatch):
     assert len([*(tmp_path / "reviews").iterdir()]) == 4
 
 
-def test_the_python_face_reads_and_changes(told, duckdb):
+def test_the_python_face_reads_and_changes(alert_data, duckdb):
     write(duckdb, cpu("WEB1"), VALUES)
-    with api(told, duckdb, listen=EVERYWHERE) as here:
+    with api(alert_data, duckdb, listen=EVERYWHERE) as here:
         changing, reading = (new_token(here.folder, use=use) for use in (Use.CHANGE, Use.READ))
         with plimsoll_api.connect(here.address, token=changing) as connection:
-            assert [one.name for one in connection.hosts()] == ["WEB1"]
+            assert [host.name for host in connection.hosts()] == ["WEB1"]
             assert connection.health().firing["critical"] == 1
             frame = connection.series("cpu.busy", host="WEB1", from_="now-1d")
             assert frame["value"].to_list() == VALUES.tolist()
@@ -480,21 +488,21 @@ def test_the_python_face_reads_and_changes(told, duckdb):
         connection.hosts()
 
 
-def test_the_example_of_the_page_runs(told, duckdb, capsys):
+def test_the_example_of_the_page_runs(alert_data, duckdb, capsys):
     page = (EXAMPLES.parent / "docs" / "python.md").read_text("utf-8")
     _, example = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
     write(duckdb, cpu("WEB1"), VALUES)
-    with api(told, duckdb) as here:
+    with api(alert_data, duckdb) as here:
         exec(example.replace("http://127.0.0.1:8087", here.address), {"plimsoll": plimsoll_api})
     assert "WEB1" in capsys.readouterr().out
 
 
 def test_a_redirect_does_not_take_the_token_elsewhere():
-    seen = []
+    paths = []
 
     class Away(BaseHTTPRequestHandler):
         def do_GET(self):
-            seen.append(self.path)
+            paths.append(self.path)
             self.send_response(302)
             self.send_header("Location", f"http://localhost:{server.server_port}/elsewhere")
             self.end_headers()
@@ -505,19 +513,19 @@ def test_a_redirect_does_not_take_the_token_elsewhere():
     with HTTPServer(("127.0.0.1", 0), Away) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
-        with plimsoll_api.connect(address, token="x") as one, pytest.raises(plimsoll_api.Unusable, match="302"):
-            one.hosts()
+        with plimsoll_api.connect(address, token="x") as connection, pytest.raises(plimsoll_api.Unusable, match="302"):
+            connection.hosts()
         server.shutdown()
-    assert [one.partition("?")[0] for one in seen] == ["/api/v1/hosts"]
+    assert [path.partition("?")[0] for path in paths] == ["/api/v1/hosts"]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
 def test_the_page_of_the_api_describes_it_and_needs_nothing_from_elsewhere(width, scheme, served, chromium):
     assert served.request("GET", "/api/docs").status == 200
-    with opened(chromium, f"{served.address}/api/docs", width=width, scheme=scheme) as one:
-        text = one.page.locator("main").inner_text()
+    with opened(chromium, f"{served.address}/api/docs", width=width, scheme=scheme) as view:
+        text = view.page.locator("main").inner_text()
         for path in served.request("GET", "/api/openapi.json").json()["paths"]:
             assert path in text, path
-        assert one.violations() == []
-        assert one.fits
-        assert one.complaints == []
+        assert view.violations() == []
+        assert view.fits
+        assert view.complaints == []

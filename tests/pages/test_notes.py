@@ -12,43 +12,47 @@ from tests.serve.site import site
 TEXT = "deployed <b>4.2</b>"
 
 
-def test_a_note_of_a_page_is_on_the_charts_of_its_host_and_can_be_removed(told, duckdb, chromium):
+def test_a_note_of_a_page_is_on_the_charts_of_its_host_and_can_be_removed(alert_data, duckdb, chromium):
     for host in ("WEB1", "WEB2"):
         lately(duckdb, cpu(host), np.full(200, 60.0))
-    with site(duckdb, told.folder, **told.watching()) as here:
+    with site(duckdb, alert_data.folder, **alert_data.watching()) as here:
         for width in (WIDE, NARROW):
-            with opened(chromium, f"{here.address}/hosts/web1", width=width) as one:
-                page = one.page
+            with opened(chromium, f"{here.address}/hosts/web1", width=width) as view:
+                page = view.page
                 page.locator(".noting summary").click()
                 page.locator(".noting [name=text]").fill(TEXT)
                 page.get_by_role("button", name="Add to the charts").click()
                 page.locator("#noted").wait_for()
                 assert TEXT in page.locator("#state").inner_text()
-                assert one.fits
-                assert one.violations() == []
+                assert view.fits
+                assert view.violations() == []
                 noted = [[text for _, text in chart["notes"]] for chart in _charts(here)]
                 assert noted == [[TEXT], [], [TEXT]]
                 page.get_by_role("button", name="Remove the note").click()
                 page.locator("#noted").wait_for(state="detached")
-                assert [one for chart in _charts(here) for one in chart["notes"]] == []
-                assert one.complaints == []
+                assert [item for chart in _charts(here) for item in chart["notes"]] == []
+                assert view.complaints == []
 
 
 def _charts(here):
     return charts(here, "cpu.busy|WEB1", "cpu.busy|WEB2", "cpu.busy|*", from_="now-1h", to="now")["charts"]
 
 
-def test_a_program_adds_a_note_and_reads_it(told, duckdb):
-    with site(duckdb, told.folder, **told.watching()) as here:
+def test_a_program_adds_a_note_and_reads_it(alert_data, duckdb):
+    with site(duckdb, alert_data.folder, **alert_data.watching()) as here:
         form = {"Content-Type": "application/x-www-form-urlencoded"}
 
         def post(**fields):
             return here.request("POST", "/api/notes", urlencode(fields), form)
 
         at = time.time_ns() // 10**9 - 600
-        made = post(text="deployed 4.2", at=str(at * 1000), who="ci")
-        assert (made.status, made.json()["at"], made.json()["who"]) == (201, at * 10**9, "ci")
-        assert [one["text"] for one in here.request("GET", "/api/notes").json()] == ["deployed 4.2"]
+        answer = post(text="deployed 4.2", at=str(at * 1000), who="ci")
+        assert (answer.status, answer.json()["at"], answer.json()["who"]) == (
+            201,
+            at * 10**9,
+            "ci",
+        )
+        assert [item["text"] for item in here.request("GET", "/api/notes").json()] == ["deployed 4.2"]
         assert here.request("GET", "/api/notes?from=now-5m").json() == []
         for wrong in ({"text": " "}, {"text": "x" * 201}, {"text": "x", "at": "soon"}):
             answer = post(**wrong)
@@ -57,8 +61,8 @@ def test_a_program_adds_a_note_and_reads_it(told, duckdb):
         assert here.request("POST", "/notes", outside, form, redirect=False).headers["Location"] == "/"
 
 
-def test_the_command_line_adds_lists_and_removes(told, plimsoll):
-    data = ("--store", str(told.folder))
+def test_the_command_line_adds_lists_and_removes(alert_data, plimsoll):
+    data = ("--store", str(alert_data.folder))
     assert "Note 1 is on the charts" in plimsoll("alerts", "note", "deployed 4.2", "--host", "WEB1", *data).out
     assert "deployed 4.2, on WEB1" in plimsoll("alerts", "note", *data).out
     assert "Removed: " in plimsoll("alerts", "note", "--remove", "1", *data).out

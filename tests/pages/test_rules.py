@@ -24,54 +24,54 @@ reason = "<b>batch</b> host"
 
 
 @pytest.fixture
-def pages(told, duckdb):
-    with site(duckdb, told.folder, **told.watching(SETTINGS)) as made:
-        yield made
+def pages(alert_data, duckdb):
+    with site(duckdb, alert_data.folder, **alert_data.watching(SETTINGS)) as here:
+        yield here
 
 
-def test_rules_are_listed_and_searched(chromium, told, pages):
-    told.judges("WEB01", State.FIRING)
-    told.judges("WEB02", State.OK)
-    told.fired("WEB01")
+def test_rules_are_listed_and_searched(chromium, alert_data, pages):
+    alert_data.judges("WEB01", State.FIRING)
+    alert_data.judges("WEB02", State.OK)
+    alert_data.fired("WEB01")
     rules = load().rules
     for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
-        with opened(chromium, f"{pages.address}/rules?zone=Asia/Kolkata", width=width, scheme=scheme) as one:
-            page = one.page
+        with opened(chromium, f"{pages.address}/rules?zone=Asia/Kolkata", width=width, scheme=scheme) as view:
+            page = view.page
             assert page.locator("tbody tr:visible").count() == len(rules)
             row = page.locator("tr", has=page.get_by_role("link", name=CPU, exact=True)).first
             assert row.locator("td").all_inner_texts()[-2:] == ["2", "◆ 1"]
             old = page.locator("tr", has=page.get_by_role("link", name="ldap-bind-rate", exact=True)).first
             assert "an old limit, superseded by" in old.inner_text()
             page.get_by_role("searchbox").fill("windows cpu CRITICAL")
-            found = page.locator("tbody tr:visible a:first-child").all_inner_texts()
-            assert CPU in found
-            assert "linux-cpu-busy" not in found
+            all_inner_texts = page.locator("tbody tr:visible a:first-child").all_inner_texts()
+            assert CPU in all_inner_texts
+            assert "linux-cpu-busy" not in all_inner_texts
             page.reload()  # the address has the words
-            assert page.locator("tbody tr:visible").count() == len(found)
-            assert page.locator("#shown").inner_text() == f"{len(found)} rules"
+            assert page.locator("tbody tr:visible").count() == len(all_inner_texts)
+            assert page.locator("#shown").inner_text() == f"{len(all_inner_texts)} rules"
             page.get_by_role("searchbox").fill("no such words")
             page.get_by_text("No rule has these words.").wait_for()
             page.get_by_role("searchbox").fill(CPU)
-            assert one.fits
-            assert one.violations() == []
-            assert one.complaints == []
+            assert view.fits
+            assert view.violations() == []
+            assert view.complaints == []
             page.get_by_role("link", name=CPU, exact=True).click()
             page.get_by_role("heading", name=CPU).wait_for()
             assert "zone=Asia%2FKolkata" in page.url
 
 
-def test_the_page_of_a_rule(chromium, told, pages):
-    told.judges(HOSTILE, State.OK, value=80.0)
-    told.judges(LONG, State.OK, value=20.0)
-    told.judges("GONE", State.NO_DATA, value=float("nan"))
-    told.judges("WEB02", State.PENDING, value=92.0)
-    told.judges("WEB01", State.FIRING, value=91.0)
-    told.fired("WEB01")
+def test_the_page_of_a_rule(chromium, alert_data, pages):
+    alert_data.judges(HOSTILE, State.OK, value=80.0)
+    alert_data.judges(LONG, State.OK, value=20.0)
+    alert_data.judges("GONE", State.NO_DATA, value=float("nan"))
+    alert_data.judges("WEB02", State.PENDING, value=92.0)
+    alert_data.judges("WEB01", State.FIRING, value=91.0)
+    alert_data.fired("WEB01")
     for n in range(30):
-        told.fired("WEB02", (n + 1) * HOUR, ended=MINUTE)
+        alert_data.fired("WEB02", (n + 1) * HOUR, ended=MINUTE)
     for width, scheme in ((WIDE, "dark"), (NARROW, "light")):
-        with opened(chromium, f"{pages.address}/rules/{CPU}", width=width, scheme=scheme) as one:
-            page = one.page
+        with opened(chromium, f"{pages.address}/rules/{CPU}", width=width, scheme=scheme) as view:
+            page = view.page
             places = page.locator(".judged th[scope=row]").all_inner_texts()
             assert [place[:5] for place in places] == ["WEB01", "WEB02", "<scri", "WWWWW", "GONE"]
             assert "1 firing, 1 pending, 2 healthy, 1 no data" in page.locator("#judged-title").inner_text()
@@ -83,9 +83,9 @@ def test_the_page_of_a_rule(chromium, told, pages):
             assert "30 alerts ended in this time" in page.locator("#ended").inner_text()
             page.wait_for_load_state()
             page.go_back()
-            assert one.fits
-            assert one.violations() == []
-            assert one.complaints == []
+            assert view.fits
+            assert view.violations() == []
+            assert view.complaints == []
 
 
 def test_a_rule_that_is_not_known(pages):
@@ -95,16 +95,16 @@ def test_a_rule_that_is_not_known(pages):
     assert b"<script>alert" not in pages.request("GET", "/rules/%3Cscript%3Ealert(1)%3C%2Fscript%3E").data
 
 
-def test_a_limit_is_changed_for_a_host_and_taken_back(told, duckdb):
-    told.judges("WEB01", State.OK)
+def test_a_limit_is_changed_for_a_host_and_taken_back(alert_data, duckdb):
+    alert_data.judges("WEB01", State.OK)
     answers = [Reloaded(0), Reloaded(0, refused="up.toml: zone is wrong"), Reloaded(0)]
     fields = {"host": "web01", "healthy": "< 97 %", "length": "20m", "reason": "a batch server", "who": "anna"}
-    with site(duckdb, told.folder, reload=lambda: answers.pop(0), **told.watching()) as here:
-        file = told.folder / overlay.FILE_NAME
+    with site(duckdb, alert_data.folder, reload=lambda: answers.pop(0), **alert_data.watching()) as here:
+        file = alert_data.folder / overlay.FILE_NAME
 
-        def sent(path, given):
+        def sent(path, result):
             typed = {"Content-Type": "application/x-www-form-urlencoded"}
-            return here.request("POST", f"/rules/{CPU}/{path}", urlencode(given), typed, redirect=False)
+            return here.request("POST", f"/rules/{CPU}/{path}", urlencode(result), typed, redirect=False)
 
         assert sent("limit", fields).status == 303
         kept = file.read_text()
@@ -120,5 +120,5 @@ def test_a_limit_is_changed_for_a_host_and_taken_back(told, duckdb):
             assert "a batch server" in answer.data.decode() or wrong == {"reason": ""}  # what was typed is there still
         assert sent("limit/undo", {"host": "WEB01"}).status == 303
         assert not file.exists()
-    what = [one.what for one in actions.found(told.file, 0, 2**62, "anna", 0, 9).deeds]
-    assert what == [f"changed the limit of {CPU} on WEB01 to < 97 %, for 20m: a batch server"]
+    items = [deed.what for deed in actions.found(alert_data.file, 0, 2**62, "anna", 0, 9).deeds]
+    assert items == [f"changed the limit of {CPU} on WEB01 to < 97 %, for 20m: a batch server"]

@@ -13,7 +13,7 @@ from plimsoll.ingest.read import read_files
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.runs.load import load
 from plimsoll.model.run import Recording, Run, StoredRun
-from plimsoll.pages.shared.run_links import run_path
+from plimsoll.pages.shared.frame import run_path
 from plimsoll.store.duck.store import open_embedded
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
@@ -47,17 +47,17 @@ def demo(tmp_path_factory):
 
 
 def test_runs_are_listed_with_their_verdicts_and_chosen_by_text_host_and_label(demo, chromium):
-    with opened(chromium, f"{demo.address}/runs") as one:
-        rows = [row.inner_text() for row in one.page.locator(".runs tbody tr").all()]
+    with opened(chromium, f"{demo.address}/runs") as view:
+        rows = [row.inner_text() for row in view.page.locator(".runs tbody tr").all()]
         assert len(rows) == 2
         assert re.search(r"◆\s*Not healthy", rows[0])
         assert "Available memory of SQLSRV01 stayed below" in rows[0]
         assert re.search(r"✓\s*Healthy", rows[1])
-        one.page.select_option("[name=label]", "memory=8GB")
-        one.page.click("text=Show")
-        one.page.wait_for_url("**/runs?text=&host=&label=memory%3D8GB")
-        assert one.page.locator(".runs tbody th a").all_inner_texts() == ["demo 8GB"]
-        assert one.complaints == []
+        view.page.select_option("[name=label]", "memory=8GB")
+        view.page.click("text=Show")
+        view.page.wait_for_url("**/runs?text=&host=&label=memory%3D8GB")
+        assert view.page.locator(".runs tbody th a").all_inner_texts() == ["demo 8GB"]
+        assert view.complaints == []
     for query, names in (("text=srv01", 2), ("text=4gb", 1), ("host=SQLSRV01&text=8GB", 1), ("host=OTHER", 0)):
         assert demo.request("GET", f"/runs?{query}").data.decode().count('scope="row"') == names
 
@@ -71,13 +71,13 @@ def test_the_report_is_a_page_with_its_script_and_nothing_else_allowed(demo, chr
         policy,
     )
     assert answer.headers["x-frame-options"] == "DENY"
-    with opened(chromium, demo.address + run_path("demo 4GB")) as one:
-        assert one.page.locator("h1").inner_text().startswith("Not healthy. Available memory of SQLSRV01")
-        one.page.wait_for_selector(".chart canvas")
-        assert one.page.locator("nav.site [aria-current]").inner_text() == "Runs"
-        one.page.click("nav.site >> text=Compare")
-        one.page.locator("h1", has_text="Compare demo 4GB with").wait_for()
-        assert one.complaints == []
+    with opened(chromium, demo.address + run_path("demo 4GB")) as view:
+        assert view.page.locator("h1").inner_text().startswith("Not healthy. Available memory of SQLSRV01")
+        view.page.wait_for_selector(".chart canvas")
+        assert view.page.locator("nav.site [aria-current]").inner_text() == "Runs"
+        view.page.click("nav.site >> text=Compare")
+        view.page.locator("h1", has_text="Compare demo 4GB with").wait_for()
+        assert view.complaints == []
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (NARROW, "light")])
@@ -85,25 +85,25 @@ def test_everybody_can_read_the_pages(demo, chromium, scheme, width):
     paths = ("/runs", run_path("demo 4GB"), "/runs/compare?a=demo+8GB&b=demo+4GB", "/runs/delete?run=demo+4GB")
     compared(demo, paths[2])
     for path in paths:
-        with opened(chromium, demo.address + path, width=width, scheme=scheme) as one:
-            one.page.wait_for_timeout(500)
-            assert (path, one.violations(), one.fits, one.complaints) == (path, [], True, [])
+        with opened(chromium, demo.address + path, width=width, scheme=scheme) as view:
+            view.page.wait_for_timeout(500)
+            assert (path, view.violations(), view.fits, view.complaints) == (path, [], True, [])
 
 
 def test_runs_are_compared_with_the_first(demo, chromium):
-    with opened(chromium, f"{demo.address}/runs") as one:
-        assert one.page.locator(".compare").is_disabled()
-        for box in one.page.locator("[name=run]").all():
+    with opened(chromium, f"{demo.address}/runs") as view:
+        assert view.page.locator(".compare").is_disabled()
+        for box in view.page.locator("[name=run]").all():
             box.check()
-        one.page.click(".compare")
-        one.page.wait_for_url("**/runs/compare?a=demo+8GB&b=demo+4GB")
-        one.page.locator("h1", has_text="Worse.").wait_for()
-        story = one.page.locator(".verdict").inner_text()
+        view.page.click(".compare")
+        view.page.wait_for_url("**/runs/compare?a=demo+8GB&b=demo+4GB")
+        view.page.locator("h1", has_text="Worse.").wait_for()
+        story = view.page.locator(".verdict").inner_text()
         assert "than this run of “demo 8GB”: disk reads of SQLSRV01" in story
         assert "What did not change: processor time" in story
-        other_way = one.page.locator("a", has_text="The other way round").get_attribute("href")
+        other_way = view.page.locator("a", has_text="The other way round").get_attribute("href")
         assert other_way == "/runs/compare?a=demo+4GB&b=demo+8GB"
-        assert one.complaints == []
+        assert view.complaints == []
 
 
 def compared(here, address, within_s=300):
@@ -132,7 +132,7 @@ def test_a_review_with_other_rules_says_so_and_one_of_a_run_that_was_loaded_agai
             time.sleep(0.1)
         assert here.request("POST", "/runs/delete?run=night", redirect=False).status == 303
         done = here.request("GET", "/api/v1/record").json()["items"]
-        assert [one["what"] for one in done] == ["deleted run night", "had run night reviewed again"]
+        assert [item["what"] for item in done] == ["deleted run night", "had run night reviewed again"]
         store_run(duckdb, EXAMPLES / "windows-today" / "trouble", "night")
         assert "Not healthy" in reviewed(here, 1)
 
@@ -145,16 +145,16 @@ def test_deleting_says_what_is_deleted_and_needs_a_post_from_here(duckdb, tmp_pa
         address = run_path(HOSTILE).replace("/runs/", "/runs/delete?run=")
         for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
             assert here.request("POST", address, headers=headers).status == 403
-        with opened(chromium, here.address + run_path(HOSTILE)) as one:
-            one.page.click("nav.site >> text=Delete")
-            one.page.locator("text=Delete this run").first.wait_for()
-            said = one.page.locator("main").inner_text()
-            assert f"{run.values:,}" in said
-            assert "2026-01-20 09:00:00–09:40:00 (40 min), UTC" in said
+        with opened(chromium, here.address + run_path(HOSTILE)) as view:
+            view.page.click("nav.site >> text=Delete")
+            view.page.locator("text=Delete this run").first.wait_for()
+            inner_text = view.page.locator("main").inner_text()
+            assert f"{run.values:,}" in inner_text
+            assert "2026-01-20 09:00:00–09:40:00 (40 min), UTC" in inner_text
             assert duckdb.runs.summaries() == [run]
-            one.page.click("text=Delete this run")
-            one.page.get_by_text("There is no run yet.").wait_for()
-            assert one.complaints == []
+            view.page.click("text=Delete this run")
+            view.page.get_by_text("There is no run yet.").wait_for()
+            assert view.complaints == []
         assert duckdb.samples.series(0, 2**62).series == []
         assert list((here.folder / "reviews").iterdir()) == []
 
@@ -162,10 +162,10 @@ def test_deleting_says_what_is_deleted_and_needs_a_post_from_here(duckdb, tmp_pa
 def test_every_name_of_a_run_leads_to_its_page(duckdb, tmp_path):
     names = ["compare", "delete", "..", "a/b?c=d#e%2F", "show"]
     with site(duckdb, tmp_path / "data") as here:
-        found = read_files(find_logs([EXAMPLES / "windows-today" / "healthy" / "APPSRV01.csv"]), ReadOptions())
+        files = read_files(find_logs([EXAMPLES / "windows-today" / "healthy" / "APPSRV01.csv"]), ReadOptions())
         for name in names:
-            run = StoredRun(Run(name), tuple(Recording.of(log, "") for log in found.logs))
-            load(duckdb, run, found.logs, merge=True)
+            run = StoredRun(Run(name), tuple(Recording.of(log, "") for log in files.logs))
+            load(duckdb, run, files.logs, merge=True)
         for name in names:
             assert name in here.request("GET", run_path(name)).data.decode().partition("<main")[0], name
         assert here.request("GET", "/runs/nothing").status == 404

@@ -7,7 +7,14 @@ import pytest
 
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
 from plimsoll.model.times import SECOND
-from plimsoll.pages.review_jobs.kept_reviews import KeptMean, KeptMeans, KeptReview, KeptReviews, Made, review_id
+from plimsoll.pages.review_jobs.kept_reviews import (
+    KeptMean,
+    KeptMeans,
+    KeptReview,
+    KeptReviews,
+    ReviewOrigin,
+    review_id,
+)
 from plimsoll.store.duck.store import open_embedded
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
@@ -41,15 +48,15 @@ def keep_review(reviews, run, night):
     ]
     kept = KeptReview(
         run=run.name,
-        made=Made(version="0", rules="", at=0),
+        made_with=ReviewOrigin(version="0", rules="", at=0),
         verdict="healthy",
         severity="",
         word="Healthy",
         answer="",
         crossed=(),
     )
-    made = KeptMeans(run=run.name, start=run.start, means=tuple(means), load=None)
-    reviews.save(review_id(run), "<html></html>", "{}", made, kept)
+    kept_means = KeptMeans(run=run.name, start=run.start, means=tuple(means), load=None)
+    reviews.save(review_id(run), "<html></html>", "{}", kept_means, kept)
 
 
 @pytest.fixture(scope="module")
@@ -73,18 +80,18 @@ def nights(tmp_path_factory):
 
 def test_each_signal_over_the_runs_and_since_which_run_it_changed(nights, chromium):
     for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
-        with opened(chromium, f"{nights.address}/runs", width=width, scheme=scheme) as one:
-            one.page.click("text=Signals over the runs")
-            one.page.locator("h2", has_text="Became worse.").wait_for()
-            charts = one.page.locator("figure").all()
+        with opened(chromium, f"{nights.address}/runs", width=width, scheme=scheme) as view:
+            view.page.click("text=Signals over the runs")
+            view.page.locator("h2", has_text="Became worse.").wait_for()
+            charts = view.page.locator("figure").all()
             assert [chart.locator("h3").inner_text() for chart in charts] == [
                 "Processor time of DC01",
                 "Available memory of DC01",
             ]
-            said = charts[0].inner_text()
-            assert re.search(r"Worse since night [789]: rose from 4[01].* % to 4[567]", said)
+            inner_text = charts[0].inner_text()
+            assert re.search(r"Worse since night [789]: rose from 4[01].* % to 4[567]", inner_text)
             assert [chart.locator("circle").count() for chart in charts] == [RUNS, RUNS]
             assert [chart.locator(".mark").count() for chart in charts] == [1, 0]
-            assert one.violations() == []
-            assert one.fits
-            assert one.complaints == []
+            assert view.violations() == []
+            assert view.fits
+            assert view.complaints == []

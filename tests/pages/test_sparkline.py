@@ -20,11 +20,11 @@ def test_any_values_are_drawn_within_the_drawing(values, limit):
     hour = LastHour()
     hour.keep({KEY: "higher"})
     hour.add(KEY, NOW - np.arange(len(values))[::-1] * 60 * SECOND, np.array(values))
-    (made,) = hour.drawn([(KEY, None if limit is None or math.isnan(limit) else limit)], NOW)
-    if made is None:
+    (sparkline,) = hour.drawn([(KEY, None if limit is None or math.isnan(limit) else limit)], NOW)
+    if sparkline is None:
         assert all(map(math.isnan, values))
         return
-    for line in filter(None, made.path.split("M")):
+    for line in filter(None, sparkline.path.split("M")):
         first = re.match(r"\d+ (-?\d+)", line)
         assert first
         height = int(first[1])
@@ -32,4 +32,4 @@ def test_any_values_are_drawn_within_the_drawing(values, limit):
             assert 0 <= height <= HEIGHT
             height += int(rise)
         assert 0 <= height <= HEIGHT
-    assert made.limit is None or 0 <= made.limit <= HEIGHT
+    assert sparkline.limit is None or 0 <= sparkline.limit <= HEIGHT

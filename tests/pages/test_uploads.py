@@ -14,7 +14,7 @@ from write_blg import Recorder
 
 from plimsoll.demo.runs import write_runs
 from plimsoll.model.times import SECOND
-from plimsoll.pages.shared.run_links import run_path
+from plimsoll.pages.shared.frame import run_path
 from plimsoll.serve.limits import Limits
 from plimsoll.store.protocol import State
 from tests.each import each
@@ -38,7 +38,7 @@ UNKNOWN_ZONE = log("WEB9").replace(b" (UTC)(0)", b"")
 
 def sent(here, files, name="night", path="/api/logs", **about):
     """The answer to an upload of files by their names."""
-    described = {"name": name, **about, "files": [{"name": one, "size": len(data)} for one, data in files.items()]}
+    described = {"name": name, **about, "files": [{"name": item, "size": len(data)} for item, data in files.items()]}
     return here.request("POST", path, json.dumps(described).encode() + b"\n" + b"".join(files.values()))
 
 
@@ -57,7 +57,7 @@ def ended(here, answer):
 
 def left(here):
     """The folders of files that were uploaded and are still there."""
-    return [one for one in (here.folder / "uploads").iterdir() if one.is_dir()]
+    return [path for path in (here.folder / "uploads").iterdir() if path.is_dir()]
 
 
 def is_cleared(here):
@@ -69,15 +69,15 @@ def is_cleared(here):
 
 
 def workers():
-    return [one for one in psutil.Process().children() if "plimsoll.pages.review_jobs.worker" in command(one)]
+    return [child for child in psutil.Process().children() if "plimsoll.pages.review_jobs.worker" in command(child)]
 
 
 def the_worker():
     """The process that reads an upload, once it was started."""
-    while not (found := workers()):
+    while not (processes := workers()):
         time.sleep(0.02)
-    (one,) = found
-    return one
+    (process,) = processes
+    return process
 
 
 def command(process):
@@ -89,19 +89,19 @@ def command(process):
 
 def test_logs_that_are_chosen_are_read_reviewed_and_stored_and_their_review_opens(here, chromium, tmp_path):
     folder = write_runs(tmp_path / "runs")[1]
-    with opened(chromium, f"{here.address}/runs") as one:
-        one.page.set_input_files("#files", [str(path) for path in sorted(folder.iterdir())])
-        assert one.page.locator("#chosen").inner_text().startswith("4 files, ")
-        assert one.page.input_value("#name") == "OCSFE01"
-        one.page.fill("#name", "4 GB")
-        one.page.fill("#run-labels", "where=lab, who=me")
-        assert one.violations() == []
-        one.page.click("text=Upload and review")
-        one.page.wait_for_url("**/uploads/*")
-        assert one.page.locator("h1").inner_text() == "4 GB"
-        one.page.wait_for_url("**/runs/4%20GB")
-        assert one.page.locator("h1").inner_text().startswith("Not healthy. Available memory of SQLSRV01")
-        assert one.complaints == []
+    with opened(chromium, f"{here.address}/runs") as view:
+        view.page.set_input_files("#files", [str(path) for path in sorted(folder.iterdir())])
+        assert view.page.locator("#chosen").inner_text().startswith("4 files, ")
+        assert view.page.input_value("#name") == "OCSFE01"
+        view.page.fill("#name", "4 GB")
+        view.page.fill("#run-labels", "where=lab, who=me")
+        assert view.violations() == []
+        view.page.click("text=Upload and review")
+        view.page.wait_for_url("**/uploads/*")
+        assert view.page.locator("h1").inner_text() == "4 GB"
+        view.page.wait_for_url("**/runs/4%20GB")
+        assert view.page.locator("h1").inner_text().startswith("Not healthy. Available memory of SQLSRV01")
+        assert view.complaints == []
     (run,) = here.store.runs.summaries()
     assert (run.name, run.state, run.labels["where"], run.labels["memory"]) == ("4 GB", State.COMPLETE, "lab", "4GB")
     assert is_cleared(here)
@@ -130,7 +130,7 @@ def test_beside_logs_other_files_are_remarked_and_a_plimsoll_toml_counts(here):
     settings = b'[run]\nhosts = ["WEB1", "WEB2"]\n[rules.windows-cpu-busy-critical]\noff = true\nreason = "known"\n'
     files = {"a.csv": log(), "notes.txt": b"Dear all\n", "plimsoll.toml": settings}
     job = ended(here, sent(here, {**files, "b.csv": log("WEB3")}))
-    assert any("notes.txt" in one for one in job["remarks"])
+    assert any("notes.txt" in item for item in job["remarks"])
     assert here.store.runs.get("night").settings == settings.decode()
     assert "WEB2" in here.request("GET", "/runs").data.decode()  # it should have been recorded
     wrong = ended(here, sent(here, {"a.csv": log(day=16), "plimsoll.toml": b"[rule]\n"}, "other"))
@@ -179,14 +179,14 @@ def test_names_of_strangers_are_text_and_never_paths(here, chromium, tmp_path, m
     assert run.hosts == ("A", "B", "C", "D")
     assert sorted(tmp_path.rglob("*.csv")) == before
     for path in ("/runs", "/runs?text=script", run_path(run.name).replace("/runs/", "/runs/delete?run=")):
-        with opened(chromium, here.address + path) as one:
-            assert one.page.locator("script:not([src])").count() == 0
-            assert one.page.locator("main b").count() == 0
-            assert one.complaints == []
-    with opened(chromium, f"{here.address}/runs") as one:
-        one.page.click("th a")
-        assert one.page.locator(".run").inner_text() == run.name
-        assert one.complaints == []
+        with opened(chromium, here.address + path) as view:
+            assert view.page.locator("script:not([src])").count() == 0
+            assert view.page.locator("main b").count() == 0
+            assert view.complaints == []
+    with opened(chromium, f"{here.address}/runs") as view:
+        view.page.click("th a")
+        assert view.page.locator(".run").inner_text() == run.name
+        assert view.complaints == []
 
 
 @each(

@@ -51,11 +51,15 @@ class Watching:
         }
 
     def progress(self):
-        severe = [one for one in self.judged.values() if one.rule.severity != "info" and one.state != State.NO_DATA]
+        severe = [
+            rule_state
+            for rule_state in self.judged.values()
+            if rule_state.rule.severity != "info" and rule_state.state != State.NO_DATA
+        ]
         counts = {}
-        for one in severe:
-            counts[one.subject.key[0]] = counts.get(one.subject.key[0], 0) + 1
-        pending = sum(one.state == State.PENDING for one in severe)
+        for rule_state in severe:
+            counts[rule_state.subject.key[0]] = counts.get(rule_state.subject.key[0], 0) + 1
+        pending = sum(rule_state.state == State.PENDING for rule_state in severe)
         performed = self.evaluated + 30 * SECOND
         return Progress(self.evaluated, performed, judged=counts, pending=pending, unsent=self.unsent)
 
@@ -73,25 +77,34 @@ class Watching:
 
     def judges(self, rule, host, value=nan, state=State.OK, since=0, instance=None):
         """A rule for a host after the next evaluation; `since` is how long it has been crossed (ns)."""
-        known, subject = SITE.catalogue.rules[rule], Subject(host, instance)
+        result, subject = SITE.catalogue.rules[rule], Subject(host, instance)
         begun = self.evaluated - since if state in (State.PENDING, State.FIRING) else None
         key = (rule, *subject.key)
-        self.judged[key] = RuleState(known, subject, known.healthy, value, state, begun, key)
+        self.judged[key] = RuleState(result, subject, result.healthy, value, state, begun, key)
 
     def steps(self):
         """The next evaluation: alerts begin and end."""
         self.evaluated += 10 * SECOND
         changes, readings = [], {}
-        for key, one in self.judged.items():
-            was, self.states[key] = self.states.get(key, State.OK), one.state
-            if was != one.state and State.FIRING in (was, one.state):
+        for key, rule_state in self.judged.items():
+            was, self.states[key] = self.states.get(key, State.OK), rule_state.state
+            if was != rule_state.state and State.FIRING in (was, rule_state.state):
                 at = self.evaluated
                 changes.append(
-                    StateChange(at, one.rule, one.subject, was, one.state, one.since, one.value, one.healthy)
+                    StateChange(
+                        at,
+                        rule_state.rule,
+                        rule_state.subject,
+                        was,
+                        rule_state.state,
+                        rule_state.since,
+                        rule_state.value,
+                        rule_state.healthy,
+                    )
                 )
-            if one.state == State.FIRING:
-                readings[key] = one.value
-        statuses = {key: Status(one.state, one.since) for key, one in self.judged.items()}
+            if rule_state.state == State.FIRING:
+                readings[key] = rule_state.value
+        statuses = {key: Status(rule_state.state, rule_state.since) for key, rule_state in self.judged.items()}
         self.book.step(self.evaluated, changes, statuses, now=self.evaluated + 30 * SECOND, readings=readings)
 
     def watches(self):

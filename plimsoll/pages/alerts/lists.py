@@ -165,7 +165,7 @@ def _list_pending(watched: Watched) -> list[dict[str, Any]]:
     def left(state: RuleState) -> int:
         return (state.since or now) + state.rule.for_ - now
 
-    def describe(state: RuleState, others: Sequence[RuleState] = ()) -> dict[str, Any]:
+    def describe(state: RuleState, rule_states: Sequence[RuleState] = ()) -> dict[str, Any]:
         signal, rule = signals[state.rule.signal], state.rule
         value, limit = quantity(state.value, signal.unit), should_text(state.healthy, signal.unit)
         return {
@@ -175,22 +175,22 @@ def _list_pending(watched: Watched) -> list[dict[str, Any]]:
             "left": duration_text(max(left(state), 0) // SECOND * SECOND),
             "rule": rule.id,
             "host": state.subject.host,
-            "inside": [describe(other) for other in others[:MOST]],
+            "inside": [describe(other) for other in rule_states[:MOST]],
         }
 
     groups: dict[IncidentKey, list[RuleState]] = {}
     states = watched.judged().pending()
     for state in sorted(states, key=lambda state: (SEVERITIES.index(state.rule.severity), left(state))):
         groups.setdefault(incident_of(state.rule, signals[state.rule.signal], state.subject), []).append(state)
-    return [describe(worst, others) for worst, *others in groups.values()]
+    return [describe(worst, rule_states) for worst, *rule_states in groups.values()]
 
 
 def _describe_target(target: TestedTarget, zone: Zone) -> dict[str, str | bool]:
     """Return a target, and how its last test went."""
     last, text = target.last, ""
     if last is not None:
-        how = "on its way" if not last.done else "sent" if last.error is None else f"failed: {last.error}"
-        text = f"test of {zone.clock(last.at)}: {how}"
+        name = "on its way" if not last.done else "sent" if last.error is None else f"failed: {last.error}"
+        text = f"test of {zone.clock(last.at)}: {name}"
     failed = last is not None and last.error is not None
     return {"name": target.name, "address": target.address, "wants": target.wants, "said": text, "failed": failed}
 

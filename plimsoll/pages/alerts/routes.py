@@ -28,12 +28,11 @@ from plimsoll.model.value_text import quantity
 from plimsoll.notify.notification_log import notifications
 from plimsoll.pages.alerts import lists
 from plimsoll.pages.charts.chart_spec import Spec
+from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.alert_rows import marks, rows, sentence
-from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.shared.form_words import with_fields
-from plimsoll.pages.shared.forms import Fields, Forms, see
+from plimsoll.pages.shared.forms import ID, Fields, Forms, number, see
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.shared.numbers import ID, number
 from plimsoll.pages.shared.time_range import MILLISECOND
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.up.watched import Watched
@@ -102,7 +101,7 @@ class _AlertPages:
     def show_all(self, request: Request) -> Response:
         """Return the page of all alerts."""
         form = {**_SILENCE, "rule": request.query_params.get("silence", "")}
-        return self._show_all(request, request.query_params, form, made=self._describe_silence(request))
+        return self._show_all(request, request.query_params, form, notice=self._describe_silence(request))
 
     def show_alert(
         self, request: Request, id_: int, silence: Form | None = None, ack: Form = _ACKNOWLEDGEMENT
@@ -121,8 +120,8 @@ class _AlertPages:
             HTTPStatus.UNPROCESSABLE_ENTITY if is_refused else HTTPStatus.OK,
             silence=silence or {**_SILENCE, **pattern, "alert": str(id_)},
             ack=ack,
-            made=self._describe_silence(request),
-            known=sorted(actions.known_rules(self._file)),
+            notice=self._describe_silence(request),
+            rule_ids=sorted(actions.known_rules(self._file)),
             **content(self._watched, alert, request.query_params, self._frame.zone_of(request)),
         )
 
@@ -150,7 +149,7 @@ class _AlertPages:
         """Begin a silence for each limit of the incident that an alert belongs to, and lead back to Health."""
         id_: int = request.path_params["id"]
         incidents = self._watched.health().firing.incidents
-        alerts = next((one.alerts for one in incidents if id_ in {alert.id for alert in one.alerts}), ())
+        alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
         for alert in alerts:
             pattern = {"rule": alert.rule, "host": alert.host, "instance": alert.instance or ""}
             form = {**_SILENCE, **pattern, "length": fields.get("length", ""), "reason": _ONE_CLICK}
@@ -162,7 +161,7 @@ class _AlertPages:
     def end_silence(self, request: Request, fields: Fields) -> Response:
         """End a silence."""
         id_: int = request.path_params["id"]
-        _, wrong = _try(lambda: actions.end_silence(self._file, id_, asking(request), time.time_ns()))
+        _, wrong = _try(lambda: actions.end_silence(self._file, id_, actor_of(request), time.time_ns()))
         if wrong:
             return self._frame.missing(request, f"{wrong}.", "The page of alerts lists the silences that hold.")
         return self._see(request, "/alerts", "silences")
@@ -175,22 +174,22 @@ class _AlertPages:
         except Unusable as error:
             status = HTTPStatus.TOO_MANY_REQUESTS
             return self._show_all(request, QueryParams(), _SILENCE, status, untried=str(error))
-        record(self._watched, asking(request), f"sent a test message to {target}")
+        record_action(self._watched, actor_of(request), f"sent a test message to {target}")
         return self._see(request, "/alerts", "targets")
 
     def reload(self, request: Request, fields: Fields) -> Response:
-        """Read the settings anew, at most every ten seconds: the rules are planned anew. The page says how it went."""
+        """Read the settings again, at most every ten seconds, and show how it went."""
         last = self._watched.reloaded
         if last is None or not 0 <= time.time_ns() - last.at < _RELOADS_APART:
-            result = ": they were refused" if self._watched.reload().refused else ""
-            record(self._watched, asking(request), f"had the settings read anew{result}")
+            outcome = ": they were refused" if self._watched.reload().refused else ""
+            record_action(self._watched, actor_of(request), f"had the settings read again{outcome}")
         return self._see(request, "/alerts", "targets")
 
     def acknowledge(self, request: Request, fields: Fields) -> Response:
         """Acknowledge an alert."""
         id_: int = request.path_params["id"]
         form = {name: fields.get(name, "") for name in _ACKNOWLEDGEMENT}
-        actor = asking(request, form["who"])
+        actor = actor_of(request, form["who"])
         _, form["wrong"] = _try(lambda: actions.acknowledge(self._file, id_, actor, form["note"], time.time_ns()))
         if form["wrong"]:
             return self.show_alert(request, id_, ack=form)
@@ -203,7 +202,7 @@ class _AlertPages:
             length = parse_duration(form["length"])
         except ValueError as error:
             raise Unusable(f"for how long: {error}") from None
-        pattern, actor = (form["rule"], form["host"] or "*", form["instance"] or "*"), asking(request, form["who"])
+        pattern, actor = (form["rule"], form["host"] or "*", form["instance"] or "*"), actor_of(request, form["who"])
         return actions.silence(self._file, *pattern, length, form["reason"], actor, time.time_ns())
 
     def _show_refused(self, request: Request, form: Form) -> Response:
@@ -215,17 +214,19 @@ class _AlertPages:
         query: QueryParams,
         form: Form,
         status: HTTPStatus = HTTPStatus.OK,
-        made: str = "",
+        notice: str = "",
         untried: str = "",
     ) -> Response:
         content: dict[str, Any] = lists.content(self._watched, query, self._frame.zone_of(request))
-        content |= {"silence": form, "made": made, "untried": untried, "known": sorted(actions.known_rules(self._file))}
+        rule_ids = sorted(actions.known_rules(self._file))
+        content |= {"silence": form, "notice": notice, "untried": untried, "rule_ids": rule_ids}
         return self._frame.page(request, "alerts/alerts.html.j2", "Alerts", status, **content)
 
     def _describe_silence(self, request: Request) -> str:
         """Return what the silence does that a form has just made."""
         id_ = request.query_params.get("silenced", "")
-        silence = next((one for one in silences.active(self._file, time.time_ns()) if str(one.id) == id_), None)
+        active = silences.active(self._file, time.time_ns())
+        silence = next((silence for silence in active if str(silence.id) == id_), None)
         if silence is None:
             return ""
         muted = firing(self._file).like(silence.rule, silence.host, silence.instance)
@@ -243,21 +244,21 @@ def _try(action: Callable[[], Result]) -> tuple[Result | None, str]:
         return None, str(error)
 
 
-def content(watched: Watched, alert: Alert, asked: QueryParams, zone: Zone) -> dict[str, Any]:
-    """All that the page shows. Its address may ask for another range of the charts."""
+def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> dict[str, Any]:
+    """Return the content of an alert's page. `query` may name another range for the charts."""
     now = time.time_ns()
     signals, rule = watched.site.catalogue.signals, watched.site.catalogue.rules.get(alert.rule)
-    others = alert_queries.find_by_key(watched.file, alert.key, 0, _MOST_OTHERS + 1)
+    earlier = alert_queries.find_by_key(watched.file, alert.key, 0, _MOST_OTHERS + 1)
     start = str((alert.begin - _BEFORE) // MILLISECOND)
     end = "now" if alert.ended_at is None else str(min(alert.ended_at + _AFTER, now) // MILLISECOND)
     names = rule.look_at if rule and alert.signal else ()
     fires = alert.firing and alert.kind == "rule"
-    mates = [one for one in watched.health().alerts if one.incident == alert.incident and one.id != alert.id]
+    mates = [mate for mate in watched.health().alerts if mate.incident == alert.incident and mate.id != alert.id]
     sure = [certainty(Incident([alert, *mates])), unjudged(alert.host, watched.judged(), signals)] if fires else []
     return {
         "alert": alert,
         "cause": cause(alert) if fires else "",
-        "sure": " · ".join(one for one in sure if one),
+        "sure": " · ".join(text for text in sure if text),
         "sentence": sentence(alert, zone, now),
         "marks": [*marks(alert, silences.active(watched.file, now), zone)],
         "facts": [*_facts(alert, zone, now)],
@@ -267,12 +268,12 @@ def content(watched: Watched, alert: Alert, asked: QueryParams, zone: Zone) -> d
         "looks": [_look(name, alert.host, None, signals.get(name)) for name in names]
         or [Look(title) for title in alert.details.look_at],
         "band": [*_band(alert, zone, now)],
-        "start": asked.get("from") or start,
-        "end": asked.get("to") or end,
+        "start": query.get("from") or start,
+        "end": query.get("to") or end,
         "now": now // MILLISECOND,
         "happened": _happened(watched, alert, zone),
-        "others": rows([one for one in others.alerts if one.id != alert.id][:_MOST_OTHERS], (), zone, now),
-        "others_total": max(others.total - 1, 0),
+        "others": rows([other for other in earlier.alerts if other.id != alert.id][:_MOST_OTHERS], (), zone, now),
+        "others_total": max(earlier.total - 1, 0),
     }
 
 
@@ -304,7 +305,7 @@ def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
 
 
 def _band(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str, str]]:
-    """What is shaded in the chart: its kind, a word, and when."""
+    """Yield the times that are shaded in the chart: the kind, a word, and from when to when."""
     end = now if alert.ended_at is None else alert.ended_at
     if alert.kind != "rule":
         return
@@ -326,15 +327,18 @@ def _look(name: str, host: str, instance: str | None, signal: Signal | None) -> 
 
 
 def _happened(watched: Watched, alert: Alert, zone: Zone) -> Sequence[tuple[str, str, str]]:
-    """What happened, in order: when, what, and more about it."""
-    found = [(one.at, _HAPPENED.get(one.what, one.what), _more(one, alert)) for one in events(watched.file, alert.id)]
-    found += [
-        (one.at, f"message to {one.target}: {one.outcome}", one.error or one.title)
-        for one in notifications(watched.file, alert.id)
+    """Return the events of an alert in order of time: when, what happened, and details."""
+    happened = [
+        (event.at, _HAPPENED.get(event.what, event.what), _details(event, alert))
+        for event in events(watched.file, alert.id)
     ]
-    return [(zone.clock(at), what, more) for at, what, more in sorted(found, key=lambda one: one[0])]
+    happened += [
+        (message.at, f"message to {message.target}: {message.outcome}", message.error or message.title)
+        for message in notifications(watched.file, alert.id)
+    ]
+    return [(zone.clock(at), action, details) for at, action, details in sorted(happened, key=lambda event: event[0])]
 
 
-def _more(event: Event, alert: Alert) -> str:
+def _details(event: Event, alert: Alert) -> str:
     value = "" if event.value is None else quantity(event.value, alert.details.unit)
-    return ": ".join(part for part in (value, event.note) if part)
+    return ": ".join(text for text in (value, event.note) if text)

@@ -76,8 +76,8 @@ def raw_signal(name: str) -> Signal:
 
 def raw_series(series: Iterable[Series], name: str) -> list[Series]:
     """Return the series of a raw name, in order of their tags."""
-    matches = [one for one in series if raw_name(one) == name]
-    return sorted(matches, key=lambda one: (raw_instance(one) or "").casefold())
+    matches = [series for series in series if raw_name(series) == name]
+    return sorted(matches, key=lambda series: (raw_instance(series) or "").casefold())
 
 
 def _quoted(name: str) -> str:

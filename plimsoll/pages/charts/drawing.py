@@ -22,7 +22,7 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.m4 import Drawn
 
 _MOST_RANKED = 2_000_000  # samples that are read to find the worst lines
-_EVERY = 10 * SECOND  # how often most series have a sample
+_INTERVAL = 10 * SECOND  # how often most series have a sample
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,10 @@ class Drawing:
         if len(lines) <= MOST_LINES:
             return ChartContent(title, signal, name, lines)
         lines, reach = self._worst_first(lines, signal)
-        how = "nearest to their limits" if any(line.limits for line in lines) else "highest"
-        if how == "highest" and signal.worse == "lower":
-            how = "lowest"
+        extreme = "lowest" if signal.worse == "lower" else "highest"
+        order = "nearest to their limits" if any(line.limits for line in lines) else extreme
         late = f" in the last {duration_text(reach)}" if reach else ""
-        ranked = f"{MOST_LINES} of {len(lines)} lines, the {how}{late}; "
+        ranked = f"{MOST_LINES} of {len(lines)} lines, the {order}{late}; "
         return ChartContent(title, signal, name, lines[:MOST_LINES], lines[MOST_LINES:], ranked)
 
     def _add_events(self, content: ChartContent, alerts: Sequence[Alert], noted: Sequence[Note]) -> None:
@@ -161,7 +160,7 @@ class Drawing:
         The time is 0 if it is the whole range.
         """
         series = sum(len(series_of(line.source.origin)) for line in lines)
-        reach = max(_MOST_RANKED // series, 1) * _EVERY
+        reach = max(_MOST_RANKED // series, 1) * _INTERVAL
         whole = self._span.end - self._span.start <= reach
         self._read(lines, max(self._span.start, self._span.end - reach), 1)
         return sorted(lines, key=lambda line: _nearness(line, signal), reverse=True), 0 if whole else reach

@@ -32,7 +32,7 @@ _SCENES_S, _MOST_SCENES = 30.0, 8
 _HOSTS_S, _MOST_HOSTS = 600.0, 2000
 _TELLING = 1800 * SECOND  # facts are read from so much at the end of a range
 _HOUR = 3600 * SECOND
-_Kept = TypeVar("_Kept")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class HostSignals:
         rules = self._rules_of(signal) if origins else {}
         return [
             SignalSource(subject, origin, [rule for rule in rules.get(subject.key[1], ()) if rule.drive == drive])
-            for subject, origin in sorted(origins.values(), key=lambda one: one[0].key[1] or "")
+            for subject, origin in sorted(origins.values(), key=lambda pair: pair[0].key[1] or "")
         ]
 
     @cached_property
@@ -108,29 +108,29 @@ def _packs_on(catalogue: Catalogue, signal: str) -> list[Pack]:
     return [pack.model_copy(update={"rules": rules}) for pack, rules in packs if rules]
 
 
-class Cache(Generic[_Kept]):
-    """Keeps what was made for some seconds, and not more than so many."""
+class Cache(Generic[T]):
+    """A cache of limited size whose values expire after some seconds."""
 
     def __init__(self, seconds: float, most: int) -> None:
         self._seconds = seconds
         self._most = most
         self._lock = Lock()
-        self._kept: dict[object, tuple[float, _Kept]] = {}
+        self._values: dict[object, tuple[float, T]] = {}
 
-    def get(self, key: object) -> _Kept | None:
-        """What is kept for a key."""
+    def get(self, key: object) -> T | None:
+        """Return the value of a key; None if there is none, or it has expired."""
         with self._lock:
-            known = self._kept.get(key)
-        return known[1] if known and time.monotonic() - known[0] < self._seconds else None
+            at, value = self._values.get(key, (0.0, None))
+        return value if time.monotonic() - at < self._seconds else None
 
-    def put(self, key: object, made: _Kept) -> _Kept:
-        """Keep what was made; the oldest goes if there are too many."""
+    def put(self, key: object, value: T) -> T:
+        """Keep a value and return it; the oldest is dropped if there are too many."""
         with self._lock:
-            self._kept.pop(key, None)
-            while len(self._kept) >= self._most:
-                del self._kept[next(iter(self._kept))]
-            self._kept[key] = time.monotonic(), made
-        return made
+            self._values.pop(key, None)
+            while len(self._values) >= self._most:
+                del self._values[next(iter(self._values))]
+            self._values[key] = time.monotonic(), value
+        return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class Scene:
 
     store: SampleReader
     site: Site
-    given: GivenFacts
+    stated_facts: GivenFacts
     series: Sequence[Series]
     start: int
     end: int
@@ -159,25 +159,26 @@ class Scene:
         """The subjects of a spec, in order of their names, with the rules as they apply to each."""
         instance = None if spec.instance is None else spec.instance.casefold()
         if spec.is_raw:
-            return [one for one in self._raw(spec) if instance is None or one.subject.key[1] == instance]
-        return [
-            one
-            for host in self._known(spec.hosts)
-            for one in host.find(spec.signal, spec.drive)
-            if (instance is None or one.subject.key[1] == instance) and self._holds(one.subject.key, spec.drive)
-        ]
+            sources = self._raw(spec)
+        else:
+            sources = [
+                source
+                for host in self._host_signals(spec.hosts)
+                for source in host.find(spec.signal, spec.drive)
+                if self._holds(source.subject.key, spec.drive)
+            ]
+        return [source for source in sources if instance is None or source.subject.key[1] == instance]
 
     def has(self, spec: Spec) -> bool:
         """Whether any host of a spec has its signal."""
         if spec.is_raw:
             return bool(self._raw(spec))
-        return any(
-            self._holds(key, spec.drive) for host in self._known(spec.hosts) for key in host.origins(spec.signal)
-        )
+        hosts = self._host_signals(spec.hosts)
+        return any(self._holds(key, spec.drive) for host in hosts for key in host.origins(spec.signal))
 
     def facts(self, host: str) -> Sequence[str]:
         """What is known of a host, in words."""
-        return [line for one in self._known([host]) for line in one.facts.of_host(host)]
+        return [line for signals in self._host_signals([host]) for line in signals.facts.of_host(host)]
 
     def _holds(self, place: tuple[str, str | None], drive: str | None) -> bool:
         return drive is None or self._drives.get(place) == drive
@@ -185,26 +186,25 @@ class Scene:
     def _raw(self, spec: Spec) -> list[SignalSource]:
         """The series of a spec as they were sent."""
         hosts = [*map(host_key, spec.hosts)] or sorted(self._by_host)
-        known = [self._by_host[host] for host in hosts if host in self._by_host]
+        series_by_host = [self._by_host[host] for host in hosts if host in self._by_host]
         return [
             SignalSource(Subject(host, raw_instance(raw)), SeriesOrigin(raw, False, Transform()), ())
-            for host, series in known
+            for host, series in series_by_host
             for raw in raw_series(series, spec.signal)
         ]
 
-    def _known(self, names: Sequence[str]) -> list[HostSignals]:
-        """The signals of some hosts, or of all; facts of all that are not kept are read at once."""
-        asked = sorted({host_key(name) for name in names} & self._by_host.keys() if names else self._by_host)
-        keys = {host: (host, self._by_host[host][1], self.end // _DAY, self._everywhere[0]) for host in asked}
-        found = {host: known for host, key in keys.items() if (known := self.cache.get(key)) is not None}
-        new = [host for host in asked if host not in found]
+    def _host_signals(self, names: Sequence[str]) -> list[HostSignals]:
+        """Return the signals of these hosts, all without names. Facts that are not cached are read in one call."""
+        hosts = sorted({host_key(name) for name in names} & self._by_host.keys() if names else self._by_host)
+        keys = {host: (host, self._by_host[host][1], self.end // _DAY, self._everywhere[0]) for host in hosts}
+        cached = {host: signals for host, key in keys.items() if (signals := self.cache.get(key)) is not None}
+        new = [host for host in hosts if host not in cached]
         if new:
-            facts = self._facts(one for host in new for one in self._by_host[host][1])
+            facts = self._facts(series for host in new for series in self._by_host[host][1])
             for host in new:
-                series = [*self._by_host[host][1]]
-                made = HostSignals(self.site, series, facts, self._everywhere[1])
-                found[host] = self.cache.put(keys[host], made)
-        return [found[host] for host in asked]
+                signals = HostSignals(self.site, [*self._by_host[host][1]], facts, self._everywhere[1])
+                cached[host] = self.cache.put(keys[host], signals)
+        return [cached[host] for host in hosts]
 
     @cached_property
     def _by_host(self) -> Mapping[str, tuple[str, frozenset[Series]]]:
@@ -212,11 +212,11 @@ class Scene:
         tags = host_tags(self.signals)
         names: dict[str, str] = {}
         series: dict[str, list[Series]] = {}
-        for one in self.series:
-            host = host_of(one, tags)
+        for sent in self.series:
+            host = host_of(sent, tags)
             names.setdefault(host_key(host), host)
-            series.setdefault(host_key(host), []).append(one)
-        return {host: (names[host], frozenset(found)) for host, found in series.items()}
+            series.setdefault(host_key(host), []).append(sent)
+        return {host: (name, frozenset(series[host])) for host, name in names.items()}
 
     @cached_property
     def _everywhere(self) -> tuple[tuple[str, ...], list[Pack]]:
@@ -230,20 +230,20 @@ class Scene:
         return {subject.key: holds for subject, holds in self.site.drives.items()}
 
     def _facts(self, of: Iterable[Series]) -> Facts:
-        """The facts of the hosts of these series: given, else as the end of the range shows them."""
+        """Return the facts of the hosts of these series: as stated, else as samples at the end of the range show."""
         series = [*of]
-        telling = [one for one in series if shows_in_values(one)]
+        telling = [sent for sent in series if shows_in_values(sent)]
         read = self.store.read(telling, max(self.start, self.end - _TELLING), self.end) if telling else ()
-        shown: dict[Series, Values] = {one: found.values for one, found in zip(telling, read, strict=True)}
-        older = [one for one, values in shown.items() if not len(values)]
+        shown: dict[Series, Values] = {sent: samples.values for sent, samples in zip(telling, read, strict=True)}
+        older = [sent for sent, values in shown.items() if not len(values)]
         if older:
             buckets = self.store.buckets(older, self.start, self.end, _HOUR)
-            shown |= {one: found.maximum for one, found in zip(older, buckets, strict=True)}
+            shown |= {sent: bucket.maximum for sent, bucket in zip(older, buckets, strict=True)}
 
         def values(series: Series) -> Callable[[], Values]:
             return lambda: shown.get(series, np.empty(0))
 
-        return Facts(self.given, facts_shown_by([(one, values(one)) for one in series]))
+        return Facts(self.stated_facts, facts_shown_by([(sent, values(sent)) for sent in series]))
 
 
 class Scenes:
@@ -251,7 +251,7 @@ class Scenes:
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
-        self._made_of = watched.site
+        self._site = watched.site
         self._scenes: Cache[Scene] = Cache(_SCENES_S, _MOST_SCENES)
         self._hosts: Cache[HostSignals] = Cache(_HOSTS_S, _MOST_HOSTS)
 
@@ -266,14 +266,14 @@ class Scenes:
         return self._watched.site.catalogue.signals
 
     def live(self, start: int, end: int) -> Scene:
-        """What is there in a range, to whole minutes."""
-        if self._watched.site is not self._made_of:  # the settings were read anew
-            self._made_of = self._watched.site
+        """Return the scene of a range, which is widened to whole minutes."""
+        if self._watched.site is not self._site:  # the settings were read again
+            self._site = self._watched.site
             self._scenes, self._hosts = Cache(_SCENES_S, _MOST_SCENES), Cache(_HOSTS_S, _MOST_HOSTS)
         span = start // _GRAIN * _GRAIN, -(-end // _GRAIN) * _GRAIN
-        known = self._scenes.get(span)
-        if known is not None:
-            return known
+        scene = self._scenes.get(span)
+        if scene is not None:
+            return scene
         series = self.store.series(*span).series
-        site, given = self._watched.site, self._watched.given
-        return self._scenes.put(span, Scene(self.store, site, given, series, *span, cache=self._hosts))
+        scene = Scene(self.store, self._watched.site, self._watched.given, series, *span, cache=self._hosts)
+        return self._scenes.put(span, scene)

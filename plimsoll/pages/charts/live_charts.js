@@ -105,6 +105,12 @@ function start() {
   }
   const live = () => (asked.to || "now") === "now";
 
+  // A chart that is drawn anew forgets the drag over it, so new data wait for the end of a drag.
+  let dragged = null;
+  addEventListener("mousedown", (event) => {
+    if (event.button === 0 && event.target.closest?.(".live-chart .chart")) dragged = new Promise((done) => addEventListener("mouseup", () => setTimeout(done), { once: true }));
+  });
+
   async function load(some) {
     const batches = [];
     for (let n = 0; n < some.length; n += AT_ONCE) batches.push(some.slice(n, n + AT_ONCE));
@@ -123,6 +129,7 @@ function start() {
     }
     try {
       const data = await asJson(fetch(`/api/charts?${query}`, { signal: patience(loads.signal) }));
+      await dragged;
       stale.hidden = true;
       answered = new Date();
       const clock = makeClock(data), samples = makeSamples(data);

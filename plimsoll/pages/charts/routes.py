@@ -119,8 +119,8 @@ def _common_rules(lines: Sequence[ChartLine]) -> tuple[list[Rule], str]:
     if not lines:
         return [], ""
     levels = [{(rule.healthy.operator, rule.healthy.limit): rule for rule in line.limits} for line in lines]
-    common = [rule for level, rule in levels[0].items() if all(level in own for own in levels)]
-    differing = len({level for own in levels for level in own}) > len(common)
+    common = [rule for level, rule in levels[0].items() if all(level in rules for rules in levels)]
+    differing = len({level for rules in levels for level in rules}) > len(common)
     return common, "Limits that differ between these lines are not drawn: show one alone." if differing else ""
 
 
@@ -131,10 +131,10 @@ def _caption(content: ChartContent, span: ChartRange) -> str:
     count = sum(line.samples.count for line in content.lines)
     if not count:
         return "no samples in this range"
-    how = ""
+    reduced = ""
     if any(line.samples.is_reduced for line in content.lines):
-        how = f", drawn as the first, last, lowest and highest of each of {number(span.columns)} columns"
-    return f"{content.ranked}{counted(count, 'sample')}{how}"
+        reduced = f", drawn as the first, last, lowest and highest of each of {number(span.columns)} columns"
+    return f"{content.ranked}{counted(count, 'sample')}{reduced}"
 
 
 def _describe(content: ChartContent, rules: Sequence[Rule]) -> str:

@@ -16,7 +16,7 @@ from plimsoll.store.m4 import Drawn, bucket_width, m4
 from plimsoll.store.protocol import SampleReader
 
 _BEFORE = 60 * SECOND  # the first rate of a range needs the sample before it
-_EVERY = 10 * SECOND  # how often most series have a sample
+_INTERVAL = 10 * SECOND  # how often most series have a sample
 _MOST_AT_ONCE = 6_000_000  # samples
 _NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 
@@ -42,15 +42,17 @@ def draw_signals(store: SampleReader, origins: Sequence[Origin], start: int, end
 
 def compute_signals(store: SampleReader, origins: Sequence[Origin], start: int, end: int) -> list[Samples]:
     """Return the samples of signals in a range, computed from all series that they are made of."""
-    series = [*dict.fromkeys(one for origin in origins for one in series_of(origin))]
+    series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
     raw = dict(zip(series, store.read(series, start - _BEFORE, end), strict=True)) if series else {}
-    signals = [signal_samples(origin, lambda one: raw.get(one, _NOTHING), where_shared=True) for origin in origins]
+    signals = [
+        signal_samples(origin, lambda series: raw.get(series, _NOTHING), where_shared=True) for origin in origins
+    ]
     return [samples.between(start, end) if samples else _NOTHING for samples in signals]
 
 
 def _batches(places: Sequence[int], origins: Sequence[Origin], span: int) -> list[list[int]]:
     """Return places among origins, in batches that have not too many samples."""
-    most = max(1, _MOST_AT_ONCE // max(1, span // _EVERY))
+    most = max(1, _MOST_AT_ONCE // max(1, span // _INTERVAL))
     batches: list[list[int]] = []
     series = most
     for at in places:

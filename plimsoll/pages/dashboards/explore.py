@@ -15,10 +15,9 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import host_key
 from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name, raw_signal
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
-from plimsoll.pages.dashboards.range_picker import RangePicker
 from plimsoll.pages.shared.forms import see
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.shared.time_range import MILLISECOND
+from plimsoll.pages.shared.time_range import MILLISECOND, RangePicker
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import host_of, host_tags
 

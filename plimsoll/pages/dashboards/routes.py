@@ -21,9 +21,8 @@ from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
 from plimsoll.pages.charts.signal_values import draw_signals
 from plimsoll.pages.dashboards import explore
-from plimsoll.pages.dashboards.range_picker import RangePicker
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.shared.time_range import MILLISECOND
+from plimsoll.pages.shared.time_range import MILLISECOND, RangePicker
 from plimsoll.up.watched import Watched
 
 _MOST_OFFERED = 500
@@ -98,14 +97,14 @@ class HostPicker:
     """The hosts to choose from, and those that the address names; none means all."""
 
     request: Request
-    known: Sequence[str]
+    hosts: Sequence[str]
     chosen: Sequence[str]
 
     @property
     def words(self) -> str:
         """The chosen hosts."""
         if not self.chosen:
-            return f"All hosts ({len(self.known)})"
+            return f"All hosts ({len(self.hosts)})"
         first = ", ".join(self.chosen[:3])
         return f"{first} and {len(self.chosen) - 3} more" if len(self.chosen) > 3 else first
 
@@ -113,14 +112,14 @@ class HostPicker:
     def offered(self) -> list[tuple[str, str, bool]]:
         """Each host, the link that shows it alone, and whether it is chosen."""
         chosen = {*map(host_key, self.chosen)}
-        absent = [host for host in self.chosen if host_key(host) not in {*map(host_key, self.known)}]
-        offered = [*absent, *self.known][:_MOST_OFFERED]
+        absent = [host for host in self.chosen if host_key(host) not in {*map(host_key, self.hosts)}]
+        offered = [*absent, *self.hosts][:_MOST_OFFERED]
         return [(host, self.link([host]), host_key(host) in chosen) for host in offered]
 
     @property
-    def more(self) -> int:
-        """How many hosts are not offered; their names can be given in the address."""
-        return max(0, len(self.known) - _MOST_OFFERED)
+    def left_out(self) -> int:
+        """How many hosts are not offered. The address can still name them."""
+        return max(0, len(self.hosts) - _MOST_OFFERED)
 
     @property
     def kept(self) -> list[tuple[str, str]]:

@@ -11,8 +11,7 @@ from starlette.routing import Route
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.model.errors import Unreachable, Unusable, printable
 from plimsoll.pages.charts.chart_spec import Spec
-from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.shared.run_links import run_path
+from plimsoll.pages.shared.frame import Frame, run_path
 from plimsoll.up.watched import Watched
 
 _MOST_OF_A_KIND = 8

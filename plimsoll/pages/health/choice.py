@@ -1,4 +1,4 @@
-"""What of the hosts the reader wants to see, as the address of the health page says."""
+"""The hosts that the address of the health page chooses, and how they are grouped."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -26,17 +26,17 @@ class Choice:
     rows: int = STEP
 
     @classmethod
-    def of(cls, asked: QueryParams) -> "Choice":
-        """What the parameters of an address ask for."""
-        text, state, label, group = (asked.get(one, "")[:_LONGEST].strip() for one in ("q", "state", "label", "group"))
-        rows = asked.get("rows", "")
+    def of(cls, query: QueryParams) -> "Choice":
+        """Return the choice that the parameters of an address make."""
+        text, state, label, group = (query.get(key, "")[:_LONGEST].strip() for key in ("q", "state", "label", "group"))
+        rows = query.get("rows", "")
         return cls(text, state, label, group, min(int(rows), MOST) if rows.isdecimal() and len(rows) < 6 else STEP)
 
     @property
     def parameters(self) -> dict[str, str | int | None]:
-        """The parameters of an address that asks for the same."""
-        given = {"q": self.text, "state": self.state, "label": self.label, "group": self.group}
-        return {name: value or None for name, value in given.items()}
+        """The parameters of the address that makes the same choice."""
+        fields = {"q": self.text, "state": self.state, "label": self.label, "group": self.group}
+        return {name: value or None for name, value in fields.items()}
 
     @property
     def is_all(self) -> bool:
@@ -44,7 +44,7 @@ class Choice:
         return not (self.text or self.state or self.label)
 
     def takes(self, name: str, grade: str, labels: Mapping[str, str]) -> bool:
-        """Whether a host is one of those."""
+        """Return whether a host is chosen."""
         name_, _, value = self.label.partition("=")
         return (
             self.text.casefold() in name.casefold()
@@ -53,7 +53,7 @@ class Choice:
         )
 
     def group_of(self, name: str, labels: Mapping[str, str], packs: Collection[str]) -> str:
-        """The group of a host; empty where hosts are not grouped."""
+        """Return the group of a host; empty where hosts are not grouped."""
         match self.group:
             case "":
                 return ""
@@ -66,7 +66,7 @@ class Choice:
 
 
 def name_pattern(name: str) -> str:
-    """What hosts of a kind share in their names: `WEB*` of `WEB01` and `WEB02.example.org`."""
+    """Return the part that names of similar hosts share: `WEB*` of `WEB01` and `WEB02.example.org`."""
     short = name if re.fullmatch(r"[\d.:]+", name) else name.partition(".")[0]
     shared = _NUMBERED.sub("", short)
     return f"{shared}*" if shared and shared != short else short

@@ -101,7 +101,7 @@ def has_cell(rule: Rule) -> bool:
     return rule.severity != "info" or rule.signal in load_areas().health.hosts
 
 
-def cells(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, Cell]:
+def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, Cell]:
     """Return the cells of a host by signal. Of a signal with instances it is the worst one."""
     firing = {alert.key: alert for alert in sorted(alerts, key=lambda alert: alert.kind == "rule") if alert.signal}
     rules = [_of_state(state, firing.pop(state.key, None)) for state in judged]

@@ -19,7 +19,7 @@ from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Severity
 
 MOST_COLUMNS = 7
-_MOST_OTHERS = 3
+_MOST_CROSSED = 3
 Grade = Literal["critical", "warning", "silent", "not judged", "pending", "healthy"]
 _ORDER: tuple[Grade, ...] = ("critical", "warning", "silent", "not judged", "pending", "healthy")
 
@@ -37,7 +37,7 @@ class Column:
 class Row:
     """A host. `cells` are those of the columns, None for signals that it does not have.
 
-    `others` are crossed and in no column; `more` is how many of them are left out. `is_blank`: nothing is known of a
+    `crossed` are those that are in no column; `left_out` is how many more there are. `is_blank`: nothing is known of a
     silent host's signals. `pending` is the gravest severity of the limits that are crossed but not for long enough.
     """
 
@@ -46,8 +46,8 @@ class Row:
     note: str
     newest: int | None
     cells: Sequence[Cell | None]
-    others: Sequence[Cell]
-    more: int
+    crossed: Sequence[Cell]
+    left_out: int
     is_blank: bool
     pending: Severity
 
@@ -75,9 +75,9 @@ class Group:
 class HostTable:
     """The table.
 
-    `grades` counts all hosts, `total` those that were chosen, `more` of these are left out. `has_others`: some host is
+    `grades` counts all hosts, `total` the chosen ones, of which `left_out` are not shown. `has_crossed`: some host is
     past a limit of a signal that is in no column. `level` is the highest water level of all cells, None if there is
-    none. `pending` is the gravest of the rows. `tiles` are the chosen hosts.
+    none. `pending` is the gravest severity of the rows. `tiles` are the chosen hosts.
     """
 
     columns: Sequence[Column]
@@ -85,10 +85,10 @@ class HostTable:
     rows: Sequence[Row]
     grades: Mapping[Grade, int]
     total: int
-    has_others: bool
+    has_crossed: bool
     level: float | None
     pending: Severity
-    more: int
+    left_out: int
     tiles: Sequence[Tile]
 
 
@@ -126,9 +126,9 @@ def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
     rows: list[Row] = []
     for title, members in by_title.items():
         shown = members[: choice.rows - len(rows)]
-        own_rows = [_row(host, hosts.judged.cells(host.key), signals) for host in shown]
-        rows += own_rows
-        groups.append(Group(title, _count(members), own_rows))
+        group_rows = [_row(host, hosts.judged.cells(host.key), signals) for host in shown]
+        rows += group_rows
+        groups.append(Group(title, _count(members), group_rows))
     columns = [
         Column(signal, catalogue.signals[signal].title, _common_limit(row.cells[at] for row in rows))
         for at, signal in enumerate(signals)
@@ -139,10 +139,10 @@ def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
         rows=rows,
         grades=_count(graded),
         total=len(chosen),
-        has_others=any(row.others for row in rows),
+        has_crossed=any(row.crossed for row in rows),
         level=hosts.judged.level,
         pending=_gravest(row.pending for row in rows if row.grade == "pending"),
-        more=len(chosen) - len(rows),
+        left_out=len(chosen) - len(rows),
         tiles=_tiles(chosen),
     )
 
@@ -172,7 +172,7 @@ def _grade_hosts(hosts: Hosts) -> list[_GradedHost]:
     health = {host_key(host.name): host for host in hosts.health}
     for key, incidents in hosts.firing.of_host.items():
         if key and key not in health:
-            health[key] = HostHealth(incidents[0].worst.host, HostState.ALERT, "not on the roster")
+            health[key] = HostHealth(incidents[0].worst.host, HostState.ALERT, "not in the host inventory")
     graded = [_GradedHost(key, host, _grade(key, host, hosts), _cause(hosts, key)) for key, host in health.items()]
     return sorted(graded, key=lambda host: (_ORDER.index(host.grade), host.key))
 
@@ -201,7 +201,7 @@ def _cause(hosts: Hosts, key: HostKey) -> str:
 
 
 def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
-    """Return the signals of the columns: what is crossed, then what most hosts have and limits of today judge."""
+    """Return the signals of the columns: crossed ones first, then those that most hosts have and limits judge."""
     health = load_areas().health
     counts, today = Counter[str](), set[str]()
     for ids, count in Counter(map(judged.rules, hosts)).items():
@@ -221,8 +221,8 @@ def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Ca
 
 
 def _row(host: _GradedHost, cells: Mapping[str, Cell], signals: Sequence[str]) -> Row:
-    others = [cell for signal, cell in cells.items() if signal not in signals and cell.standing in CROSSED]
-    others.sort(key=lambda cell: cell.place)
+    crossed = [cell for signal, cell in cells.items() if signal not in signals and cell.standing in CROSSED]
+    crossed.sort(key=lambda cell: cell.place)
     pending = sorted((cell for cell in cells.values() if cell.standing == "pending"), key=lambda cell: cell.place)
     note = host.cause or host.health.note
     if host.grade == "pending" and pending:
@@ -233,8 +233,8 @@ def _row(host: _GradedHost, cells: Mapping[str, Cell], signals: Sequence[str]) -
         note=note,
         newest=host.health.newest,
         cells=[cells.get(signal) for signal in signals],
-        others=others[:_MOST_OTHERS],
-        more=len(others[_MOST_OTHERS:]),
+        crossed=crossed[:_MOST_CROSSED],
+        left_out=len(crossed[_MOST_CROSSED:]),
         is_blank=host.grade == "silent" and not any(signal in cells for signal in signals),
         pending=_gravest(cell.severity for cell in pending),
     )

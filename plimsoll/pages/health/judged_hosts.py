@@ -1,4 +1,4 @@
-"""What an evaluation found on each host. Its cells are made when somebody looks at them, as most are not shown."""
+"""The results of an evaluation by host. Cells are built on demand, as most are never shown."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property
@@ -12,7 +12,7 @@ from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState, Rul
 from plimsoll.alerting.wording import unjudged
 from plimsoll.model.log import Values
 from plimsoll.model.series import HostKey
-from plimsoll.pages.health.host_cells import Cell, cells, has_cell
+from plimsoll.pages.health.host_cells import Cell, cells_of, has_cell
 from plimsoll.report.html.gauge import level_of
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.healthy import Healthy
@@ -41,7 +41,7 @@ class JudgedHosts:
         """Return the cells of a host by signal."""
         if host not in self._cells:
             judged = [state for state in self._judged.on(host) if has_cell(state.rule)]
-            self._cells[host] = cells(chain(judged, self._gone.get(host, ())), self._alerts(host), self._catalogue)
+            self._cells[host] = cells_of(chain(judged, self._gone.get(host, ())), self._alerts(host), self._catalogue)
         return self._cells[host]
 
     def rules(self, host: HostKey) -> frozenset[str]:

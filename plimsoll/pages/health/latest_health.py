@@ -101,12 +101,12 @@ class LatestHealth:
 
     def _follow(self) -> None:
         """Follow the evaluations, so that the first view has the last hour."""
-        seen: int | None = None
+        latest: int | None = None
         while not self._ends.wait(_EVERY_S):
             try:
                 evaluated = self._watched.progress().evaluated
-                if evaluated is not None and evaluated != seen:
-                    seen = evaluated
+                if evaluated is not None and evaluated != latest:
+                    latest = evaluated
                     self.hosts()
             except (sqlite3.Error, NotKept, Unusable) as error:
                 _log.warning("the health page does not follow the evaluation: %s", error)

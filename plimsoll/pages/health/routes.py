@@ -63,7 +63,7 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
     incidents, active = health.firing.incidents, silences.active(watched.file, now)
     alerts = [incident.worst for incident in incidents]
     shown = incidents[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
-    labels = {(name, value) for own in hosts.labels.values() for name, value in own.items()}
+    labels = {(name, value) for label in hosts.labels.values() for name, value in label.items()}
 
     def describe(cell: Cell, row: Row) -> list[str]:
         newest = row.newest if row.grade == "silent" else latest.newest(cell.key)
@@ -95,7 +95,7 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
 
 def _lines(table: HostTable, latest: LatestHealth) -> Mapping[Key, Sparkline | None]:
     """Return the sparklines of all cells that are shown, by the rule that each is about."""
-    cells = [cell for row in table.rows for cell in (*row.cells, *row.others) if cell and cell.standing != "none"]
+    cells = [cell for row in table.rows for cell in (*row.cells, *row.crossed) if cell and cell.standing != "none"]
     keys = [(cell.key, cell.healthy.limit if cell.healthy else None) for cell in cells]
     return {cell.key: line for cell, line in zip(cells, latest.sparklines(keys), strict=True)}
 
@@ -120,7 +120,7 @@ def standing(health: Health, alerts: Sequence[Alert]) -> str:
 
 def mark(health: Health, alerts: Sequence[Alert]) -> str:
     """The state for the title of the window: `◆ 2 ▲ 1`, or the answer."""
-    severities = [one.severity for one in alerts]
+    severities = [alert.severity for alert in alerts]
     counts = [(symbol, severities.count(severity)) for symbol, severity in (("◆", "critical"), ("▲", "warning"))]
     return " ".join(f"{symbol} {count}" for symbol, count in counts if count) or health.answer
 
@@ -129,12 +129,12 @@ def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
     """Yield what the answer rests on, and how new that is."""
     if health.basis:
         yield health.basis
-    silent = sum(one.state == HostState.SILENT for one in health.hosts)
+    silent = sum(host.state == HostState.SILENT for host in health.hosts)
     if silent:
         yield f"{counted(silent, 'host')} silent"
     if health.evaluated:
         yield f"evaluated at {zone.clock(health.evaluated, date=False)} {zone.label(health.evaluated)}"
-    newest = max((one.newest for one in health.hosts if one.newest), default=None)
+    newest = max((host.newest for host in health.hosts if host.newest), default=None)
     if newest:
         yield f"last sample {_long(now - newest)} ago"
 
@@ -152,9 +152,10 @@ def fires(incident: Incident, silences: Sequence[Silence], lacking: str, now: in
     """
     alert = incident.worst
     silenced = all(
-        any(one.matches(alert.rule, alert.host, alert.instance) for one in silences) for alert in incident.alerts
+        any(silence.matches(alert.rule, alert.host, alert.instance) for silence in silences)
+        for alert in incident.alerts
     )
-    sure = " · ".join(one for one in (certainty(incident), lacking) if one)
+    sure = " · ".join(name for name in (certainty(incident), lacking) if name)
     return {
         "alert": alert,
         "cause": cause(alert),
@@ -171,7 +172,7 @@ def _facts(incident: Incident, now: int) -> Iterator[str]:
     if alert.kind == "rule" and not isnan(alert.worst):
         yield f"at worst {quantity(alert.worst, alert.details.unit)}"
     if incident.others:
-        also = [one for one in dict.fromkeys(named(one) for one in incident.others) if one != named(alert)]
+        also = [name for name in dict.fromkeys(named(other) for other in incident.others) if name != named(alert)]
         yield (
             f"also {listed(also, _MOST_ALSO)}" if also else f"{counted(len(incident.others), 'further limit')} crossed"
         )
@@ -203,11 +204,11 @@ def describe_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
 
 
 def data(health: Health) -> list[str]:
-    """What arrives and where it is stored."""
-    found = [f"{counted(health.points_a_minute, 'value')} in the last minute", health.store, _size(health.store_bytes)]
+    """Return how many values arrive, and where they are stored."""
+    parts = [f"{counted(health.points_a_minute, 'value')} in the last minute", health.store, _size(health.store_bytes)]
     if health.info:
-        found.append(f"{counted(health.info, 'alert')} of severity info")
-    return [one for one in found if one]
+        parts.append(f"{counted(health.info, 'alert')} of severity info")
+    return [part for part in parts if part]
 
 
 def _size(count: int | None) -> str:

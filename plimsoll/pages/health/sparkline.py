@@ -41,10 +41,10 @@ class LastHour:
     def keep(self, worse: Mapping[Key, Worse]) -> None:
         """Keep the values of these keys only; `worse` is the direction in which they become unhealthy."""
         was = np.array([self._rows.get(key, -1) for key in worse], np.int64)
-        signs = np.array([-1.0 if one == "lower" else 1.0 for one in worse.values()])
-        values, newest, known = np.full((len(was), WIDTH), np.nan), np.zeros(len(was), np.int64), was >= 0
-        values[known] = self._values[was[known]] * (self._signs[was[known]] * signs[known])[:, None]
-        newest[known] = self._newest[was[known]]
+        signs = np.array([-1.0 if worse == "lower" else 1.0 for worse in worse.values()])
+        values, newest, samples = np.full((len(was), WIDTH), np.nan), np.zeros(len(was), np.int64), was >= 0
+        values[samples] = self._values[was[samples]] * (self._signs[was[samples]] * signs[samples])[:, None]
+        newest[samples] = self._newest[was[samples]]
         self._rows = {key: row for row, key in enumerate(worse)}
         self._values, self._signs, self._newest = values, signs, newest
 
@@ -80,11 +80,11 @@ class LastHour:
         row = self._rows.get(key)
         return None if row is None else int(self._newest[row]) or None
 
-    def drawn(self, wanted: Sequence[tuple[Key, float | None]], until: int) -> list[Sparkline | None]:
-        """The sparklines of keys with their limits, of the hour that ends at `until` (UTC ns); None without values."""
-        places = [at for at, (key, _) in enumerate(wanted) if key in self._rows]
-        rows = np.array([self._rows[wanted[at][0]] for at in places], np.intp)
-        limits = np.array([wanted[at][1] for at in places], np.float64)  # NaN without one
+    def drawn(self, keys: Sequence[tuple[Key, float | None]], until: int) -> list[Sparkline | None]:
+        """Return the sparklines of keys and limits in the hour until `until` (UTC ns); None without values."""
+        places = [at for at, (key, _) in enumerate(keys) if key in self._rows]
+        rows = np.array([self._rows[keys[at][0]] for at in places], np.intp)
+        limits = np.array([keys[at][1] for at in places], np.float64)  # NaN without one
         values = self._values[rows, max(0, until // _MINUTE - self._minute) :]
         has_value = ~np.isnan(values)
         values = np.clip(np.where(has_value, values, 0.0) * self._signs[rows, None], -_FURTHEST, _FURTHEST)
@@ -99,10 +99,10 @@ class LastHour:
             return np.rint(HEIGHT - 1.5 - (values - low) / span * (HEIGHT - 3))
 
         paths = _paths(heights(values.T).T.astype(int), has_value)
-        lines: list[Sparkline | None] = [None] * len(wanted)
+        lines: list[Sparkline | None] = [None] * len(keys)
         for at, path, limit in zip(places, paths, heights(limits).tolist(), strict=True):
             if path:
-                lines[at] = Sparkline(path, None if wanted[at][1] is None else int(limit))
+                lines[at] = Sparkline(path, None if keys[at][1] is None else int(limit))
         return lines
 
 

@@ -20,7 +20,7 @@ from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
 from plimsoll.pages.dashboards.routes import read_last_values
-from plimsoll.pages.health.host_cells import Cell, cells
+from plimsoll.pages.health.host_cells import Cell, cells_of
 from plimsoll.pages.shared.alert_rows import incident_rows
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.up.watched import Watched
@@ -38,10 +38,10 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
     def page(request: Request) -> Response:
         name = request.path_params["host"]
-        health = next((one for one in watched.health().hosts if one.name.casefold() == name.casefold()), None)
+        health = next((host for host in watched.health().hosts if host.name.casefold() == name.casefold()), None)
         now = time.time_ns()
         scene = scenes.live(now - _SHOWN, now)
-        if health is None and name.casefold() not in {host_key(one) for one in scene.hosts}:
+        if health is None and name.casefold() not in {host_key(host) for host in scene.hosts}:
             return frame.missing(request, f"No host {name[:200]} is known.", "Health lists every host that sends data.")
         content = _content(
             watched,
@@ -65,10 +65,12 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now: int) -> dict[str, Any]:
     host = host_key(health.name)
     fires = watched.health().firing.of_host.get(host, ())
-    alerts = [alert for one in fires for alert in one.alerts]
-    own = cells(watched.judged().on(host), alerts, watched.site.catalogue)
+    alerts = [alert for fire in fires for alert in fire.alerts]
+    cells = cells_of(watched.judged().on(host), alerts, watched.site.catalogue)
     active = silences.active(watched.file, now)
-    silenced = [one for one in active if one.host == "*" or one.matches(one.rule, health.name, None)]
+    silenced = [
+        silence for silence in active if silence.host == "*" or silence.matches(silence.rule, health.name, None)
+    ]
     return {
         "host": health,
         "headline": _headline(health, fires),
@@ -76,15 +78,15 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         "next": fires[0].worst.details.look_at if fires else (),
         "severity": fires[0].severity if fires else "",
         "incidents": incident_rows(fires, active, zone, now),
-        "parts": [*_parts(health.name, scene, own)],
-        "processes": next((one.worst.details.processes for one in fires if one.worst.details.processes), ()),
+        "parts": [*_parts(health.name, scene, cells)],
+        "processes": next((fire.worst.details.processes for fire in fires if fire.worst.details.processes), ()),
         "processes_now": ProcessLines(watched.store.live, watched.site.catalogue.signals)(now, [host]).get(host, ()),
         "facts": [*_facts(health, scene, zone, now)],
-        "silences": [(one.rule, zone.clock(one.until), one.reason, one.who) for one in silenced],
+        "silences": [(silence.rule, zone.clock(silence.until), silence.reason, silence.who) for silence in silenced],
         "notes": [
-            (zone.clock(one.at), one)
-            for one in actions.find_notes(watched.file, now - _NOTED, now)
-            if one.concerns({host})
+            (zone.clock(note.at), note)
+            for note in actions.find_notes(watched.file, now - _NOTED, now)
+            if note.concerns({host})
         ],
         "start": "now-1h",
         "end": "now",
@@ -95,33 +97,32 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
 def _headline(health: HostHealth, fires: Sequence[Incident]) -> str:
     if not fires:
         return f"{health.name}: {health.note or health.state}"
-    more = f", and {counted(len(fires) - 1, 'further incident')}" if len(fires) > 1 else ""
-    return f"{cause(fires[0].worst)}{more}"
+    text = f", and {counted(len(fires) - 1, 'further incident')}" if len(fires) > 1 else ""
+    return f"{cause(fires[0].worst)}{text}"
 
 
 def _sure(watched: Watched, host: str, fires: Sequence[Incident]) -> str:
-    found = [certainty(fires[0])] if fires else []
+    sure = certainty(fires[0]) if fires else ""
     lacking = unjudged(host, watched.judged(), watched.site.catalogue.signals)
-    return " · ".join(one for one in (*found, lacking) if one)
+    return " · ".join(text for text in (sure, lacking) if text)
 
 
 def _parts(
-    host: str, scene: Scene, own: Mapping[str, Cell]
+    host: str, scene: Scene, cells: Mapping[str, Cell]
 ) -> Iterator[tuple[Area, Sequence[Cell], Sequence[tuple[str, str]]]]:
     """Yield the areas of which the host sends something, with the cells and the first charts of each."""
     shown: set[str] = set()
     for area in load_areas().areas:
-        panels = [one for one in area.panels if not one.drive and one.signal not in shown]
-        sent = [one for one in panels if scene.has(Spec(one.signal, (host,)))]
-        shown |= {one.signal for one in sent}
-        judged = sorted((own[one.signal] for one in sent if one.signal in own), key=lambda cell: cell.place)
-        lines = [one for one in sent if one.kind == "lines"]
-        first = sorted(
-            lines, key=lambda one: (one.signal not in own, own[one.signal].place if one.signal in own else ())
-        )
-        charts = [(scene.signals[one.signal].title, str(Spec(one.signal, (host,)))) for one in first[:_MOST_CHARTS]]
+        panels = [panel for panel in area.panels if not panel.drive and panel.signal not in shown]
+        sent = [panel for panel in panels if scene.has(Spec(panel.signal, (host,)))]
+        shown |= {panel.signal for panel in sent}
+        judged = sorted((cells[panel.signal] for panel in sent if panel.signal in cells), key=lambda cell: cell.place)
+        signals = [cell.signal for cell in judged]
+        signals += [panel.signal for panel in sent if panel.signal not in cells]
+        lines = {panel.signal for panel in sent if panel.kind == "lines"}
+        charts = [(scene.signals[name].title, str(Spec(name, (host,)))) for name in signals if name in lines]
         if judged or charts:
-            yield area, judged, charts
+            yield area, judged, charts[:_MOST_CHARTS]
 
 
 def _facts(health: HostHealth, scene: Scene, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
@@ -132,4 +133,4 @@ def _facts(health: HostHealth, scene: Scene, zone: Zone, now: int) -> Iterator[t
         yield "Up for", value
     facts = scene.facts(health.name)
     if facts:
-        yield "Known of it", "; ".join(one.removesuffix(_AS_SENT) for one in facts)
+        yield "Known of it", "; ".join(fact.removesuffix(_AS_SENT) for fact in facts)

@@ -29,10 +29,10 @@ from plimsoll.pages.http_api.parameters import (
     Part,
     RangeQuery,
     WatchedDependency,
-    actor_of,
     parse_instant,
 )
-from plimsoll.pages.shared.numbers import ID
+from plimsoll.pages.shared.actor import actor_of
+from plimsoll.pages.shared.forms import ID
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.wording import SEVERITIES
 from plimsoll.up.watched import Watched
@@ -228,7 +228,7 @@ def end_silence(
 ) -> SilencePart:
     """End a silence, or take back a planned one."""
     return silence_part(
-        _remove(lambda: actions.end_silence(watched.file, id, actor_of(request), time.time_ns()), "silences")
+        _remove(lambda: actions.end_silence(watched.file, id, actor_of(request, PROGRAM), time.time_ns()), "silences")
     )
 
 
@@ -254,7 +254,7 @@ def remove_note(
     id: Annotated[int, Path(description="The id of the note.")], request: Request, watched: WatchedDependency
 ) -> NotePart:
     """Remove a note."""
-    note = _remove(lambda: actions.remove_note(watched.file, id, actor_of(request), time.time_ns()), "notes")
+    note = _remove(lambda: actions.remove_note(watched.file, id, actor_of(request, PROGRAM), time.time_ns()), "notes")
     return NotePart.model_validate(note)
 
 

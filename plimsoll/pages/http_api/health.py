@@ -139,9 +139,9 @@ def show_host(
 ) -> HostPart:
     """One host."""
     health, name = watched.health(), host_key(host)
-    for known in health.hosts:
-        if host_key(known.name) == name:
-            return _host_part(known, _count_firing(health))
+    for host_health in health.hosts:
+        if host_key(host_health.name) == name:
+            return _host_part(host_health, _count_firing(health))
     raise ApiError(HTTPStatus.NOT_FOUND, f"no host {name[:200]} is known", "host", "GET /api/v1/hosts lists them")
 
 

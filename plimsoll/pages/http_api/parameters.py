@@ -7,10 +7,8 @@ from typing import Annotated, Any, Generic, TypeVar
 from fastapi import Depends, Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from plimsoll.alerting.actions import Actor
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone, iso
-from plimsoll.pages.shared.asking import asking
 from plimsoll.pages.shared.time_range import TimeRange, instant_of
 from plimsoll.up.watched import Watched
 
@@ -102,11 +100,6 @@ def parse_instant(text: str, now: int, where: str) -> int:
         return instant_of(text, UTC, now)
     except Unusable as error:
         raise ApiError(HTTPStatus.BAD_REQUEST, str(error), where, f"write it like {_TIME_FORMS}") from None
-
-
-def actor_of(request: Request, typed: str = PROGRAM) -> Actor:
-    """Return who makes a request."""
-    return asking(request, typed, PROGRAM)
 
 
 async def _watched(request: Request) -> Watched:

@@ -12,6 +12,7 @@ from plimsoll.ingest.runs.load import unload
 from plimsoll.model.times import iso
 from plimsoll.pages.http_api.operation import new_router
 from plimsoll.pages.http_api.parameters import (
+    PROGRAM,
     ApiError,
     Body,
     Instant,
@@ -19,12 +20,11 @@ from plimsoll.pages.http_api.parameters import (
     PageQuery,
     Part,
     WatchedDependency,
-    actor_of,
 )
 from plimsoll.pages.review_jobs.jobs import Job, Stage
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooMany
-from plimsoll.pages.shared.asking import record
-from plimsoll.pages.shared.run_links import run_path
+from plimsoll.pages.shared.actor import actor_of, record_action
+from plimsoll.pages.shared.frame import run_path
 from plimsoll.store.protocol import State
 
 MOST_COMPARED = 8
@@ -150,7 +150,7 @@ def delete_run(
     """Delete a run with its samples and review; the answer is what it was."""
     unload(watched.store.runs, review.run.name)
     reviews.kept.remove(review.id)
-    record(watched, actor_of(request), f"deleted run {review.run.name}")
+    record_action(watched, actor_of(request, PROGRAM), f"deleted run {review.run.name}")
     return _run_part(review)
 
 
@@ -177,7 +177,7 @@ def review_again(body: NewReview, request: Request, reviews: ReviewsDependency, 
     """Have a run reviewed anew, as after a change of rules."""
     review = reviews.make(_find_run(body.run, reviews))
     assert review.job is not None
-    record(watched, actor_of(request), f"had run {body.run} reviewed again")
+    record_action(watched, actor_of(request, PROGRAM), f"had run {body.run} reviewed again")
     return _job_response(review.job)
 
 
@@ -224,7 +224,7 @@ def _review_part(review: RunReview) -> ReviewPart | None:
     if kept is None:
         return None
     return ReviewPart(
-        made_at=iso(kept.made.at),
+        made_at=iso(kept.made_with.at),
         outdated=review.outdated,
         verdict=kept.verdict,
         severity=kept.severity,

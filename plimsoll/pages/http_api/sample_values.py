@@ -15,7 +15,7 @@ from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as, series_of
 from plimsoll.rules.window import transformed
 from plimsoll.store.protocol import Buckets, SampleReader
 
-# Our own: what is sent to one who asks, and what is read to compute it, must fit in memory beside the judging.
+# Our bounds: an answer, and what is read to compute it, must fit in memory beside the evaluation.
 MOST_LINES = 200
 MOST_VALUES = 1_000_000
 MOST_READ = 5_000_000
@@ -37,36 +37,42 @@ class Line:
     columns: Mapping[str, Values]
 
 
-def of_signals(
-    store: SampleReader, name: str, unit: str, found: Sequence[SignalSource], start: int, end: int, width: int | None
+def read_signals(
+    store: SampleReader,
+    name: str,
+    unit: str,
+    sources: Sequence[SignalSource],
+    start: int,
+    end: int,
+    width: int | None,
 ) -> list[Line]:
-    """The values of a signal for some subjects. Unusable if they are too many."""
-    _check_buckets(len(found), start, end, width)
-    origins = [recorded_as(one.origin) for one in found]
+    """Return the values of a signal for some subjects. Raises Unusable if they are too many."""
+    _check_buckets(len(sources), start, end, width)
+    origins = [recorded_as(source.origin) for source in sources]
     if width and all(map(_is_line, origins)):
         values = _reduced_by_store(store, origins, start, end, width)
     else:
-        values = [_columns(one, start, width) for one in _compute(store, origins, start, end, width)]
+        values = [_columns(samples, start, width) for samples in _compute(store, origins, start, end, width)]
     return [
-        Line(one.subject.host, name, unit, one.subject.instance, {}, times, columns)
-        for one, (times, columns) in zip(found, values, strict=True)
+        Line(source.subject.host, name, unit, source.subject.instance, {}, times, columns)
+        for source, (times, columns) in zip(sources, values, strict=True)
         if len(times)
     ]
 
 
-def of_series(store: SampleReader, series: Sequence[Series], start: int, end: int, width: int | None) -> list[Line]:
-    """The values of series as they were sent. Unusable if they are too many."""
+def read_series(store: SampleReader, series: Sequence[Series], start: int, end: int, width: int | None) -> list[Line]:
+    """Return the values of series as they were sent. Raises Unusable if they are too many."""
     _check_buckets(len(series), start, end, width)
     if not series:
         return []
     if width:
-        values = [(one.times, _of_buckets(one)) for one in store.buckets(series, start, end, width)]
+        values = [(bucket.times, _bucket_columns(bucket)) for bucket in store.buckets(series, start, end, width)]
     else:
         _check_read(store, series, start, end, MOST_VALUES)
-        values = [_columns(one, start, None) for one in store.read(series, start, end)]
+        values = [_columns(samples, start, None) for samples in store.read(series, start, end)]
     return [
-        Line(one.host, f"{one.measurement}.{one.field}", "", None, dict(one.tags), times, columns)
-        for one, (times, columns) in zip(series, values, strict=True)
+        Line(series.host, f"{series.measurement}.{series.field}", "", None, dict(series.tags), times, columns)
+        for series, (times, columns) in zip(series, values, strict=True)
         if len(times)
     ]
 
@@ -80,21 +86,20 @@ def _reduced_by_store(
     store: SampleReader, origins: Sequence[Origin], start: int, end: int, width: int
 ) -> list[tuple[Times, Mapping[str, Values]]]:
     """Buckets of signals that are recorded as they are, but for their unit."""
-    direct = [one for one in origins if isinstance(one, SeriesOrigin)]
-    found = store.buckets([one.series for one in direct], start, end, width) if direct else ()
-    made: list[tuple[Times, Mapping[str, Values]]] = []
-    for origin, buckets in zip(direct, found, strict=True):
-        one, other, mean = (
-            transformed(values, origin.transform) for values in (buckets.minimum, buckets.maximum, buckets.mean)
-        )
-        turned = Buckets(buckets.times, np.minimum(one, other), np.maximum(one, other), mean)  # 100 - x turns them
-        made.append((turned.times, _of_buckets(turned)))
-    return made
+    direct = [origin for origin in origins if isinstance(origin, SeriesOrigin)]
+    stored = store.buckets([origin.series for origin in direct], start, end, width) if direct else ()
+    reduced: list[tuple[Times, Mapping[str, Values]]] = []
+    for origin, buckets in zip(direct, stored, strict=True):
+        columns = (buckets.minimum, buckets.maximum, buckets.mean)
+        low, high, mean = (transformed(values, origin.transform) for values in columns)
+        low, high = np.minimum(low, high), np.maximum(low, high)  # 100 - x turns them
+        reduced.append((buckets.times, {"minimum": low, "mean": mean, "maximum": high}))
+    return reduced
 
 
 def _compute(store: SampleReader, origins: Sequence[Origin], start: int, end: int, width: int | None) -> list[Samples]:
     """Return the samples of signals, computed from all that they are made of. Raises Unusable if they are too many."""
-    series = [*dict.fromkeys(one for origin in origins for one in series_of(origin))]
+    series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
     if series:
         _check_read(store, series, start, end, MOST_READ if width else MOST_VALUES)
     return compute_signals(store, origins, start, end)
@@ -113,11 +118,11 @@ def _columns(samples: Samples, start: int, width: int | None) -> tuple[Times, Ma
         np.maximum.reduceat(present.values, first),
         np.add.reduceat(present.values, first) / count,
     )
-    return reduced.times, _of_buckets(reduced)
+    return reduced.times, _bucket_columns(reduced)
 
 
-def _of_buckets(one: Buckets) -> Mapping[str, Values]:
-    return {"minimum": one.minimum, "mean": one.mean, "maximum": one.maximum}
+def _bucket_columns(buckets: Buckets) -> Mapping[str, Values]:
+    return {"minimum": buckets.minimum, "mean": buckets.mean, "maximum": buckets.maximum}
 
 
 def _check_buckets(lines: int, start: int, end: int, width: int | None) -> None:

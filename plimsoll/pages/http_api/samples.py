@@ -20,7 +20,7 @@ from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.http_api.operation import new_router
 from plimsoll.pages.http_api.parameters import ApiError, Page, PageQuery, RangeQuery, WatchedDependency
-from plimsoll.pages.http_api.sample_values import MOST_LINES, Line, of_series, of_signals
+from plimsoll.pages.http_api.sample_values import MOST_LINES, Line, read_series, read_signals
 from plimsoll.up.watched import Watched
 
 CSV = "text/csv; charset=utf-8"
@@ -98,7 +98,7 @@ def list_series(query: Annotated[SeriesQuery, Query()], watched: WatchedDependen
     start, end = query.range(time.time_ns())
     words = query.text.casefold().split()
     series = watched.store.samples.series(start, end, query.host).series
-    matches = [one for one in series if all(word in _text(one) for word in words)] if words else series
+    matches = [series for series in series if all(word in _text(series) for word in words)] if words else series
     return Page[SeriesPart].of(matches, query, _series)
 
 
@@ -134,20 +134,20 @@ def _lines(
         if query.signal not in scenes.signals:
             error = f"no signal is named {query.signal}"
             raise ApiError(HTTPStatus.NOT_FOUND, error, "signal", "GET /api/v1/signals lists them")
-        found = scenes.live(start, end).find(Spec(query.signal, tuple(query.host), query.instance))
-        _check_number(len(found))
+        sources = scenes.live(start, end).find(Spec(query.signal, tuple(query.host), query.instance))
+        _check_number(len(sources))
         signal = scenes.signals[query.signal]
-        return of_signals(watched.store.samples, query.signal, signal.unit, found, start, end, width)
-    tags = [_tag(one) for one in query.tag]
+        return read_signals(watched.store.samples, query.signal, signal.unit, sources, start, end, width)
+    tags = [_tag(name) for name in query.tag]
     series = [
-        one
-        for one in watched.store.samples.series(start, end, query.host).series
-        if one.measurement == query.measurement
-        and query.field in ("", one.field)
-        and all(one.tag(name) == value for name, value in tags)
+        series
+        for series in watched.store.samples.series(start, end, query.host).series
+        if series.measurement == query.measurement
+        and query.field in ("", series.field)
+        and all(series.tag(name) == value for name, value in tags)
     ]
     _check_number(len(series))
-    return of_series(watched.store.samples, series, start, end, width)
+    return read_series(watched.store.samples, series, start, end, width)
 
 
 def _check_number(lines: int) -> None:
@@ -180,27 +180,27 @@ def _width(text: str, span: int) -> int | None:
     return width
 
 
-def _series(one: Series) -> SeriesPart:
-    return SeriesPart(host=one.host, measurement=one.measurement, tags=dict(one.tags), field=one.field)
+def _series(series: Series) -> SeriesPart:
+    return SeriesPart(host=series.host, measurement=series.measurement, tags=dict(series.tags), field=series.field)
 
 
-def _text(one: Series) -> str:
-    return " ".join([one.host, one.measurement, *(value for _, value in one.tags), one.field]).casefold()
+def _text(series: Series) -> str:
+    return " ".join([series.host, series.measurement, *(value for _, value in series.tags), series.field]).casefold()
 
 
 def document(lines: Sequence[Line], start: int, end: int, width: int | None) -> SamplesPart:
     """The samples as JSON has them."""
     series = [
         LinePart(
-            host=one.host,
-            name=one.name,
-            unit=one.unit,
-            instance=one.instance,
-            tags=dict(one.tags),
-            times=_texts(one.times),
-            **{name: values.tolist() for name, values in one.columns.items()},
+            host=line.host,
+            name=line.name,
+            unit=line.unit,
+            instance=line.instance,
+            tags=dict(line.tags),
+            times=_texts(line.times),
+            **{name: values.tolist() for name, values in line.columns.items()},
         )
-        for one in lines
+        for line in lines
     ]
     return SamplesPart.model_validate(
         {"from": iso(start), "to": iso(end), "bucket_s": width / SECOND if width else None, "series": series}
@@ -225,10 +225,10 @@ def _frame(lines: Sequence[Line], width: int | None) -> pl.DataFrame:
     texts = dict.fromkeys(("host", "name", "instance", "tags"), pl.String)
     schema = {"time": pl.Datetime("ns", "UTC"), **texts, **dict.fromkeys(columns, pl.Float64)}
     frames = [pl.DataFrame(schema=schema)]
-    for one in lines:
-        tags = ",".join(f"{name}={value}" for name, value in one.tags.items())
-        named = {"host": one.host, "name": one.name, "instance": one.instance, "tags": tags}
-        frame = pl.DataFrame({"time": one.times, **{name: one.columns[name] for name in columns}})
+    for line in lines:
+        tags = ",".join(f"{name}={value}" for name, value in line.tags.items())
+        named = {"host": line.host, "name": line.name, "instance": line.instance, "tags": tags}
+        frame = pl.DataFrame({"time": line.times, **{name: line.columns[name] for name in columns}})
         frames.append(
             frame.with_columns(
                 pl.col("time").cast(pl.Datetime("ns")).dt.replace_time_zone("UTC"),
@@ -241,4 +241,4 @@ def _frame(lines: Sequence[Line], width: int | None) -> pl.DataFrame:
 def _texts(times: Times) -> list[str]:
     """Instants as ISO 8601 in UTC, to the millisecond or, where that is not enough, the nanosecond."""
     unit = "ms" if not (times % _MILLISECOND).any() else "ns"
-    return [f"{one}Z" for one in np.datetime_as_string(times.astype("datetime64[ns]"), unit).tolist()]
+    return [f"{text}Z" for text in np.datetime_as_string(times.astype("datetime64[ns]"), unit).tolist()]

@@ -12,10 +12,9 @@ from starlette.routing import Route
 from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.model.errors import Unusable
-from plimsoll.pages.shared.asking import asking
-from plimsoll.pages.shared.forms import Fields, Forms, see
+from plimsoll.pages.shared.actor import actor_of
+from plimsoll.pages.shared.forms import ID, Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.shared.numbers import ID
 from plimsoll.pages.shared.time_range import instant_of
 from plimsoll.up.watched import Watched
 
@@ -25,7 +24,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
     forms = Forms()
 
     def add(request: Request, fields: Fields) -> actions.Note:
-        now, actor = time.time_ns(), asking(request, fields.get("who", ""))
+        now, actor = time.time_ns(), actor_of(request, fields.get("who", ""))
         at = instant_of(fields.get("at") or "now", frame.zone_of(request), now)
         return actions.add_note(watched.file, at, fields.get("text", ""), fields.get("host", ""), actor, now)
 
@@ -38,7 +37,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
     def remove(request: Request, fields: Fields) -> Response:
         try:
-            actions.remove_note(watched.file, request.path_params["id"], asking(request), time.time_ns())
+            actions.remove_note(watched.file, request.path_params["id"], actor_of(request), time.time_ns())
         except (Unusable, NotKept) as error:
             return frame.missing(request, f"{error}.", "It may have been removed already.")
         return see(_back(fields))

@@ -1,1 +1,1 @@
-"""The page of the record: who did what."""
+"""The page of the audit log."""

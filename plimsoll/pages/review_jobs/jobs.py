@@ -142,12 +142,12 @@ class Jobs:
     def add(self, job: Job, task: Task) -> None:
         """Have a task performed, unless a job of the same id is not done yet."""
         with self._changed:
-            known = self._jobs.get(job.id)
-            if known and not known.has_ended:
+            current = self._jobs.get(job.id)
+            if current and not current.has_ended:
                 return
             self._jobs[job.id] = job
             self._tasks.append((job, task))
-            over = [one.id for one in self._jobs.values() if one.has_ended]
+            over = [job.id for job in self._jobs.values() if job.has_ended]
             for old in over[: max(0, len(self._jobs) - _MOST_DONE)]:
                 del self._jobs[old]
             if self._thread is None and not self._stopped:
@@ -162,7 +162,7 @@ class Jobs:
     def forget(self, id_: str) -> None:
         """Let a task that has ended be performed again."""
         with self._changed:
-            if (known := self._jobs.get(id_)) and known.has_ended:
+            if (job := self._jobs.get(id_)) and job.has_ended:
                 del self._jobs[id_]
 
     @property
@@ -180,15 +180,15 @@ class Jobs:
 
     def _count_before(self, job: Job) -> int:
         with self._changed:
-            waiting = [one.id for one, _ in self._tasks]
-            running = any(not one.has_ended and one.id not in waiting for one in self._jobs.values())
+            waiting = [job.id for job, _ in self._tasks]
+            running = any(not job.has_ended and job.id not in waiting for job in self._jobs.values())
         return waiting.index(job.id) + running if job.id in waiting else 0
 
     def cancel(self, id_: str) -> Job | None:
         """End a job: it fails. The job; None if there was nothing to end."""
         with self._changed:
             job = self._jobs.get(id_)
-            waiting = next((one for one in self._tasks if one[0].id == id_), None)
+            waiting = next((task for task in self._tasks if task[0].id == id_), None)
             if waiting:
                 self._tasks.remove(waiting)
                 self._fail(waiting[0], "It was stopped before its turn came.")
@@ -217,7 +217,7 @@ class Jobs:
                     return
                 job, task = self._tasks.popleft()
                 # Within the lock, so that `stop` finds every process there is.
-                self._process = process = _started()
+                self._process = process = _start_worker()
                 job.stage = Stage.READING
             with suppress(BrokenPipeError), process:
                 try:
@@ -234,7 +234,7 @@ class Jobs:
             process.stdin.write(pickle.dumps(task))
             process.stdin.flush()
         for line in process.stdout:
-            _note(job, json.loads(line))
+            _update(job, json.loads(line))
         status = process.wait()
         if job.error or status or not job.reviewed:
             self._fail(job, job.error or self._why(status))
@@ -261,12 +261,12 @@ class Jobs:
         self._ended(job)
 
 
-def _note(job: Job, said: dict[str, Any]) -> None:
-    """Take what the worker says into the job."""
-    job.remarks += said.pop("remarks", [])
-    for name, value in said.items():
+def _update(job: Job, report: dict[str, Any]) -> None:
+    """Set the fields of a job that the worker reports."""
+    job.remarks += report.pop("remarks", [])
+    for name, value in report.items():
         setattr(job, name, Stage(value) if name == "stage" else value)
 
 
-def _started(command: Sequence[str] = _COMMAND) -> "subprocess.Popen[bytes]":
+def _start_worker(command: Sequence[str] = _COMMAND) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

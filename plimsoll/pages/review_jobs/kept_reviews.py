@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.trend import RunMeans
@@ -31,11 +31,11 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, serialize_by_alias=True)
 
 
-class Made(_Strict):
-    """With what a review was made: the version of Plimsoll, a hash of the rules, and when (UTC ns)."""
+class ReviewOrigin(_Strict):
+    """The version of Plimsoll and the hash of the rules that a review was made with, and when (UTC ns)."""
 
     version: str
     rules: str
@@ -72,25 +72,31 @@ class KeptMeans(_Strict):
     load: tuple[str, FiniteFloat] | None
 
     @classmethod
-    def of(cls, found: RunMeans) -> "KeptMeans":
+    def of(cls, run_means: RunMeans) -> "KeptMeans":
         """The means of a run."""
-        subjects = {key: subject for key, (_, subject) in found.subjects.items()}
+        subjects = {key: subject for key, (_, subject) in run_means.subjects.items()}
         means = [
-            KeptMean(signal=key[0], host=one.host, instance=one.instance, service=one.service, mean=found.means[key])
-            for key, one in subjects.items()
-            if math.isfinite(found.means[key])
+            KeptMean(
+                signal=key[0],
+                host=subject.host,
+                instance=subject.instance,
+                service=subject.service,
+                mean=run_means.means[key],
+            )
+            for key, subject in subjects.items()
+            if math.isfinite(run_means.means[key])
         ]
-        return cls(run=found.name, start=found.start, means=tuple(means), load=found.load)
+        return cls(run=run_means.name, start=run_means.start, means=tuple(means), load=run_means.load)
 
     def run_means(self, signals: Mapping[str, Signal]) -> RunMeans:
         """As they were; without signals that are not known any more."""
         means: dict[tuple[str, Key], float] = {}
         subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {}
-        for one in self.means:
-            if one.signal in signals:
-                subject = Subject(one.host, one.instance, one.service)
-                means[one.signal, subject.key] = one.mean
-                subjects[one.signal, subject.key] = signals[one.signal], subject
+        for mean in self.means:
+            if mean.signal in signals:
+                subject = Subject(mean.host, mean.instance, mean.service)
+                means[mean.signal, subject.key] = mean.mean
+                subjects[mean.signal, subject.key] = signals[mean.signal], subject
         return RunMeans(self.run, self.start, means, subjects, self.load)
 
 
@@ -101,7 +107,7 @@ class KeptReview(_Strict):
     """
 
     run: str
-    made: Made
+    made_with: ReviewOrigin = Field(validation_alias="made", serialization_alias="made")
     verdict: str
     severity: str
     word: str
@@ -169,13 +175,13 @@ class KeptReviews:
 
     def tidy(self, runs: Collection[RunSummary]) -> None:
         """Remove comparisons, and reviews of runs that are not in the store, if they are a month old, or many."""
-        kept = {review_id(one) for one in runs}
+        kept = {review_id(run) for run in runs}
         newest: dict[str, int] = {}
         for path in self._files():
             id_ = path.name.partition(".")[0]
             if id_ not in kept:
                 newest[id_] = max(path.stat().st_mtime_ns, newest.get(id_, 0))
-        latest_first = sorted(newest, key=lambda one: -newest[one])
+        latest_first = sorted(newest, key=lambda name: -newest[name])
         oldest = time.time_ns() - _KEPT_DAYS * _DAY
         for at, id_ in enumerate(latest_first):
             if at >= _MOST_OTHERS or newest[id_] < oldest:

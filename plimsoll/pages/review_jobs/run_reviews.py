@@ -66,33 +66,35 @@ class RunReviews:
 
     def runs(self) -> list[RunReview]:
         """All runs of the store, the latest first."""
-        return [self._of(one) for one in self._watched.store.runs.summaries()]
+        return [self._of(summary) for summary in self._watched.store.runs.summaries()]
 
     def find(self, name: str) -> RunReview | None:
         """The run of a name."""
-        return next((self._of(one) for one in self._watched.store.runs.summaries() if one.name == name), None)
+        summaries = self._watched.store.runs.summaries()
+        return next((self._of(summary) for summary in summaries if summary.name == name), None)
 
-    def make(self, one: RunReview) -> RunReview:
+    def make(self, review: RunReview) -> RunReview:
         """Have a run reviewed."""
-        self.jobs.add(Job(one.id, one.run.name), ToReview(self._setup, one.run.name, one.id))
-        return replace(one, job=self.jobs.find(one.id))
+        name = review.run.name
+        self.jobs.add(Job(review.id, name), ToReview(self._setup, name, review.id))
+        return replace(review, job=self.jobs.find(review.id))
 
     def make_missing(self, runs: Sequence[RunReview]) -> list[RunReview]:
         """The runs; the latest that have no review yet are being reviewed."""
-        missing = [one.id for one in runs if one.run.complete and not one.kept and not one.job][:_MOST_AT_ONCE]
-        return [self.make(one) if one.id in missing else one for one in runs]
+        missing = [run.id for run in runs if run.run.complete and not run.kept and not run.job][:_MOST_AT_ONCE]
+        return [self.make(run) if run.id in missing else run for run in runs]
 
     def trend(self, runs: Sequence[RunReview]) -> Trend:
         """Where the signals changed over runs of which the means are kept, in their order; at least one run."""
-        key = tuple(one.id for one in runs)
+        key = tuple(run.id for run in runs)
         with self._judging:
             if self._trend is None or self._trend[0] != key:
                 signals = self._setup.catalogue.signals
-                means = [kept.run_means(signals) for one in key if (kept := self.kept.means(one))]
+                means = [kept.run_means(signals) for name in key if (kept := self.kept.means(name))]
                 latest = self._watched.store.runs.get(runs[-1].run.name)
                 path = Path(settings.FILE_NAME)
-                given = settings.parse((latest.settings if latest else "") or "", path)
-                self._trend = key, trend(means, checked(given.compare, path, signals))
+                parsed = settings.parse((latest.settings if latest else "") or "", path)
+                self._trend = key, trend(means, checked(parsed.compare, path, signals))
             return self._trend[1]
 
     def accept(self, upload: Upload, size: int) -> Job:
@@ -113,14 +115,14 @@ class RunReviews:
         if text:
             return text
         names = tuple(review.run.name for review in runs)
-        known = self.jobs.find(id_)
-        if known is None:
+        job = self.jobs.find(id_)
+        if job is None:
             if self.jobs.comparing >= _MOST_COMPARISONS:
                 raise TooMany
-            known = Job(id_, " and ".join(names))
-            self.jobs.add(known, ToCompare(self._setup, names, id_))
+            job = Job(id_, " and ".join(names))
+            self.jobs.add(job, ToCompare(self._setup, names, id_))
         self.jobs.forget(id_)  # one that failed is tried again when the page is opened again
-        return known
+        return job
 
     def upload(self, id_: str) -> Record | None:
         """An upload by its id."""
@@ -128,8 +130,8 @@ class RunReviews:
 
     def to_show(self) -> list[Record]:
         """The uploads that are not done, or whose run is not in the store, the latest first."""
-        found = (self._arrived.get(one.job.id, one) for one in self.uploads.every())
-        return [one for one in found if not one.job.stored]
+        records = (self._arrived.get(record.job.id, record) for record in self.uploads.all())
+        return [record for record in records if not record.job.stored]
 
     def forget_upload(self, id_: str) -> Record | None:
         """Remove what is known of an upload that has ended, and its review if the run is not in the store.
@@ -147,9 +149,9 @@ class RunReviews:
         id_ = review_id(run)
         kept = self.kept.find(id_)
         outdated = ""
-        if kept and kept.made.version != version("plimsoll"):
+        if kept and kept.made_with.version != version("plimsoll"):
             outdated = "with another version of Plimsoll"
-        elif kept and kept.made.rules != self._setup.rules:
+        elif kept and kept.made_with.rules != self._setup.rules:
             outdated = "with other rules"
         return RunReview(run, id_, kept, self.jobs.find(id_), outdated, kept is not None and self.kept.has_means(id_))
 

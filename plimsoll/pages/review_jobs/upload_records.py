@@ -39,28 +39,28 @@ class UploadRecords:
 
     def new_folder(self) -> Path:
         """A folder for the files of an upload; its name is the id of the upload."""
-        folder = self._made() / uuid4().hex
+        folder = self._ready_folder() / uuid4().hex
         folder.mkdir(mode=0o700)
         return folder
 
     def free(self) -> int:
         """How many bytes are free on the disk."""
-        return shutil.disk_usage(self._made()).free
+        return shutil.disk_usage(self._ready_folder()).free
 
     def save(self, record: Record) -> None:
         """Keep what is known of an upload. The oldest ones are forgotten."""
-        with atomic_write(self._made() / f"{record.job.id}.json") as partial:
+        with atomic_write(self._ready_folder() / f"{record.job.id}.json") as partial:
             partial.write_bytes(_RECORDS.dump_json(record))
-        for old in self.every()[_MOST_RECORDS:]:
+        for old in self.all()[_MOST_RECORDS:]:
             self.forget(old.job.id)
 
     def find(self, id_: str) -> Record | None:
         """An upload by its id."""
         return _read(self._folder / f"{id_}.json") if id_.isalnum() else None
 
-    def every(self) -> list[Record]:
+    def all(self) -> list[Record]:
         """All uploads, the latest first."""
-        return sorted((one for path in self._paths() if (one := _read(path))), key=lambda one: -one.at)
+        return sorted((record for path in self._paths() if (record := _read(path))), key=lambda record: -record.at)
 
     def forget(self, id_: str) -> None:
         """Remove what is known of an upload."""
@@ -72,15 +72,15 @@ class UploadRecords:
 
     def clear_leftovers(self) -> None:
         """Remove the files that an earlier process left; uploads that were not done by then have failed."""
-        left = [one for one in self._folder.iterdir() if one.is_dir()] if self._folder.is_dir() else []
+        left = [path for path in self._folder.iterdir() if path.is_dir()] if self._folder.is_dir() else []
         for folder in left:
             shutil.rmtree(folder, ignore_errors=True)
-        for record in self.every():
+        for record in self.all():
             if not record.job.has_ended:
                 record.job.stage, record.job.error = Stage.FAILED, _ENDED_EARLY
                 self.save(record)
 
-    def _made(self) -> Path:
+    def _ready_folder(self) -> Path:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         return self._folder
 

@@ -38,7 +38,7 @@ from plimsoll.model.remark import Remark
 from plimsoll.model.run import StoredRun
 from plimsoll.model.times import Zone
 from plimsoll.pages.review_jobs.jobs import Task, ToCompare, ToReview, Upload
-from plimsoll.pages.review_jobs.kept_reviews import Crossed, KeptMeans, KeptReview, KeptReviews, Made, review_id
+from plimsoll.pages.review_jobs.kept_reviews import Crossed, KeptMeans, KeptReview, KeptReviews, ReviewOrigin, review_id
 from plimsoll.pages.shared.form_words import all_with_fields, with_fields
 from plimsoll.report.comparison import html as comparison_html
 from plimsoll.report.comparison import json_document as comparison_json
@@ -59,7 +59,7 @@ from plimsoll.up import running
 
 _NICE = 10
 _FIRST_TO_END = "1000"
-_SAYS_EVERY_S = 0.3
+_REPORT_INTERVAL_S = 0.3
 _MOST_REMARKS = 200
 Say = Callable[..., None]
 
@@ -103,29 +103,29 @@ def work(task: Task, say: Say) -> None:
 
 def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> None:
     """Read, review and, if it was uploaded, store a run."""
-    found, run = _uploaded(task.upload, say) if task.upload else _stored(store, task.run)
-    say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
-    review, _ = _reviewed(found, run, task.setup.catalogue)
+    logs, run = _read_uploaded(task.upload, say) if task.upload else _read_stored(store, task.run)
+    say(stage="reviewing", done=0, total=0, remarks=_texts([*_log_remarks(logs), *logs.remarks]))
+    review, _ = _review_run(logs, run, task.setup.catalogue)
     insights = Insights(review)
-    told = _json(ReviewDocument.model_validate(insights))
+    text = _json(ReviewDocument.model_validate(insights))
     means = KeptMeans.of(RunMeans.of(task.run, review))
-    reviews.save(task.review, with_fields(render(insights)), told, means, _summarize(insights, task.setup.rules))
+    reviews.save(task.review, with_fields(render(insights)), text, means, _summarize(insights, task.setup.rules))
     say(reviewed=task.review)
     if task.upload:
-        _keep(store, reviews, task, task.upload, found, run, say)
+        _save_run(store, reviews, task, task.upload, logs, run, say)
 
 
 def _summarize(insights: Insights, rules: str) -> KeptReview:
     """What a review says in short; `rules` is a hash of the rules it was made with."""
     review = insights.review
     crossed = tuple(_crossed(review))
-    found = {one.severity for one in crossed}
+    severities = {signal.severity for signal in crossed}
     severe = review.verdict == Verdict.NOT_HEALTHY
     return KeptReview(
         run=review.run.name or "",
-        made=Made(version=version("plimsoll"), rules=rules, at=time.time_ns()),
+        made_with=ReviewOrigin(version=version("plimsoll"), rules=rules, at=time.time_ns()),
         verdict=review.verdict.value,
-        severity=next((name for name in SEVERITIES if severe and name in found), ""),
+        severity=next((name for name in SEVERITIES if severe and name in severities), ""),
         word=review.word.removesuffix("."),
         answer=review.answer,
         crossed=crossed,
@@ -135,19 +135,19 @@ def _summarize(insights: Insights, rules: str) -> KeptReview:
 
 def _crossed(review: Review) -> Iterator[Crossed]:
     """The worst finding of each signal and subject that was crossed, the worst first."""
-    seen: set[object] = set()
-    for one in review.of(*CROSSED):
-        subject = one.subject
-        if subject is None or one.superseded_by or (key := (one.rule.signal, subject.key)) in seen:
+    seen_keys: set[object] = set()
+    for finding in review.of(*CROSSED):
+        subject = finding.subject
+        if subject is None or finding.superseded_by or (key := (finding.rule.signal, subject.key)) in seen_keys:
             continue
-        seen.add(key)
+        seen_keys.add(key)
         yield Crossed(
-            signal=one.rule.signal,
-            title=one.signal.title,
+            signal=finding.rule.signal,
+            title=finding.signal.title,
             host=subject.host,
             instance=subject.instance,
-            severity=one.rule.severity,
-            sentence=breach_sentence(one),
+            severity=finding.rule.severity,
+            sentence=breach_sentence(finding),
         )
 
 
@@ -156,13 +156,13 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
     read: list[tuple[Review, settings.Settings]] = []
     for number, name in enumerate(task.runs):
         say(stage="reading", done=number, total=len(task.runs))
-        read.append(_reviewed(*_stored(store, name), task.setup.catalogue))
+        read.append(_review_run(*_read_stored(store, name), task.setup.catalogue))
     say(stage="comparing", done=0, total=0)
-    baseline, *others = (Side(name, name, Insights(one)) for name, (one, _) in zip(task.runs, read, strict=True))
+    baseline, *sides = (Side(name, name, Insights(review)) for name, (review, _) in zip(task.runs, read, strict=True))
     treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.setup.catalogue.signals)
-    comparisons = [Comparison(baseline, other, treatments) for other in others]
-    told = _json(comparison_json.document(comparisons))
-    reviews.save_report(task.comparison, with_fields(comparison_html.render(comparisons)), told)
+    comparisons = [Comparison(baseline, other, treatments) for other in sides]
+    text = _json(comparison_json.document(comparisons))
+    reviews.save_report(task.comparison, with_fields(comparison_html.render(comparisons)), text)
     say(reviewed=task.comparison)
 
 
@@ -171,52 +171,53 @@ def _json(document: BaseModel) -> str:
     return json.dumps(all_with_fields(json.loads(document.model_dump_json(by_alias=True))), ensure_ascii=False)
 
 
-def _reviewed(found: LogSet, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
+def _review_run(logs: LogSet, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
     """The review of a run by its own plimsoll.toml, and what that says."""
-    given = settings.parse(run.settings or "", Path(settings.FILE_NAME))
-    return review_logs(found, catalogue, given, Path(settings.FILE_NAME) if run.settings else None), given
+    path = Path(settings.FILE_NAME)
+    parsed = settings.parse(run.settings or "", path)
+    return review_logs(logs, catalogue, parsed, path if run.settings else None), parsed
 
 
-def _uploaded(upload: Upload, say: Say) -> tuple[LogSet, StoredRun]:
+def _read_uploaded(upload: Upload, say: Say) -> tuple[LogSet, StoredRun]:
     """The logs that were uploaded. Beside others, files that are no logs are remarked, as those in a folder are."""
     paths = {upload.path(number): name for number, name in enumerate(upload.names)}
     config = next((path for path, name in paths.items() if name == settings.FILE_NAME), None)
     zone = by_windows(upload.zone) or Zone.parse(upload.zone) if upload.zone else None
-    logs = {path: name for path, name in paths.items() if path != config}
-    several = len(logs) > 1
-    files = [LogFile(path, several, name) for path, name in logs.items()]
-    found = read_files(
+    names = {path: name for path, name in paths.items() if path != config}
+    several = len(names) > 1
+    files = [LogFile(path, several, name) for path, name in names.items()]
+    logs = read_files(
         files, ReadOptions(zone), whole=several, progress=lambda done: say(stage="reading", done=done, total=len(files))
     )
-    found.refuse_empty()
+    logs.refuse_empty()
     try:
-        run = run_to_store(found, upload.run, dict(upload.labels), config, zone)
+        run = run_to_store(logs, upload.run, dict(upload.labels), config, zone)
     except Unusable as error:
         raise Unusable(str(error).replace(str(config), settings.FILE_NAME) if config else str(error)) from None
-    return found._replace(run=run), run
+    return logs._replace(run=run), run
 
 
-def _stored(store: Store, name: str) -> tuple[LogSet, StoredRun]:
-    found = read_run(store.runs, name)
-    assert found.run is not None
-    return found, found.run
+def _read_stored(store: Store, name: str) -> tuple[LogSet, StoredRun]:
+    logs = read_run(store.runs, name)
+    assert logs.run is not None
+    return logs, logs.run
 
 
-def _keep(
-    store: Store, reviews: KeptReviews, task: ToReview, upload: Upload, found: LogSet, run: StoredRun, say: Say
+def _save_run(
+    store: Store, reviews: KeptReviews, task: ToReview, upload: Upload, logs: LogSet, run: StoredRun, say: Say
 ) -> None:
     """Store a run. If that is refused its review stays, and says so."""
-    said = time.monotonic()
+    last_report = time.monotonic()
 
     def progress(done: int) -> None:
-        nonlocal said
-        if time.monotonic() - said >= _SAYS_EVERY_S:
-            said = time.monotonic()
+        nonlocal last_report
+        if time.monotonic() - last_report >= _REPORT_INTERVAL_S:
+            last_report = time.monotonic()
             say(stage="storing", done=done, total=run.values)
 
     say(stage="storing", done=0, total=run.values)
     try:
-        loaded = load(store, run, found.logs, merge=upload.merge, progress=progress)
+        loaded = load(store, run, logs.logs, merge=upload.merge, progress=progress)
     except (Unusable, Unreachable) as error:
         say(refused=str(error), hint=_hint(error))
         return
@@ -224,10 +225,10 @@ def _keep(
     if listed:
         reviews.rename(task.review, review_id(listed))
         say(reviewed=review_id(listed))
-    say(stored=_what_was_stored(run, loaded), storing_remarks=_texts(loaded.remarks))
+    say(stored=_describe_stored(run, loaded), storing_remarks=_texts(loaded.remarks))
 
 
-def _what_was_stored(run: StoredRun, loaded: Loaded) -> str:
+def _describe_stored(run: StoredRun, loaded: Loaded) -> str:
     if loaded.refused:
         return f"{loaded.refused:,} points were refused by the store, so the run is not whole."
     if not loaded.values and loaded.before:
@@ -250,25 +251,25 @@ def _hint(error: Exception) -> str:
 
 def _store(data: Path) -> Store:
     """The store of the server that started this process."""
-    known = running.find(data)
-    if known is None:
+    server = running.find(data)
+    if server is None:
         raise Unreachable("plimsoll up does not run any more")
-    return remote_store(known.address, owner_token(data), known.check_listens)
+    return remote_store(server.address, owner_token(data), server.check_listens)
 
 
-def _of_logs(found: LogSet) -> list[Remark]:
-    return [remark for log in found.logs for remark in log.remarks]
+def _log_remarks(read: LogSet) -> list[Remark]:
+    return [remark for log in read.logs for remark in log.remarks]
 
 
 def _texts(remarks: Sequence[Remark]) -> list[str]:
-    texts = [f"{one.kind.value}: {one}" for one in remarks[:_MOST_REMARKS]]
-    more = len(remarks) - len(texts)
-    return [*texts, f"and {more:,} more, which the report has"] if more else texts
+    texts = [f"{remark.kind.value}: {remark}" for remark in remarks[:_MOST_REMARKS]]
+    left_out = len(remarks) - len(texts)
+    return [*texts, f"and {left_out:,} more, which the report lists"] if left_out else texts
 
 
 def _speaker(out: TextIO) -> Say:
-    def say(**what: Any) -> None:
-        print(json.dumps(all_with_fields(what)), file=out, flush=True)
+    def say(**report: Any) -> None:
+        print(json.dumps(all_with_fields(report)), file=out, flush=True)
 
     return say
 

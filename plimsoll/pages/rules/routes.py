@@ -26,8 +26,8 @@ from plimsoll.model.errors import Unusable, printable_lines, suggest
 from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.model.value_text import quantity
+from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.alert_rows import rows
-from plimsoll.pages.shared.asking import asking, record
 from plimsoll.pages.shared.forms import Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.rule_page import sections, threshold_text
@@ -112,11 +112,11 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         rule = catalogue.rules.get(request.path_params["id"])
         if rule is None:
             return show_rule(request, form)
-        return answer_form(request, form, change(watched, rule, form, asking(request, fields.get("who", ""))))
+        return answer_form(request, form, change(watched, rule, form, actor_of(request, fields.get("who", ""))))
 
     def undo_change(request: Request, fields: Fields) -> Response:
         host = fields.get("host", "")
-        wrong = undo(watched, request.path_params["id"], host, asking(request))
+        wrong = undo(watched, request.path_params["id"], host, actor_of(request))
         return answer_form(request, {**EMPTY, "host": host}, wrong)
 
     forms = Forms()
@@ -133,7 +133,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
     """What the page needs: the hosts on which the rule is judged, and those whose limit can be taken back."""
-    hosts = {one.subject.host for one in watched.judged() if one.rule.id == rule.id}
+    hosts = {state.subject.host for state in watched.judged() if state.rule.id == rule.id}
     try:
         here = overlay.changed_here(watched.folder, rule.id)
     except Unusable:
@@ -146,7 +146,7 @@ def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
     """Change the limit of a rule on a host. Return why that is refused, empty if it is not."""
     if not form["host"]:
         return "give the host"
-    host = next((name for name in _known_hosts(watched) if host_key(name) == host_key(form["host"])), None)
+    host = next((name for name in _host_names(watched) if host_key(name) == host_key(form["host"])), None)
     if host is None:
         return f"no host is named {form['host'][:200]}: the page Health lists those that are known"
     if not form["healthy"]:
@@ -171,7 +171,7 @@ def undo(watched: Watched, rule: str, host: str, actor: Actor) -> str:
     return _perform(watched, actor, change_file)
 
 
-def _known_hosts(watched: Watched) -> set[str]:
+def _host_names(watched: Watched) -> set[str]:
     return {host.name for host in watched.health().hosts} | {state.subject.host for state in watched.judged()}
 
 
@@ -189,28 +189,28 @@ def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> 
             return str(error)
         except OSError as error:
             return f"{overlay.FILE_NAME} cannot be written: {error.strerror or error}"
-    record(watched, actor, action)
+    record_action(watched, actor, action)
     return ""
 
 
 def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any]:
     """All that the page shows."""
     catalogue = watched.site.catalogue
-    judged = sorted((one for one in watched.judged() if one.rule.id == rule.id), key=_rank)
+    judged = sorted((state for state in watched.judged() if state.rule.id == rule.id), key=_rank)
     alerts = alert_queries.find_by_rule(watched.file, rule.id, 0, _MOST_ALERTS)
     unit = catalogue.signals[rule.signal].unit
     area, panel = panel_of(rule.signal)
     return {
         "rule": rule,
-        "pack": next(pack for pack in catalogue.packs if any(one.id == rule.id for one in pack.rules)),
+        "pack": next(pack for pack in catalogue.packs if any(other.id == rule.id for other in pack.rules)),
         "area": area,
         "panel": panel,
         "limit": threshold_text(rule, catalogue.signals),
         "signal": catalogue.signals[rule.signal].title,
-        "sections": [(one.title, render_markdown(one.text)) for one in sections(rule, catalogue.signals)],
+        "sections": [(section.title, render_markdown(section.text)) for section in sections(rule, catalogue.signals)],
         "supersedes": [other.id for other in catalogue.rules.values() if rule.id in other.superseded_by],
         "overrides": [*_overrides(watched, rule)],
-        "judged": [_judged(one, unit, zone) for one in judged[:_MOST_JUDGED]],
+        "judged": [_judged(state, unit, zone) for state in judged[:_MOST_JUDGED]],
         "judged_total": len(judged),
         "states": _states(judged),
         "alerts": rows(alerts.alerts, (), zone, now),
@@ -219,9 +219,9 @@ def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str
     }
 
 
-def _rank(one: RuleState) -> tuple[int, float, str, str]:
-    where = host_key(one.subject.host), (one.subject.instance or "").casefold()
-    return _WORST_FIRST.index(one.state), -_excess(one.value, one.healthy), *where
+def _rank(state: RuleState) -> tuple[int, float, str, str]:
+    where = host_key(state.subject.host), (state.subject.instance or "").casefold()
+    return _WORST_FIRST.index(state.state), -_excess(state.value, state.healthy), *where
 
 
 def _excess(value: float, healthy: Healthy) -> float:
@@ -254,7 +254,7 @@ def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
 
 def _states(judged: Sequence[RuleState]) -> str:
     """`2 firing, 14 healthy`."""
-    states = [_WORDS.get(one.state, "no data") for one in judged]
+    states = [_WORDS.get(state.state, "no data") for state in judged]
     return ", ".join(f"{states.count(word):,} {word}" for word in dict.fromkeys(states))
 
 

@@ -14,10 +14,10 @@ _BODY = re.compile(r"<body[^>]*>")
 
 def report_page(frame: Frame, request: Request, report: str, **bar: object) -> Response:
     """The report with a bar of links. Its own policy allows its script and its style, and nothing else."""
-    found = _POLICY.search(report)
-    if found is None:
+    match = _POLICY.search(report)
+    if match is None:
         return frame.missing(request, "Its report cannot be read.", "Have it reviewed again, on the page Runs.")
     above = frame.part(request, "runs/report_bar.html.j2", **bar)
     text = _BODY.sub(lambda body: f"{body[0]}{above}", report, count=1)
-    policy = f"{found[1]}; frame-ancestors 'none'"
+    policy = f"{match[1]}; frame-ancestors 'none'"
     return HTMLResponse(text.encode(errors="replace"), HTTPStatus.OK, {"Content-Security-Policy": policy})

@@ -15,7 +15,7 @@ from plimsoll.pages.review_jobs.jobs import Stage
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooMany
 from plimsoll.pages.runs.report_page import report_page
 from plimsoll.pages.runs.series import run_labels, series_page
-from plimsoll.pages.shared.asking import asking, record
+from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.store.lease import LIFE_S, described
 from plimsoll.store.protocol import RunSummary, State
@@ -46,59 +46,62 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
             "runs/runs.html.j2",
             "Runs",
             runs=runs,
-            every=all_runs,
+            all_runs=all_runs,
             hosts=sorted({host for review in all_runs for host in review.run.hosts}, key=host_key),
             labels=sorted({label for review in all_runs for label in run_labels(review.run)}, key=host_key),
             choice=choice,
-            states={run.name: work.get(run.name) or _STATES.get(run.state, "") for run in (one.run for one in runs)},
+            states={
+                run.name: work.get(run.name) or _STATES.get(run.state, "") for run in (review.run for review in runs)
+            },
             uploads=reviews.to_show(),
             limits=watched.limits,
             stage=reviews.jobs.describe,
         )
 
-    def show_run(request: Request, one: RunReview) -> Response:
-        report = reviews.kept.report(one.id) if one.kept else None
-        if report is not None and one.kept is not None:
-            return report_page(frame, request, report, review=one)
-        if one.job is None or one.job.stage is Stage.DONE:
-            one = reviews.make(one)
-        assert one.job is not None
-        stage = reviews.jobs.describe(one.job)
-        return frame.page(request, "runs/run_underway.html.j2", one.run.name, review=one, job=one.job, stage=stage)
+    def show_run(request: Request, review: RunReview) -> Response:
+        report = reviews.kept.report(review.id) if review.kept else None
+        if report is not None and review.kept is not None:
+            return report_page(frame, request, report, review=review)
+        if review.job is None or review.job.stage is Stage.DONE:
+            review = reviews.make(review)
+        assert review.job is not None
+        stage = reviews.jobs.describe(review.job)
+        name = review.run.name
+        return frame.page(request, "runs/run_underway.html.j2", name, review=review, job=review.job, stage=stage)
 
-    def review(request: Request, one: RunReview) -> Response:
+    def review_again(request: Request, review: RunReview) -> Response:
         if request.method == "POST":
-            reviews.make(one)
-            record(watched, asking(request), f"had run {one.run.name} reviewed again")
+            reviews.make(review)
+            record_action(watched, actor_of(request), f"had run {review.run.name} reviewed again")
             return RedirectResponse(_to_list(request), HTTPStatus.SEE_OTHER)
-        return frame.page(request, "runs/run_again.html.j2", f"Review {one.run.name} again", review=one)
+        return frame.page(request, "runs/run_again.html.j2", f"Review {review.run.name} again", review=review)
 
-    def delete(request: Request, one: RunReview) -> Response:
-        problem = ""
+    def delete(request: Request, review: RunReview) -> Response:
+        name, problem = review.run.name, ""
         if request.method == "POST":
             try:
-                unload(watched.store.runs, one.run.name)
+                unload(watched.store.runs, name)
             except (Unusable, Unreachable) as error:
                 problem = str(error)
             else:
-                reviews.kept.remove(one.id)
-                record(watched, asking(request), f"deleted run {one.run.name}")
+                reviews.kept.remove(review.id)
+                record_action(watched, actor_of(request), f"deleted run {name}")
                 return RedirectResponse(_to_list(request), HTTPStatus.SEE_OTHER)
-        return frame.page(request, "runs/run_delete.html.j2", f"Delete {one.run.name}", review=one, problem=problem)
+        return frame.page(request, "runs/run_delete.html.j2", f"Delete {name}", review=review, problem=problem)
 
-    actions = {"show": show_run, "review": review, "delete": delete}
+    actions = {"show": show_run, "review": review_again, "delete": delete}
 
     def of_run(request: Request) -> Response:
-        path, asked = request.path_params["name"], request.query_params.get("run")
+        path, run = request.path_params["name"], request.query_params.get("run")
         if path == "compare" and {"a", "b", "run"} & {*request.query_params}:
             return compare_page(request, frame, reviews)
         if path == "series" and "label" in request.query_params:
             return series_page(request, frame, reviews)
-        action, name = (actions[path], asked) if path in actions and asked is not None else (show_run, path)
-        one = reviews.find(name)
-        if one is None:
+        action, name = (actions[path], run) if path in actions and run is not None else (show_run, path)
+        review = reviews.find(name)
+        if review is None:
             return frame.missing(request, f"There is no run “{name}” in the store.", "The page Runs lists all runs.")
-        return action(request, one)
+        return action(request, review)
 
     return [
         Route("/runs", answered(frame, show_list)),
@@ -117,7 +120,7 @@ def _matches(run: RunSummary, text: str, host: str, label: str) -> bool:
 
 
 def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """The page, or what is wrong with the store."""
+    """Return an endpoint that shows the page, or why the store cannot be read."""
 
     def answer(request: Request) -> Response:
         try:
@@ -143,12 +146,12 @@ def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Respons
     names = list(dict.fromkeys((*query.getlist("a")[:1], *query.getlist("b"))))[:_MOST_RUNS]
     for name in names:
         if name not in by_name:
-            return frame.missing(request, f"There is no run “{name}” in the store.", "The page Runs lists all.")
+            return frame.missing(request, f"There is no run “{name}” in the store.", "The page Runs lists all runs.")
     chosen = [by_name[name] for name in names]
     if len(chosen) < 2:
-        others = [review for review in runs if review not in chosen]
+        candidates = [review for review in runs if review not in chosen]
         baseline = chosen[0] if chosen else None
-        return frame.page(request, "runs/compare_choose.html.j2", "Compare", one=baseline, others=others)
+        return frame.page(request, "runs/compare_choose.html.j2", "Compare", baseline=baseline, candidates=candidates)
     try:
         comparison = reviews.compare(chosen)
     except TooMany:

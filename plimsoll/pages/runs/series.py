@@ -44,7 +44,7 @@ def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response
         "runs/series.html.j2",
         "Signals over the runs",
         labels=_label_values(complete),
-        wanted=labels,
+        chosen_labels=labels,
         chosen=chosen,
         left=len(matches) - len(chosen),
         waiting=waiting,
@@ -63,17 +63,17 @@ def run_labels(run: RunSummary) -> list[str]:
 def _trend_content(trend: Trend, *, show_all: bool) -> dict[str, Any]:
     courses = _last_changed_first(trend)
     unchanged = sum(not course.changes for course in courses)
-    more = 0 if show_all else max(0, unchanged - _MOST_CHARTS)
+    left_out = 0 if show_all else max(0, unchanged - _MOST_CHARTS)
     return {
         "answer": answer(trend),
         "worse": is_worse(trend),
         "scope": scope(trend),
         "limits": [*limits_of(trend)],
         "load": _draw_load(trend),
-        "charts": [_draw_course(course, trend.runs) for course in courses[: len(courses) - more]],
-        "more": more,
+        "charts": [_draw_course(course, trend.runs) for course in courses[: len(courses) - left_out]],
+        "more": left_out,
         "before": {run.name: earlier.name for earlier, run in pairwise(trend.runs)},
-        "told": change_text,
+        "describe": change_text,
     }
 
 
@@ -94,7 +94,7 @@ def _label_values(runs: Sequence[RunReview]) -> dict[str, list[str]]:
     for review in runs:
         for name, value in review.run.labels.items():
             values.setdefault(name, set()).add(value)
-    return {name: sorted(own, key=host_key) for name, own in sorted(values.items())}
+    return {name: sorted(texts, key=host_key) for name, texts in sorted(values.items())}
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: in
 def incident_rows(incidents: Iterable[Incident], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
     """Return the rows of incidents, each with the rows of its other alerts inside."""
     pairs = [(incident, rows(incident.alerts, active, zone, now)) for incident in incidents]
-    return [{**row, "inside": others, "cause": cause(one.worst)} for one, (row, *others) in pairs]
+    return [{**row, "inside": rows, "cause": cause(incident.worst)} for incident, (row, *rows) in pairs]
 
 
 def sentence(alert: Alert, zone: Zone, now: int) -> str:
@@ -47,7 +47,7 @@ def marks(alert: Alert, silenced: Sequence[Silence], zone: Zone) -> Iterator[str
     """`acknowledged by joe: disk is ordered`, `silenced until 10:22:00`, `no data now`."""
     if alert.acked_at is not None:
         yield f"acknowledged by {alert.acked_by}{f': {alert.ack_note}' if alert.ack_note else ''}"
-    until = [one.until for one in silenced if one.matches(alert.rule, alert.host, alert.instance)]
+    until = [silence.until for silence in silenced if silence.matches(alert.rule, alert.host, alert.instance)]
     if alert.firing and until:
         yield f"silenced until {zone.clock(max(until))}"
     if alert.stale:

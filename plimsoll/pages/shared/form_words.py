@@ -23,8 +23,8 @@ def all_with_fields(value: Any) -> Any:
         case str():
             return with_fields(value)
         case list() | tuple():
-            return [all_with_fields(each) for each in value]
+            return [all_with_fields(element) for element in value]
         case dict():
-            return {name: all_with_fields(each) for name, each in value.items()}
+            return {name: all_with_fields(element) for name, element in value.items()}
         case _:
             return value

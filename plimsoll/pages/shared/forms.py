@@ -5,12 +5,32 @@ from http import HTTPStatus
 from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
+
+MOST_DIGITS = 18
+
+
+ID = "{id:number}"  # in the path of a route
+
+
+class _Number(Convertor[int]):
+    regex = f"[0-9]{{1,{MOST_DIGITS}}}"
+
+    def convert(self, value: str) -> int:
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        return str(value)
+
+
+register_url_convertor("number", _Number())
+
 
 Fields = Mapping[str, str]
 _LONGEST = 32 << 10
@@ -46,3 +66,8 @@ class Forms:
 def see(address: str) -> Response:
     """Lead the browser from a form that was accepted to a page."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
+
+
+def number(text: str) -> int | None:
+    """Return the number that a text is; None if it is none, or too long."""
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None

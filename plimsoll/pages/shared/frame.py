@@ -6,7 +6,7 @@ from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
-from urllib.parse import unquote, urlencode
+from urllib.parse import quote, unquote, urlencode
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment
@@ -17,7 +17,6 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.shared.form_words import with_fields
-from plimsoll.pages.shared.run_links import run_path
 from plimsoll.report.html.templates import environment
 from plimsoll.rules.wording import MARKS
 from plimsoll.serve.principals import person_of
@@ -63,9 +62,9 @@ class Frame:
         """Links that keep the zone of a request."""
         return Links(request, self.zone_of(request), self.zone)
 
-    def missing(self, request: Request, what: str, hint: str) -> Response:
+    def missing(self, request: Request, text: str, hint: str) -> Response:
         """The page for what is not there: what that is, and where to look."""
-        return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, what=what, hint=hint)
+        return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, what=text, hint=hint)
 
     def zone_of(self, request: Request) -> Zone:
         """The zone that a request names, else the one that the browser keeps; that of up.toml if it is not known."""
@@ -87,8 +86,8 @@ class Links:
     def to(self, path: str, **parameters: str | int | None) -> str:
         """A link to a page with these parameters."""
         chosen = {"zone": self.kept_zone} if self.kept_zone else {}
-        given = {name: str(value) for name, value in parameters.items() if value is not None}
-        query = urlencode({**given, **chosen}, errors="replace")
+        texts = {name: str(value) for name, value in parameters.items() if value is not None}
+        query = urlencode({**texts, **chosen}, errors="replace")
         return f"{path}?{query}" if query else path
 
     def kept(self, address: str) -> str:
@@ -109,18 +108,18 @@ class Links:
 
     def is_current(self, path: str) -> bool:
         """Whether the request is for a page of this part of the navigation."""
-        asked = self.request.url.path
-        return asked == path or (path != "/" and asked.startswith(f"{path}/"))
+        text = self.request.url.path
+        return text == path or (path != "/" and text.startswith(f"{path}/"))
 
     @property
     def zones(self) -> list[tuple[str, str, bool]]:
         """The zones to choose from: label, link to this page in it, and whether it is the chosen one."""
-        found = {zone.name: zone for zone in (self.usual, _UTC, self.zone)}
-        return [(name, self._same_page(zone), zone == self.zone) for name, zone in found.items()]
+        zones = {zone.name: zone for zone in (self.usual, _UTC, self.zone)}
+        return [(name, self._same_page(zone), zone == self.zone) for name, zone in zones.items()]
 
     def _same_page(self, zone: Zone) -> str:
-        asked = [(name, value) for name, value in self.request.query_params.multi_items() if name != "zone"]
-        return f"?{urlencode([*asked, ('zone', zone.name)])}"
+        kept = [(name, value) for name, value in self.request.query_params.multi_items() if name != "zone"]
+        return f"?{urlencode([*kept, ('zone', zone.name)])}"
 
 
 def iana(zone: Zone) -> str:
@@ -130,10 +129,15 @@ def iana(zone: Zone) -> str:
 
 @cache
 def _environment() -> Environment:
-    known = {"symbols": MARKS, "iana": iana, "quantity": quantity, "run_path": run_path}
-    return environment(asset, known)
+    names = {"symbols": MARKS, "iana": iana, "quantity": quantity, "run_path": run_path}
+    return environment(asset, names)
 
 
 def asset(name: str) -> str:
     """A file of the pages: `health/health.css`."""
     return files("plimsoll.pages").joinpath(name).read_text(encoding="utf-8")
+
+
+def run_path(name: str) -> str:
+    """Return the address of a run's page. A browser takes `.` and `..` for folders, also where they are quoted."""
+    return f"/runs/{quote(name, safe='')}" if name.strip(".") else f"/runs/show?{urlencode({'run': name})}"

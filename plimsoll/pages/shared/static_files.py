@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.pages.shared.frame import asset as own
+from plimsoll.pages.shared.frame import asset
 from plimsoll.report.render.html import chart_script, chart_style
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -36,12 +36,12 @@ def _file(name: str) -> str | None:
             return chart_script()
         case _:
             place = _places().get(name)
-            return own(place) if place else None
+            return asset(place) if place else None
 
 
 @cache
 def _places() -> dict[str, str]:
     """Where each script, style and picture is, by its name: each page has a folder."""
     pages = [page for page in files("plimsoll.pages").iterdir() if page.is_dir()]
-    found = [(file.name, f"{page.name}/{file.name}") for page in pages for file in page.iterdir()]
-    return {name: place for name, place in found if name.rpartition(".")[2] in _TYPES}
+    paths = [(file.name, f"{page.name}/{file.name}") for page in pages for file in page.iterdir()]
+    return {name: place for name, place in paths if name.rpartition(".")[2] in _TYPES}

@@ -4,24 +4,14 @@ import re
 import time
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlencode
+
+from starlette.requests import Request
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, Zone, duration_text, instant, parse_duration
 
-MILLISECOND = 1_000_000
-USUAL = "now-1h"
-NOW = "now"
-# What the pages offer: the text of the address, and for people.
-LAST = (
-    ("now-15m", "15 min"),
-    ("now-1h", "1 h"),
-    ("now-6h", "6 h"),
-    ("now-24h", "24 h"),
-    ("now-7d", "7 d"),
-    ("now-30d", "30 d"),
-)
-_AGO = re.compile(r"now(?:-(\d+(?:s|m|h|d)))?")
-_FURTHEST = 2**62
+_KEYS = ("from", "to")
 
 
 @dataclass(frozen=True)
@@ -61,12 +51,75 @@ class TimeRange:
         return TimeRange(first, last, str(first // MILLISECOND), str(last // MILLISECOND))
 
 
+@dataclass(frozen=True)
+class RangePicker:
+    """What a page shows of its range. `problem` says why the address' own range is not used."""
+
+    request: Request
+    zone: Zone
+    chosen: TimeRange
+    problem: str = ""
+
+    @classmethod
+    def of(cls, request: Request, zone: Zone) -> "RangePicker":
+        """Return the picker for the range of a request."""
+        query = request.query_params
+        try:
+            return cls(request, zone, TimeRange.parse(query.get("from"), query.get("to"), zone))
+        except Unusable as error:
+            return cls(request, zone, TimeRange.parse(None, None, zone), str(error))
+
+    def last(self) -> list[tuple[str, str, bool]]:
+        """Return the ranges that end now: text, link, and whether it is the chosen one."""
+        chosen = self.chosen.start_text if self.chosen.live else ""
+        return [(text, self._link(start, NOW), start == chosen) for start, text in LAST]
+
+    def moved(self, share: float) -> str:
+        """Return the link to the range moved by a share of its length."""
+        span = self.chosen.moved(share)
+        return self._link(span.start_text, span.end_text)
+
+    def ends(self) -> tuple[str, str]:
+        """Return both ends, for fields of a form."""
+        return clock_text(self.chosen.start, self.zone), clock_text(self.chosen.end, self.zone)
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """The parameters of the address but for the range, for hidden fields of a form."""
+        return [(name, value) for name, value in self.request.query_params.multi_items() if name not in _KEYS]
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The range as parameters of an address; none if it is the usual one."""
+        query = self.request.query_params
+        return {} if self.problem else {name: query[name] for name in _KEYS if query.get(name)}
+
+    def _link(self, start: str, end: str) -> str:
+        return f"?{urlencode([*self.kept, ('from', start), ('to', end)])}"
+
+
+MILLISECOND = 1_000_000
+USUAL = "now-1h"
+NOW = "now"
+# What the pages offer: the text of the address, and for people.
+LAST = (
+    ("now-15m", "15 min"),
+    ("now-1h", "1 h"),
+    ("now-6h", "6 h"),
+    ("now-24h", "24 h"),
+    ("now-7d", "7 d"),
+    ("now-30d", "30 d"),
+)
+_AGO = re.compile(r"now(?:-(\d+(?:s|m|h|d)))?")
+_FURTHEST = 2**62
+
+
 def instant_of(text: str, zone: Zone, now: int) -> int:
     """An instant (UTC ns) as an address has it. Unusable if it cannot be read."""
-    found = _AGO.fullmatch(text)
-    if found:
+    match = _AGO.fullmatch(text)
+    if match:
         try:
-            at = now - (parse_duration(found[1]) if found[1] else 0)
+            at = now - (parse_duration(match[1]) if match[1] else 0)
         except ValueError as error:
             raise Unusable(str(error)) from None
     elif re.fullmatch(r"-?\d{1,16}", text):

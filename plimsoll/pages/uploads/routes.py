@@ -27,7 +27,7 @@ from plimsoll.pages.review_jobs.jobs import Upload
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.review_jobs.upload_records import new_file
 from plimsoll.pages.runs.report_page import report_page
-from plimsoll.pages.shared.asking import asking, record
+from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.uploads.form import Form, NotMultipart, receive
 from plimsoll.serve.request_body import TooSlow, parts
@@ -61,7 +61,7 @@ class _About(BaseModel):
     @property
     def size(self) -> int:
         """The bytes of all files."""
-        return sum(one.size for one in self.files)
+        return sum(file.size for file in self.files)
 
 
 class _Refused(Exception):
@@ -90,7 +90,7 @@ class Uploads:
             else:
                 upload, size = await self._receive_files(body)
         job = await run_in_threadpool(self._reviews.accept, upload, size)
-        await run_in_threadpool(record, self._watched, asking(request), f"uploaded the logs of {job.run}")
+        await run_in_threadpool(record_action, self._watched, actor_of(request), f"uploaded the logs of {job.run}")
         return JSONResponse({"id": job.id, "page": f"/uploads/{job.id}"}, HTTPStatus.ACCEPTED)
 
     async def check(self, request: Request) -> Response:
@@ -214,7 +214,7 @@ def _described(about: _About) -> Upload:
             Zone.parse(about.zone)
     except Unusable as error:
         raise _Refused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
-    names = tuple(_shown(one.name, at) for at, one in enumerate(about.files, 1))
+    names = tuple(_shown(file.name, at) for at, file in enumerate(about.files, 1))
     return Upload(Path(), names, about.name, labels, about.zone, about.merge)
 
 
@@ -222,9 +222,9 @@ async def _first_line(body: AsyncGenerator[bytes]) -> tuple[_About, bytes]:
     """What the first line describes, and what of the body came with it. _Refused if it is none."""
     line = b""
     while b"\n" not in line:
-        more = await anext(body, b"")
-        line += more
-        if not more or len(line) > _LONGEST_LINE + _AT_ONCE:
+        chunk = await anext(body, b"")
+        line += chunk
+        if not chunk or len(line) > _LONGEST_LINE + _AT_ONCE:
             break
     line, _, rest = line.partition(b"\n")
     try:
@@ -274,10 +274,10 @@ def routes(watched: Watched, reviews: RunReviews) -> list[Route]:
     uploads = Uploads(watched, reviews)
 
     def progress(request: Request) -> Response:
-        found = reviews.upload(request.path_params["id"])
-        if found is None:
+        upload = reviews.upload(request.path_params["id"])
+        if upload is None:
             return refusal(HTTPStatus.NOT_FOUND, "there is no such upload")
-        return JSONResponse(asdict(found))
+        return JSONResponse(asdict(upload))
 
     return [
         Route("/api/logs", _answering(uploads.take), methods=["POST"]),
@@ -290,30 +290,30 @@ def page_routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Rou
     """The routes."""
 
     def page(request: Request) -> Response:
-        found = reviews.upload(request.path_params["id"])
-        if found is None:
+        upload = reviews.upload(request.path_params["id"])
+        if upload is None:
             return _missing_page(frame, request)
-        job = found.job
+        job = upload.job
         kept = reviews.kept.find(job.reviewed) if job.reviewed else None
         stage = reviews.jobs.describe(job)
-        return frame.page(request, "uploads/upload.html.j2", job.run, record=found, job=job, stage=stage, kept=kept)
+        return frame.page(request, "uploads/upload.html.j2", job.run, record=upload, job=job, stage=stage, kept=kept)
 
     def report(request: Request) -> Response:
-        found = reviews.upload(request.path_params["id"])
-        text = reviews.kept.report(found.job.reviewed) if found and found.job.reviewed else None
-        if found is None or text is None:
+        upload = reviews.upload(request.path_params["id"])
+        text = reviews.kept.report(upload.job.reviewed) if upload and upload.job.reviewed else None
+        if upload is None or text is None:
             return _missing_page(frame, request)
-        return report_page(frame, request, text, upload=found)
+        return report_page(frame, request, text, upload=upload)
 
     def stop(request: Request) -> Response:
         id_ = request.path_params["id"]
         if stopped := reviews.jobs.cancel(id_):
-            record(watched, asking(request), f"stopped the upload of {stopped.run}")
+            record_action(watched, actor_of(request), f"stopped the upload of {stopped.run}")
         return RedirectResponse(f"/uploads/{id_}", HTTPStatus.SEE_OTHER)
 
     def forget(request: Request) -> Response:
         if forgotten := reviews.forget_upload(request.path_params["id"]):
-            record(watched, asking(request), f"removed the upload of {forgotten.job.run} from the list")
+            record_action(watched, actor_of(request), f"removed the upload of {forgotten.job.run} from the list")
         return RedirectResponse("/runs", HTTPStatus.SEE_OTHER)
 
     return [

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from plimsoll.charts.scale import Scale, scale_for
+from plimsoll.charts.chart import Scale, scale_for
 from plimsoll.model.document import Block, Bullets, Column, Inline, Link, Paragraph, Section, Table, Text
 from plimsoll.model.log import Log, Values
 from plimsoll.model.remark import counted, listed
