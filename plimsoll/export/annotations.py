@@ -35,25 +35,25 @@ def escape_braces(text: str) -> str:
 
 
 def annotations(
-    target: Target, signal: Signal, own: BoundCondition, template: str, docs: str, critical: Rule | None = None
+    target: Target, signal: Signal, bound: BoundCondition, template: str, docs: str, critical: Rule | None = None
 ) -> dict[str, str]:
     """Return the annotations of an alert. `template` is that of its value, `docs` the URL of rules' pages, if any."""
-    rule, limit = target.rule, limit_text(own.healthy, signal.unit)
-    subject = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _subject_tags(own))
+    rule, limit = target.rule, limit_text(bound.healthy, signal.unit)
+    subject = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _subject_tags(bound))
     texts = {
         "summary": escape_braces(rule.summary),
         "description": f"{signal.title} of{subject} is {template}; healthy is {limit}.",
         "value": template,
-        "limit": f"{limit} ({rule.reduce} over {duration_text(own.window)})",
+        "limit": f"{limit} ({rule.reduce} over {duration_text(bound.window)})",
         "source": escape_braces("; ".join(f"{source.document}, {source.place}" for source in rule.sources)),
     }
     if docs:
         texts["runbook_url"] = rule_page(rule.id, docs)
-    notes = " ".join(_notes(target, own, critical))
+    notes = " ".join(_notes(target, bound, critical))
     return {**texts, "note": escape_braces(notes)} if notes else texts
 
 
-def _notes(target: Target, own: BoundCondition, critical: Rule | None) -> list[str]:
+def _notes(target: Target, bound: BoundCondition, critical: Rule | None) -> list[str]:
     rule = target.rule
     notes = [target.note] if target.note else []
     if target.factors:
@@ -63,7 +63,7 @@ def _notes(target: Target, own: BoundCondition, critical: Rule | None) -> list[s
         notes.append(f"Documented for the phase {rule.phase}; phases are not known here, so it is judged at all times.")
     if critical:
         notes.append(f"Not while {critical.id} is crossed.")
-    for weight in filter(None, own.variant.weights):
+    for weight in filter(None, bound.variant.weights):
         fact = target.known(weight.by)
         basis = f"{weight.by} = {fact:g}" if fact is not None else f"{weight.by} is not known"
         notes.append(f"Each write is counted {counted(round(weight.of(fact)), 'time')}: {basis}.")
@@ -76,9 +76,9 @@ def _notes(target: Target, own: BoundCondition, critical: Rule | None) -> list[s
     return notes
 
 
-def _subject_tags(own: BoundCondition) -> list[str]:
+def _subject_tags(bound: BoundCondition) -> list[str]:
     """Return the tags that name the subject."""
-    selections = own.variant.selections
+    selections = bound.variant.selections
     tags = {tag for selection in selections for tag in (selection.host, selection.instance)}
     tags |= {OBJECT} if any(selection.sql_object for selection in selections) else set()
-    return [tag for tag in own.variant.group if tag in tags]
+    return [tag for tag in bound.variant.group if tag in tags]

@@ -126,7 +126,12 @@ def _lacks_sources(rule: Rule, pack: Pack, candidates: Sequence[Variant], signal
     if not candidates and sources:
         lacking = fallback_labels(rule.signal, signals) or ", ".join(map(_source_name, sources))
         return f"it has no source that is recorded as it is, only {lacking}"
-    if pack.applies_to and candidates and not rule.drive and not any(is_for_pack(pack, one) for one in candidates):
+    if (
+        pack.applies_to
+        and candidates
+        and not rule.drive
+        and not any(is_for_pack(pack, candidate) for candidate in candidates)
+    ):
         only = ", ".join((*pack.applies_to.objects, *pack.applies_to.measurements))
         return f"it is for hosts that have {only}, and its samples do not tell which those are"
     return None
@@ -145,27 +150,27 @@ def bind_conditions(
     counts for the rule's own condition alone. Raises Inexpressible.
     """
 
-    def bind(condition: Condition, variant: Variant, *, own: bool) -> BoundCondition:
+    def bind(condition: Condition, variant: Variant, *, with_instance: bool) -> BoundCondition:
         _check_weighted(variant, signals)
         healthy = scaled_limit(condition.healthy, condition, source.target)
         return BoundCondition(
             condition,
             healthy,
             variant,
-            tuple(tuple(matchers(selection, source.target, own)) for selection in variant.selections),
+            tuple(tuple(matchers(selection, source.target, with_instance)) for selection in variant.selections),
             max(condition.over, 2 * interval),
             tuple(weight.of(source.target.known(weight.by)) if weight else 1.0 for weight in variant.weights),
             "min" if healthy.worse == "lower" else "max",
         )
 
     rule = source.target.rule
-    own = bind(rule, source.variant, own=True)
+    bound = bind(rule, source.variant, own=True)
     further = [bind(condition, source.further[condition.signal], own=False) for condition in further_conditions(rule)]
     for condition in further:
-        _check_joinable(own.variant, condition.variant)
-    if OBJECT not in own.variant.group:
+        _check_joinable(bound.variant, condition.variant)
+    if OBJECT not in bound.variant.group:
         further = [replace(condition, variant=_default_variant(condition.variant)) for condition in further]
-    return own, further
+    return bound, further
 
 
 def scaled_limit(limit: Healthy, condition: Condition, target: Target) -> Healthy:
@@ -293,13 +298,13 @@ def _check_weighted(variant: Variant, signals: Mapping[str, Signal]) -> None:
             raise Inexpressible(f"{selection.label} is weighted by {weight.rate}, which is no field of its points")
 
 
-def _check_joinable(own: Variant, other: Variant) -> None:
+def _check_joinable(variant: Variant, other: Variant) -> None:
     """Raise Inexpressible if the values of two signals cannot be matched by their labels."""
-    selections = (*own.selections, *other.selections)
+    selections = (*variant.selections, *other.selections)
     kinds = {selection.kind for selection in selections if selection.instance}
     if _BY_NODE in kinds and len(kinds) > 1:
-        (others,) = kinds - {_BY_NODE}
-        raise Inexpressible(f"{_BY_NODE} writes a processor with its node (0,5), and {others} by its number (5)")
+        (numbered,) = kinds - {_BY_NODE}
+        raise Inexpressible(f"{_BY_NODE} writes a processor with its node (0,5), and {numbered} by its number (5)")
     hosts = {selection.host for selection in selections}
     if len(hosts) > 1:
         raise Inexpressible(f"{other.label} has its host in another tag ({', '.join(sorted(hosts))})")

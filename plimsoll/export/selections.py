@@ -201,15 +201,15 @@ def _weighted(selection: Selection, signal: Signal, signals: Mapping[str, Signal
     """
     if signal.weight is None:
         return selection
-    source, least = selection.source, signal.weight.least
+    source, minimum_rate = selection.source, signal.weight.least
     if isinstance(source.field, Fields):
-        return replace(selection, weight=source.field.names[-1], least=least)
+        return replace(selection, weight=source.field.names[-1], least=minimum_rate)
     place = (selection.measurement, selection.group, selection.where)
     for rate_source in signals[signal.weight.rate].sources:
         rate = _selection(signal.weight.rate, signals[signal.weight.rate], rate_source)
         plain = not rate_source.rate and not isinstance(rate_source.field, Fields)
         if plain and rate_source.transform == Transform() and (rate.measurement, rate.group, rate.where) == place:
-            return replace(selection, weight=rate.field, least=least)
+            return replace(selection, weight=rate.field, least=minimum_rate)
     return selection
 
 
@@ -229,7 +229,7 @@ def recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Map
     """Return the signals with only the sources that these agents record, and those that any agent may record."""
 
     def restrict(name: str) -> Signal:
-        kept = (one.source for one in selections(name, signals) if one.collector in (None, *agents))
+        kept = (selection.source for selection in selections(name, signals) if selection.collector in (None, *agents))
         return signals[name].model_copy(update={"sources": tuple(kept)})
 
     return {name: restrict(name) for name in signals}
@@ -309,5 +309,7 @@ def _instance_conditions(tag: str, but: Sequence[str]) -> Iterator[str]:
 def _has_twin(signal: Signal, source: Source) -> bool:
     """Return whether another source of the signal is the same counter with an instance."""
     path = source.path
-    others = [other.path for other in signal.sources if other.path]
-    return any(path and (one.object, one.counter) == (path.object, path.counter) and one.instance for one in others)
+    paths = [other.path for other in signal.sources if other.path]
+    return any(
+        path and (other.object, other.counter) == (path.object, path.counter) and other.instance for other in paths
+    )

@@ -37,7 +37,7 @@ def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | Non
         track = _judged(rule, case, signals)
     except _BadCase as error:
         return str(error)
-    fired = next((one for one in crossings(track) if one.fired_at is not None), None) if track else None
+    fired = next((crossing for crossing in crossings(track) if crossing.fired_at is not None), None) if track else None
     if track is None or not track.judged:
         return None if case.fires is None else f"expected {_EXPECTED[case.fires]}, but {_no_data(rule, case, signals)}"
     unit = signals[rule.signal].unit
@@ -68,9 +68,9 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | No
         return None
     samples = dict(_recorded(case, signals))
     series = list(samples) or [Series(_HOST, _ANYTHING, (), _FIELD)]
-    finder = Finder(_AsRecorded(signals), series, lambda one: True, lambda _, fact: case.facts.get(fact))
-    known = [one.times for one in samples.values()] or [np.arange(_ROWS, dtype=np.int64) * case.interval]
-    times = max(known, key=len)
+    finder = Finder(_AsRecorded(signals), series, lambda series: True, lambda _, fact: case.facts.get(fact))
+    sample_times = [sample.times for sample in samples.values()] or [np.arange(_ROWS, dtype=np.int64) * case.interval]
+    times = max(sample_times, key=len)
     at = grid(times, reach=max(2 * case.interval, *(condition.over for condition in rule.conditions)))
     phases = (Phase(case.phase, 0, int(at[-1])),) if case.phase else ()
     judge = Judge(finder.find, samples.__getitem__, _Facts(case), phases, signals)
@@ -156,12 +156,12 @@ def _why_not(rule: Rule, track: Track, unit: str) -> str:
     """Why a rule that was judged did not fire."""
     brief = crossings(track)
     if brief:
-        longest = max(brief, key=lambda one: one.duration)
+        longest = max(brief, key=lambda crossing: crossing.duration)
         lasted = f"for {duration_text(longest.duration)}" if longest.duration else "at one evaluation"
         return f"it was crossed {lasted} at most, and fires after {duration_text(rule.for_)}; {_extreme(track, unit)}"
-    own = ~np.isnan(track.values) & ~track.healthy.holds(track.values)
-    if own.any():
-        lacking = "had data" if not (track.truths[own] == Truth.FALSE).any() else "held"
+    crossed = ~np.isnan(track.values) & ~track.healthy.holds(track.values)
+    if crossed.any():
+        lacking = "had data" if not (track.truths[crossed] == Truth.FALSE).any() else "held"
         return f"its other conditions never {lacking} while its own did; {_extreme(track, unit)}"
     return f"it was never crossed; {_extreme(track, unit)}"
 

@@ -74,7 +74,7 @@ class Found:
         columns = (self.starts, self.ends, self.fired_at, self.fired, self.worst, self.means, self.cut)
         return tuple(
             Crossing(start, end, at if fired else None, worst, mean, cut)
-            for start, end, at, fired, worst, mean, cut in zip(*(one.tolist() for one in columns), strict=True)
+            for start, end, at, fired, worst, mean, cut in zip(*(column.tolist() for column in columns), strict=True)
         )
 
 
@@ -120,18 +120,18 @@ def _true_in_alert(track: Track, active: NDArray[np.bool_], at: NDArray[np.intp]
     return true[_next(~active, at)] - true[begin]
 
 
-def _next(wanted: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.intp]:
+def _next(mask: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.intp]:
     """For each evaluation the first wanted one from it on; the number of evaluations if there is none."""
-    places = np.append(np.flatnonzero(wanted), len(wanted))
+    places = np.append(np.flatnonzero(mask), len(mask))
     return places[np.searchsorted(places, at)]
 
 
 def _worst_and_mean(track: Track, first: NDArray[np.intp], stop: NDArray[np.intp]) -> tuple[Values, Values]:
-    """The worst and mean value of each run of true evaluations; the rule has a value at all of them."""
+    """The worst and mean neutral of each run of true evaluations; the rule has a neutral at all of them."""
     bounds = np.column_stack((first, stop)).ravel()
     means = np.add.reduceat(np.append(track.values, 0.0), bounds)[::2] / (stop - first)
-    least = np.inf if track.healthy.worse == "lower" else -np.inf
-    values = np.append(np.where(track.telling, track.values, least), 0.0)
+    neutral = np.inf if track.healthy.worse == "lower" else -np.inf
+    values = np.append(np.where(track.telling, track.values, neutral), 0.0)
     match track.healthy.worse:
         case "higher":
             return np.maximum.reduceat(values, bounds)[::2], means
@@ -155,7 +155,7 @@ def longest_stretch(track: Track) -> int:
 
 def longest_alert(track: Track) -> int:
     """The longest time (ns) that an alert was pending or firing, which `recover` makes longer than its crossings."""
-    return max((int(track.times[one][-1] - track.times[one][0]) for one in spans_of(track.active)), default=0)
+    return max((int(track.times[span][-1] - track.times[span][0]) for span in spans_of(track.active)), default=0)
 
 
 def gaps_crossed(track: Track) -> NDArray[np.bool_]:

@@ -136,30 +136,30 @@ class Judge:
 
     def together(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], at: Times) -> Iterator[Track]:
         """The tracks of a rule for several subjects, in their order, at the evaluations `at`."""
-        for found in self.matrices(rule, subjects, at):
-            yield from self._tracks(rule, found)
+        for matrix in self.matrices(rule, subjects, at):
+            yield from self._tracks(rule, matrix)
 
     def conditions(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Conditions:
         """The conditions of a rule for one subject at the evaluations `at`, which the state machine then steps over."""
         return next(self.matrices(rule, [(subject, origin)], at)).row(0)
 
-    def _tracks(self, rule: Rule, found: Matrix) -> Iterator[Track]:
-        inside = self._inside(rule, found.times)
-        enter, values, together, odd = found.enter, found.values, found.others_hold, found.impossible
+    def _tracks(self, rule: Rule, matrix: Matrix) -> Iterator[Track]:
+        inside = self._inside(rule, matrix.times)
+        enter, values, together, odd = matrix.enter, matrix.values, matrix.others_hold, matrix.impossible
         if inside.all():
-            states = run_rows(found.times, enter, found.stay, rule.for_)
+            states = run_rows(matrix.times, enter, matrix.stay, rule.for_)
         else:
             states = np.full(enter.shape, State.NOT_JUDGED, dtype=np.int8)
             for span in spans_of(inside):
-                states[:, span] = run_rows(found.times[span], enter[:, span], found.stay[:, span], rule.for_)
+                states[:, span] = run_rows(matrix.times[span], enter[:, span], matrix.stay[:, span], rule.for_)
             enter, values = np.where(inside, enter, Truth.NO_DATA).astype(np.int8), np.where(inside, values, np.nan)
             together, odd = together & inside, np.where(inside, odd, np.nan)
-        known = self._knows(rule)
-        for row, (subject, origin) in enumerate(found.subjects):
-            window, others = self._values.windows(rule, origin)
-            columns = found.times, values[row], enter[row], states[row], together[row], odd[row]
-            used = sorted({one for _, one in others} - {window})
-            yield Track(subject, found.healthy[row], window, *columns, known, used, rule.for_)
+        knows = self._knows(rule)
+        for row, (subject, origin) in enumerate(matrix.subjects):
+            window, stretches = self._values.windows(rule, origin)
+            columns = matrix.times, values[row], enter[row], states[row], together[row], odd[row]
+            used = sorted({length for _, length in stretches} - {window})
+            yield Track(subject, matrix.healthy[row], window, *columns, knows, used, rule.for_)
 
     def matrices(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], at: Times) -> Iterator[Matrix]:
         """The conditions for the subjects, in their order; those whose evaluations differ are apart."""
@@ -167,33 +167,33 @@ class Judge:
 
     def parts(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], evaluations: int) -> Iterator[Part]:
         """The subjects that are judged together at so many evaluations, in their order."""
-        some: list[tuple[Subject, Origin]] = []
-        for one in subjects:
-            window, others = self._values.windows(rule, one[1])
-            borders = [span for part, _ in others for span in part.borders(window // 2)]
-            if some and (borders or len(some) * evaluations > _MOST_CELLS):
-                yield self._part(rule, some)
-                some = []
+        batch: list[tuple[Subject, Origin]] = []
+        for pair in subjects:
+            window, stretches = self._values.windows(rule, pair[1])
+            borders = [span for part, _ in stretches for span in part.borders(window // 2)]
+            if batch and (borders or len(batch) * evaluations > _MOST_CELLS):
+                yield self._part(rule, batch)
+                batch = []
             if borders:
-                yield self._part(rule, [one], borders)
+                yield self._part(rule, [pair], borders)
             else:
-                some.append(one)
-        if some:
-            yield self._part(rule, some)
+                batch.append(pair)
+        if batch:
+            yield self._part(rule, batch)
 
     def _part(
-        self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], borders: Sequence[tuple[int, int]] = ()
+        self, rule: Rule, pairs: Sequence[tuple[Subject, Origin]], borders: Sequence[tuple[int, int]] = ()
     ) -> Part:
-        each, origins = [subject for subject, _ in subjects], [origin for _, origin in subjects]
+        subjects, origins = [subject for subject, _ in pairs], [origin for _, origin in pairs]
         conditions = rule.and_ if self._sure_of(rule) else (*rule.and_, *rule.when_phase_unknown)
         return Part(
             rule,
-            subjects,
-            self._limits(rule.healthy, rule, each),
-            self._limits(rule.recover, rule, each) if rule.recover else None,
+            pairs,
+            self._limits(rule.healthy, rule, subjects),
+            self._limits(rule.recover, rule, subjects) if rule.recover else None,
             self._layout(rule, origins),
             self._idle_rows(rule, origins),
-            [self._joint(condition, each) for condition in conditions],
+            [self._joint(condition, subjects) for condition in conditions],
             borders,
         )
 
@@ -209,8 +209,8 @@ class Judge:
         idle = self._idle(part.idle, at, values)
         breached = truths_of(values, ~part.limits.hold(values), idle)
         unrecovered = truths_of(values, ~part.recovered.hold(values), idle) if part.recovered else breached
-        joint = [self._joint_truths(one, at) for one in part.joint]
-        together = np.logical_and.reduce([one == Truth.TRUE for one in joint], initial=np.True_) & ~idle
+        joint = [self._joint_truths(joint, at) for joint in part.joint]
+        together = np.logical_and.reduce([truths == Truth.TRUE for truths in joint], initial=np.True_) & ~idle
         return Matrix(
             part.subjects,
             part.limits.each,
@@ -230,8 +230,8 @@ class Judge:
             times = samples.present.times
             first = np.searchsorted(times, track.times - track.window, side="left")
             last = np.searchsorted(times, track.times, side="right")
-            some = first < last
-            longest = int((times[last[some] - 1] - times[first[some]]).max(initial=0))
+            covered = first < last
+            longest = int((times[last[covered] - 1] - times[first[covered]]).max(initial=0))
             if longest + (samples.interval or 0) >= track.window:
                 return None
             fullest = max(fullest, longest)
@@ -243,8 +243,8 @@ class Judge:
 
     def _knows(self, rule: Rule) -> bool:
         """Whether it is known when the phase of a rule was: phases by hand are all there are, found ones are not."""
-        found = self.phases_by_hand or any(one.name == rule.phase for one in self.phases)
-        return not rule.phase or (bool(self.phases) and found)
+        phase_exists = self.phases_by_hand or any(phase.name == rule.phase for phase in self.phases)
+        return not rule.phase or (bool(self.phases) and phase_exists)
 
     def _inside(self, rule: Rule, at: Times) -> np.ndarray:
         """Which evaluations lie in the phase of a rule, if that is known, and not in planned work."""
@@ -255,28 +255,28 @@ class Judge:
                 if phase.name == rule.phase:
                     inside |= (at >= phase.start) & (at <= phase.end)
         longest = max(condition.over for condition in rule.conditions)
-        for one in self.planned:
-            if not one.rules or rule.id in one.rules:
-                inside &= (at <= one.start) | (at - longest >= one.end)
+        for planned in self.planned:
+            if not planned.rules or rule.id in planned.rules:
+                inside &= (at <= planned.start) | (at - longest >= planned.end)
         return inside
 
     def _layout(self, condition: Condition, origins: Sequence[Origin]) -> Layout:
         """Raises UnknownFact here, before anything is judged, as for a limit that needs a fact."""
         for origin in origins:
-            for one in facts_of(origin):
-                self.fact(one.subject, one.fact)
+            for fact in facts_of(origin):
+                self.fact(fact.subject, fact.fact)
         return self._values.layout(condition, origins)
 
     def _limits(self, limit: Healthy, condition: Condition, subjects: Sequence[Subject]) -> Limits:
         scale = condition.scale
-        return Limits.of([limit.scaled(self.fact(one, scale)) if scale else limit for one in subjects])
+        return Limits.of([limit.scaled(self.fact(subject, scale)) if scale else limit for subject in subjects])
 
     def _joint(self, condition: Condition, subjects: Sequence[Subject]) -> _Joint:
-        known, signal = self.origins(condition.signal), self.signals.get(condition.signal)
-        origins = [origin_for(known, subject) for subject in subjects]
+        sources, signal = self.origins(condition.signal), self.signals.get(condition.signal)
+        origins = [origin_for(sources, subject) for subject in subjects]
         different = {id(origin): origin for origin in origins if origin is not None}
-        place = {one: row for row, one in enumerate(different)}
-        each = [
+        place = {identity: row for row, identity in enumerate(different)}
+        limits = [
             condition.healthy if origin is None else self._limits(condition.healthy, condition, [subject]).each[0]
             for subject, origin in zip(subjects, origins, strict=True)
         ]
@@ -284,7 +284,7 @@ class Judge:
             condition,
             self._layout(condition, [*different.values()]),
             np.array([place.get(id(origin), -1) for origin in origins]),
-            Limits.of(each),
+            Limits.of(limits),
             self._idle_rows(condition, [*different.values()]),
             [origin is None for origin in origins],
             Constants(len(different)) if signal and signal.constant else None,
@@ -304,18 +304,18 @@ class Judge:
         return truths
 
     def _idle_rows(self, condition: Condition, origins: Sequence[Origin]) -> _Idle | None:
-        weighted = [(row, one) for row, one in enumerate(origins) if isinstance(one, WeightedOrigin)]
+        weighted = [(row, origin) for row, origin in enumerate(origins) if isinstance(origin, WeightedOrigin)]
         if not weighted:
             return None
-        rated = [(row, one.rate, one.least) for row, one in weighted if one.rate]
-        unrated = [(row, one.value) for row, one in weighted if not one.rate]
-        mean, count = (condition.model_copy(update={"reduce": how}) for how in ("mean", "count"))
+        rated = [(row, request_time.rate, request_time.least) for row, request_time in weighted if request_time.rate]
+        unrated = [(row, request_time.value) for row, request_time in weighted if not request_time.rate]
+        mean, count = (condition.model_copy(update={"reduce": reduce}) for reduce in ("mean", "count"))
         return _Idle(
             [row for row, _, _ in rated],
             self._values.layout(mean, [rate for _, rate, _ in rated]),
-            np.array([least for _, _, least in rated])[:, np.newaxis],
+            np.array([minimum for _, _, minimum in rated])[:, np.newaxis],
             [row for row, _ in unrated],
-            self._values.layout(count, [value for _, value in unrated]),
+            self._values.layout(count, [minimum for _, minimum in unrated]),
         )
 
     def _idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
@@ -349,9 +349,9 @@ def _limits(signal: Signal) -> tuple[float, float]:
     return low, np.inf if signal.highest is None else _ABOVE * signal.highest
 
 
-def possible(values: Values, signal: Signal, how: Reduce) -> NDArray[np.bool_]:
+def possible(values: Values, signal: Signal, reduce: Reduce) -> NDArray[np.bool_]:
     """Which reduced values of a signal can be; True for NaN."""
-    return ~impossible(values, signal) if how in _OF_SAMPLES else np.ones(values.shape, dtype=bool)
+    return ~impossible(values, signal) if reduce in _OF_SAMPLES else np.ones(values.shape, dtype=bool)
 
 
 def impossible(values: Values, signal: Signal) -> NDArray[np.bool_]:

@@ -22,15 +22,15 @@ class JudgedSubjects:
 
     def discard(self, rule: Rule, subject: Subject) -> None:
         """Take out a subject that a rule is not judged for after all."""
-        if there := self._there.get((rule.id, subject.key[0])):
-            there.discard(subject.key[1])
+        if judged := self._there.get((rule.id, subject.key[0])):
+            judged.discard(subject.key[1])
 
     def better(self, rule: Rule, subject: Subject) -> str | None:
         """The rule that was judged instead of one that stands in for it; None if there is none."""
         host, instance = subject.key
         for name in rule.stands_in_for:
-            there = self._there.get((name, host))
-            if there and there.has(instance):
+            judged = self._there.get((name, host))
+            if judged and judged.has(instance):
                 return name
         return None
 
@@ -68,12 +68,12 @@ class _Judged:
 _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least ", "=": ""}
 
 
-def matches(rule: Rule, known: Callable[[Fact], float | None]) -> bool | Fact:
+def matches(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool | Fact:
     """Whether the rule is for a host with these facts, or the first fact that is missing to decide.
 
     One known fact that does not hold is enough for False, even if others are missing.
     """
-    values: dict[Fact, float | None] = {fact: known(fact) for fact in rule.where}
+    values: dict[Fact, float | None] = {fact: fact_of(fact) for fact in rule.where}
     if any(value is not None and not rule.where[fact].holds(np.array(value)) for fact, value in values.items()):
         return False
     return next((fact for fact, value in values.items() if value is None), True)
@@ -93,9 +93,9 @@ class Fitted:
     unknown: Fact | None = None
 
 
-def fitted(rule: Rule, known: Callable[[Fact], float | None]) -> Fitted:
+def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
     """How a rule holds on a host of which these facts are known (None: not known)."""
-    match matches(rule, known):
+    match matches(rule, fact_of):
         case True:
             return Fitted(rule)
         case False:
@@ -110,9 +110,9 @@ def _as_note(rule: Rule) -> Rule:
     return rule.model_copy(update={"severity": "info"})
 
 
-def applies(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
+def applies(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
     """Whether the rule is judged on a host with these facts, if only as a note."""
-    return rule.where_outside != "skip" or matches(rule, known) is not False
+    return rule.where_outside != "skip" or matches(rule, fact_of) is not False
 
 
 def hosts_text(rule: Rule) -> str:
@@ -134,7 +134,7 @@ def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack
     )
 
 
-def is_for_such(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
+def is_for_such(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
     """Whether the known facts of a host or an instance are those of the systems that an old limit was measured on.
 
     All facts in `where` hold, and the fact that the limit is multiplied by is known: a disk of which the spindles are
@@ -142,13 +142,13 @@ def is_for_such(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
     """
     if not rule.where and not rule.scale:
         return False
-    return matches(rule, known) is True and (rule.scale is None or known(rule.scale) is not None)
+    return matches(rule, fact_of) is True and (rule.scale is None or fact_of(rule.scale) is not None)
 
 
-def says_nothing(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
+def says_nothing(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
     """Whether an old limit that is a note anyway is multiplied by a fact that nobody gives: most hosts would get it."""
     is_old_note = rule.severity == "info" and bool(rule.superseded_by)
-    return is_old_note and rule.scale is not None and known(rule.scale) is None
+    return is_old_note and rule.scale is not None and fact_of(rule.scale) is None
 
 
 def is_note(rule: Rule) -> bool:

@@ -72,7 +72,7 @@ class Catalogue:
     def digest(self) -> str:
         """A hash of all rules and signals."""
         models = (*self.packs, *self.signals.values())
-        return hashlib.sha256("".join(one.model_dump_json() for one in models).encode()).hexdigest()[:32]
+        return hashlib.sha256("".join(model.model_dump_json() for model in models).encode()).hexdigest()[:32]
 
     @property
     def chosen(self) -> bool:
@@ -131,18 +131,18 @@ def _with_own(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
     texts = dict(by_hand if only else [*ours.values(), *by_hand])
     _, signals, checked = _shipped()
     # A file of the user may have the display name of one that ships.
-    known = {file: checked[file] for file, text in ours.values() if texts.get(file) == text}
-    return _Loader(*signals, known).catalogue(texts, frozenset(file for file, _ in by_hand))
+    unchanged = {file: checked[file] for file, text in ours.values() if texts.get(file) == text}
+    return _Loader(*signals, unchanged).catalogue(texts, frozenset(file for file, _ in by_hand))
 
 
 class _Loader:
     """Reads packs one by one, and collects their signals, names and mistakes."""
 
     def __init__(
-        self, shipped: Mapping[str, Signal], places: Mapping[str, str], known: Mapping[str, _Checked] | None = None
+        self, shipped: Mapping[str, Signal], places: Mapping[str, str], parsed: Mapping[str, _Checked] | None = None
     ) -> None:
         self._shipped = shipped
-        self._known = known or {}
+        self._known = parsed or {}
         self._mistakes: list[str] = []
         self._signals = dict(shipped)
         self._names = UniqueNames("pack"), UniqueNames("rule"), UniqueNames("signal", places)
@@ -170,9 +170,9 @@ class _Loader:
             return None
         places = self._add(document, pack)
         # Only its own signals and the shipped ones: a pack must not depend on which others are loaded.
-        known = {**pack.signals, **self._shipped}
-        self._mistakes += check_signals(document, pack.signals, known)
-        rules = tuple(self._rule(document, at, rule, known) for at, rule in enumerate(pack.rules))
+        signals = {**pack.signals, **self._shipped}
+        self._mistakes += check_signals(document, pack.signals, signals)
+        rules = tuple(self._rule(document, at, rule, signals) for at, rule in enumerate(pack.rules))
         pack = pack.model_copy(update={"rules": rules})
         self.checked[file] = document.only(places), pack
         return pack
@@ -190,11 +190,11 @@ class _Loader:
         self._signals = {**pack.signals, **self._signals}
         return [place for _, place, _ in named]
 
-    def _rule(self, document: Document, at: int, rule: Rule, known: Mapping[str, Signal]) -> Rule:
-        if wrong := check_rule(document, ("rules", at), rule, known):
+    def _rule(self, document: Document, at: int, rule: Rule, signals: Mapping[str, Signal]) -> Rule:
+        if wrong := check_rule(document, ("rules", at), rule, signals):
             self._mistakes += wrong
             return rule
-        rule, mistakes = convert_limits(rule, known)
+        rule, mistakes = convert_limits(rule, signals)
         self._mistakes += [document.mistake(("rules", at, *place), text) for place, text in mistakes]
         return rule
 
@@ -237,25 +237,25 @@ def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]
     return name, user_files.read(Path(name), f"; give the path of a pack{_HOW}")
 
 
-def check_signals(document: Document, own: Mapping[str, Signal], known: Mapping[str, Signal]) -> Iterator[str]:
+def check_signals(document: Document, defined: Mapping[str, Signal], signals: Mapping[str, Signal]) -> Iterator[str]:
     """Mistakes in the derived signals of a file: unknown operands and circles."""
-    for name, signal in own.items():
-        if signal.weight and (signal.weight.rate not in known or known[signal.weight.rate].weight):
+    for name, signal in defined.items():
+        if signal.weight and (signal.weight.rate not in signals or signals[signal.weight.rate].weight):
             place = ("signals", name, "weight", "rate")
             rate = signal.weight.rate
             yield document.mistake(
-                place, f"{rate} is a time per request itself" if rate in known else _unknown(rate, known)
+                place, f"{rate} is a time per request itself" if rate in signals else _unknown(rate, signals)
             )
         operands = signal.derived.operands if signal.derived else ()
         place = ("signals", name, "derived")
-        unknown = [operand for operand in operands if operand not in known]
+        unknown = [operand for operand in operands if operand not in signals]
         for operand in unknown:
-            yield document.mistake(place, _unknown(operand, known))
-        if not unknown and name in _below(operands, known):
+            yield document.mistake(place, _unknown(operand, signals))
+        if not unknown and name in _below(operands, signals):
             yield document.mistake(place, "it is derived from itself")
 
 
-def check_rule(document: Document, place: Place, rule: Rule, known: Mapping[str, Signal]) -> list[str]:
+def check_rule(document: Document, place: Place, rule: Rule, signals: Mapping[str, Signal]) -> list[str]:
     """Mistakes in a rule's use of signals: unknown names, and conditions with instances for a rule without them."""
     named: list[tuple[Place, str]] = [((*place, "signal"), rule.signal)]
     conditions: list[tuple[Place, Condition]] = []
@@ -263,29 +263,29 @@ def check_rule(document: Document, place: Place, rule: Rule, known: Mapping[str,
         conditions += [((*place, field, at, "signal"), condition) for at, condition in enumerate(extra)]
     named += [(where, condition.signal) for where, condition in conditions]
     named += [((*place, "look_at", at), name) for at, name in enumerate(rule.look_at)]
-    mistakes = [document.mistake(where, _unknown(name, known)) for where, name in named if name not in known]
+    mistakes = [document.mistake(where, _unknown(name, signals)) for where, name in named if name not in signals]
     if mistakes:
         return mistakes
     return [
         document.mistake(where, f"{condition.signal} has instances and {rule.signal} has none: which one is meant?")
         for where, condition in conditions
-        if known[condition.signal].instances == "each" and known[rule.signal].instances == "none"
+        if signals[condition.signal].instances == "each" and signals[rule.signal].instances == "none"
     ]
 
 
-def _below(operands: Iterable[str], known: Mapping[str, Signal]) -> set[str]:
+def _below(operands: Iterable[str], signals: Mapping[str, Signal]) -> set[str]:
     """The operands, and all signals that these are computed from."""
-    found: set[str] = set()
+    names: set[str] = set()
     left = list(operands)
     while left:
         name = left.pop()
-        signal = known.get(name)
-        if name not in found and signal:
+        signal = signals.get(name)
+        if name not in names and signal:
             left += signal.derived.operands if signal.derived else ()
-        found.add(name)
-    return found
+        names.add(name)
+    return names
 
 
-def _unknown(name: str, known: Mapping[str, Signal]) -> str:
-    near = suggest(name, list(known)) or "; a pack may define its own under signals:"
+def _unknown(name: str, signals: Mapping[str, Signal]) -> str:
+    near = suggest(name, list(signals)) or "; a pack may define its own under signals:"
     return f'signal "{name}" is not known{near}'

@@ -77,22 +77,22 @@ class Origins(dict[tuple[str, str | None], tuple[Subject, Origin]]):
     @cached_property
     def by_host(self) -> Mapping[str, Sequence[tuple[Subject, Origin]]]:
         """The same by host (case-folded)."""
-        found: dict[str, list[tuple[Subject, Origin]]] = {}
-        for (host, _), one in self.items():
-            found.setdefault(host, []).append(one)
-        return found
+        by_host: dict[str, list[tuple[Subject, Origin]]] = {}
+        for (host, _), pair in self.items():
+            by_host.setdefault(host, []).append(pair)
+        return by_host
 
     def same(self, host: str, instance: str) -> tuple[Subject, Origin] | None:
         """What a host has for an instance under another name."""
         if host not in self._instances:
-            self._instances[host] = Instances(one.key[1] or "" for one, _ in self.by_host.get(host, ()))
+            self._instances[host] = Instances(subject.key[1] or "" for subject, _ in self.by_host.get(host, ()))
         name = self._instances[host].same(instance)
         return None if name is None else self.get((host, name))
 
     def services(self, host: str) -> Sequence[tuple[Subject, Origin]]:
         """What a host has for named instances of a service."""
         if host not in self._services:
-            self._services[host] = [one for one in self.by_host.get(host, ()) if one[0].service]
+            self._services[host] = [pair for pair in self.by_host.get(host, ()) if pair[0].service]
         return self._services[host]
 
     @cached_property
@@ -145,8 +145,8 @@ def origin_for(origins: Origins, subject: Subject) -> Origin | None:
     several: the log does not say which of them a disk serves.
     """
     host, instance = subject.key
-    found = origins.get(subject.key) or origins.get((host, None))
-    if found is None and instance is not None:
+    pair = origins.get(subject.key) or origins.get((host, None))
+    if pair is None and instance is not None:
         services = () if subject.service else origins.services(host)
-        found = origins.same(host, instance) or (services[0] if len(services) == 1 else None)
-    return found[1] if found else None
+        pair = origins.same(host, instance) or (services[0] if len(services) == 1 else None)
+    return pair[1] if pair else None

@@ -60,16 +60,15 @@ class FlatPairs:
 
 def combine_fields(operation: Operation, fields: Sequence[FlatPairs], transform: Transform) -> FlatPairs | None:
     """Return several fields under an operation; None if they do not have pairs at the same times in the same rows."""
-    first, *others = fields
+    first, *rest = fields
     if not all(
-        np.array_equal(first.pairs.later, other.pairs.later) and np.array_equal(first.row, other.row)
-        for other in others
+        np.array_equal(first.pairs.later, other.pairs.later) and np.array_equal(first.row, other.row) for other in rest
     ):
         return None
     values = apply_operation(operation, [field.pairs.values for field in fields])
     earlier = np.minimum.reduce([field.pairs.earlier for field in fields])
-    known = np.isfinite(values)
-    return FlatPairs(Pairs(earlier, first.pairs.later, transformed(values, transform)), first.row).where(known)
+    finite = np.isfinite(values)
+    return FlatPairs(Pairs(earlier, first.pairs.later, transformed(values, transform)), first.row).where(finite)
 
 
 def requests_per_second(times: FlatPairs, rate: FlatPairs | None, rows: int) -> Values:
@@ -84,15 +83,15 @@ def requests_per_second(times: FlatPairs, rate: FlatPairs | None, rows: int) -> 
         return alike
     start = int(min(later.min(), rate.pairs.later.min()))
     room = int(max(later.max(), rate.pairs.later.max())) - start + 1  # of a row
-    recorded, wanted = rate.row * room + (rate.pairs.later - start), times.row * room + (later - start)
-    at = np.minimum(np.searchsorted(recorded, wanted), len(recorded) - 1)
-    shared = recorded[at] == wanted
+    recorded, places = rate.row * room + (rate.pairs.later - start), times.row * room + (later - start)
+    at = np.minimum(np.searchsorted(recorded, places), len(recorded) - 1)
+    shared = recorded[at] == places
     without = np.bincount(times.row[shared], minlength=rows) == 0  # rows
     return np.where(without[times.row], alike, np.where(shared, rate.pairs.values[at], np.nan))
 
 
 def reduce_pairs(
-    flat: FlatPairs, rows: int, at: Times, window: int, how: Reduce, per_second: Values | None = None
+    flat: FlatPairs, rows: int, at: Times, window: int, reduce: Reduce, per_second: Values | None = None
 ) -> Values:
     """Return one value for each row and evaluation e, from the pairs with both samples in `e - window` to `e`.
 
@@ -101,8 +100,8 @@ def reduce_pairs(
     """
     first, last = _bounds(flat, rows, at, window)
     later, values = flat.pairs.later, flat.pairs.values
-    if per_second is None or how != "mean":
-        return reduce_spans(later, values, first, last, window, how).reshape(rows, len(at))
+    if per_second is None or reduce != "mean":
+        return reduce_spans(later, values, first, last, window, reduce).reshape(rows, len(at))
     total = reduce_spans(later, values * per_second, first, last, window, "sum")
     weights = reduce_spans(later, per_second, first, last, window, "sum")
     # Rounding must not move a mean outside its samples.
@@ -110,13 +109,13 @@ def reduce_pairs(
     return np.clip(total / weights, low, high).reshape(rows, len(at))
 
 
-def is_idle(values: Values, rates: Values, least: float | Values) -> NDArray[np.bool_]:
+def is_idle(values: Values, rates: Values, minimum_rate: float | Values) -> NDArray[np.bool_]:
     """Return which windows have no requests, or fewer per second than `least` and these not slow.
 
     By Little's law the rate times the time (`values`, in seconds) is how many requests are outstanding: a disk that
     takes seconds for each request does few of them.
     """
-    return (rates <= 0) | ((rates < least) & ~(rates * values >= OCCUPIED))
+    return (rates <= 0) | ((rates < minimum_rate) & ~(rates * values >= OCCUPIED))
 
 
 def _bounds(flat: FlatPairs, rows: int, at: Times, window: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

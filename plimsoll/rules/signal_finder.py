@@ -50,33 +50,33 @@ class Choice:
         self._on_host: dict[str, Instances] = {}
         self._filled: Counter[str] = Counter()  # how many of each host's candidates have samples
 
-    def add(self, source: Source, one: Candidate) -> None:
+    def add(self, source: Source, candidate: Candidate) -> None:
         """Take a candidate where no earlier source gives the instance, or gives it without samples."""
-        host = one.subject.key[0]
+        host = candidate.subject.key[0]
         if source.fallback and self._each and not source.each:
             if self._filled[host]:
                 return
-            one = replace(one, subject=Subject(one.subject.host, TOTAL))
-        key = one.subject.key
-        known = key if key in self._found else self._twin(one.subject)
-        if known is not None:
-            if self._found[known].filled or not one.filled:
+            candidate = replace(candidate, subject=Subject(candidate.subject.host, TOTAL))
+        key = candidate.subject.key
+        taken_key = key if key in self._found else self._twin(candidate.subject)
+        if taken_key is not None:
+            if self._found[taken_key].filled or not candidate.filled:
                 return
-            del self._found[known]
-            self._on_host[host].remove(known[1] or "")
-        self._found[key] = one
-        self._filled[host] += one.filled
+            del self._found[taken_key]
+            self._on_host[host].remove(taken_key[1] or "")
+        self._found[key] = candidate
+        self._filled[host] += candidate.filled
         self._on_host.setdefault(host, Instances()).add(key[1] or "")
 
     def made(self) -> Chosen:
         """What was chosen, by the key of the subject."""
-        return {key: (one.subject, one.origin) for key, one in self._found.items()}
+        return {key: (candidate.subject, candidate.origin) for key, candidate in self._found.items()}
 
     def _twin(self, subject: Subject) -> _Key | None:
         """The subject found already that is the same under another name."""
         host, instance = subject.key
-        there = self._on_host.get(host)
-        name = there.holding(instance) if there and instance is not None else None
+        instances = self._on_host.get(host)
+        name = instances.holding(instance) if instances and instance is not None else None
         return None if name is None else (host, name)
 
 
@@ -99,29 +99,29 @@ class Finder:
         signals: Mapping[str, Signal],
         series: Sequence[Series],
         has_samples: Callable[[Series], bool],
-        known: Callable[[Subject, AnyFact], float | None] = _nothing_known,
+        fact_of: Callable[[Subject, AnyFact], float | None] = _nothing_known,
     ) -> None:
         self._signals = signals
         self._series = series
         self._has_samples = has_samples
-        self._known = known
+        self._known = fact_of
         self._found: dict[str, Origins] = {}
         self._by_field: dict[tuple[str, str], list[Series]] = {}
         self._by_tags: dict[tuple[str, str], dict[object, Series]] = {}
-        for one in series:
-            self._by_field.setdefault((one.measurement, one.field.casefold()), []).append(one)
+        for single in series:
+            self._by_field.setdefault((single.measurement, single.field.casefold()), []).append(single)
 
     def find(self, name: str) -> Origins:
         """The origins of a signal by subject key. For each instance the first source with samples is used."""
         if name not in self._found:
-            found = self._find(self._signals[name])
-            self._found[name] = Origins(self._weighted(found, self._signals[name].weight))
+            subjects = self._find(self._signals[name])
+            self._found[name] = Origins(self._weighted(subjects, self._signals[name].weight))
         return self._found[name]
 
-    def _weighted(self, found: _Found, weight: RequestRate | None) -> _Found:
+    def _weighted(self, subjects: _Found, weight: RequestRate | None) -> _Found:
         """Times per request, each with the rate of its requests where that has samples."""
         if weight is None:
-            return found
+            return subjects
         rates = self.find(weight.rate)
 
         def weighted(subject: Subject, origin: Origin) -> Origin:
@@ -131,22 +131,22 @@ class Finder:
                 return origin
             return WeightedOrigin(origin, rate if counts and isinstance(rate, RecordedOrigin) else None, weight.least)
 
-        return {key: (subject, weighted(subject, origin)) for key, (subject, origin) in found.items()}
+        return {key: (subject, weighted(subject, origin)) for key, (subject, origin) in subjects.items()}
 
     def _find(self, signal: Signal) -> _Found:
         if signal.derived:
             return self._derive(signal)
         if signal.fact:
             hosts = hosts_of(self._series, host_tags(self._signals)).values()
-            return {(one := Subject(host)).key: (one, FactOrigin(one, signal.fact)) for host in hosts}
+            return {(subject := Subject(host)).key: (subject, FactOrigin(subject, signal.fact)) for host in hosts}
         recorded = self._from_sources(signal)
         return _totals(recorded) if signal.instances == "sum" else recorded
 
     def _from_sources(self, signal: Signal) -> Chosen:
         choice = Choice(signal)
         for source in signal.sources:
-            for one in [*self._of_source(source)]:
-                choice.add(source, one)
+            for candidate in [*self._of_source(source)]:
+                choice.add(source, candidate)
         return choice.made()
 
     def _of_source(self, source: Source) -> Iterator[Candidate]:
@@ -163,8 +163,8 @@ class Finder:
             elif filled:
                 whole = _whole(subject, source.part_after)
                 parts.setdefault(whole.key, (whole, []))[1].append(origin)
-        for whole, found in parts.values():
-            yield Candidate(whole, TotalOrigin(tuple(found), source.across or "mean"), filled=True)
+        for whole, recorded_origins in parts.values():
+            yield Candidate(whole, TotalOrigin(tuple(recorded_origins), source.across or "mean"), filled=True)
 
     def _candidates(self, source: Source) -> Sequence[Series]:
         if source.path is not None:
@@ -183,8 +183,8 @@ class Finder:
             transform = transform.model_copy(update={"scale": transform.scale / fact})
         if not isinstance(source.field, Fields):
             return SeriesOrigin(series, source.rate, transform)
-        others = [self._other_field(series, name) for name in source.fields[1:]]
-        fields = (series, *(one for one in others if one))
+        siblings = [self._other_field(series, name) for name in source.fields[1:]]
+        fields = (series, *(sibling for sibling in siblings if sibling))
         if len(fields) < len(source.fields):
             return None
         return FieldsOrigin(source.field.operation, fields, source.rate, transform)
@@ -194,7 +194,7 @@ class Finder:
         place = series.measurement, field.casefold()
         if place not in self._by_tags:
             # The first of each: fields that differ in case only are the same counter.
-            self._by_tags[place] = {one.key[:3]: one for one in reversed(self._by_field.get(place, ()))}
+            self._by_tags[place] = {series.key[:3]: series for series in reversed(self._by_field.get(place, ()))}
         return self._by_tags[place].get(series.key[:3])
 
     def _derive(self, signal: Signal) -> _Found:
@@ -202,32 +202,32 @@ class Finder:
         if derived is None:
             raise ValueError(f"{signal.title} is not derived")
         operands = [self.find(name) for name in derived.operands]
-        subjects = {key: subject for found in operands for key, (subject, _) in found.items()}
+        subjects = {key: subject for operand in operands for key, (subject, _) in operand.items()}
         result: dict[tuple[str, str | None], tuple[Subject, Origin]] = {}
         with_instances = {host for host, instance in subjects if instance is not None}
         for key, subject in subjects.items():
             if key[1] is None and key[0] in with_instances:
                 continue  # the host's own value belongs to each of its instances
-            origins = [origin_for(found, subject) for found in operands]
+            origins = [origin_for(operand, subject) for operand in operands]
             if derived.partial:
                 result[key] = (
                     subject,
-                    TotalOrigin(tuple(one for one in origins if isinstance(one, RecordedOrigin))),
+                    TotalOrigin(tuple(origin for origin in origins if isinstance(origin, RecordedOrigin))),
                 )
             elif all(origin is not None for origin in origins):
                 weights = tuple(
                     weight.of(self._known(subject, weight.by)) if (weight := derived.weights.get(name)) else 1.0
                     for name in (derived.operands if derived.weights else ())
                 )
-                found = tuple(origin for origin in origins if origin is not None)
-                result[key] = (subject, DerivedOrigin(derived.operation, found, weights))
+                operand_origins = tuple(origin for origin in origins if origin is not None)
+                result[key] = (subject, DerivedOrigin(derived.operation, operand_origins, weights))
         return result
 
 
 def _whole(subject: Subject, part_after: str | None) -> Subject:
     """What an instance is a part of: its host, or what is named before `part_after`."""
-    whole, found, _ = (subject.instance or "").partition(part_after) if part_after else ("", "", "")
-    return replace(subject, instance=whole if found else subject.instance if part_after else None)
+    whole, separator, _ = (subject.instance or "").partition(part_after) if part_after else ("", "", "")
+    return replace(subject, instance=whole if separator else subject.instance if part_after else None)
 
 
 def _totals(recorded: Chosen) -> _Found:

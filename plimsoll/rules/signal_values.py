@@ -99,19 +99,19 @@ class _ConditionCache:
         self._size = 0
         self._end = 0
 
-    def get(self, at: Times, origins: Sequence[Origin], how: Reduce, over: int) -> Values | None:
+    def get(self, at: Times, origins: Sequence[Origin], reduce: Reduce, over: int) -> Values | None:
         """The values, if they are kept."""
-        found = self._cache.get((id(at), how, over, *map(id, origins)))
-        return found[2] if found else None
+        entry = self._cache.get((id(at), reduce, over, *map(id, origins)))
+        return entry[2] if entry else None
 
-    def keep(self, at: Times, origins: Sequence[Origin], how: Reduce, over: int, values: Values) -> None:
+    def keep(self, at: Times, origins: Sequence[Origin], reduce: Reduce, over: int, values: Values) -> None:
         """Keep values, which nobody may change from now on."""
         values.setflags(write=False)
         # Live, time moves on, and what lies before it is not asked for again.
         if self._size + values.size > _MOST_CACHED or at[0] > self._end:
             self._cache.clear()
             self._size = 0
-        self._cache[id(at), how, over, *map(id, origins)] = at, origins, values
+        self._cache[id(at), reduce, over, *map(id, origins)] = at, origins, values
         self._size += values.size
         self._end = max(self._end, int(at[-1]))
 
@@ -138,16 +138,16 @@ class SignalValues:
 
     def _intervals(self, origin: Origin) -> tuple[int, list[Stretch]]:
         """The longest sampling interval (ns) of what an origin reads, and the parts that have another one."""
-        known = self._known.get(id(origin))
-        if known is None:
+        entry = self._known.get(id(origin))
+        if entry is None:
             longest, parts = 0, list[Stretch]()
             for series in series_of(origin):
                 samples = self.samples(series)
                 longest = max(longest, samples.declared or samples.interval or 0)
                 parts += () if samples.declared else samples.other_intervals
             parts.sort(key=lambda part: part.interval)
-            known = self._known[id(origin)] = origin, longest, parts
-        return known[1:]
+            entry = self._known[id(origin)] = origin, longest, parts
+        return entry[1:]
 
     def rows(self, condition: Condition, origins: Sequence[Origin], at: Times) -> Values:
         """One value for each origin and evaluation; NaN for no data.
@@ -161,9 +161,9 @@ class SignalValues:
         in_parts: list[tuple[int, Origin, Windows]] = []
         by_window: dict[int, list[int]] = {}
         for row, origin in enumerate(origins):
-            window, others = self.windows(condition, origin)
-            if others:
-                in_parts.append((row, origin, (window, others)))
+            window, stretches = self.windows(condition, origin)
+            if stretches:
+                in_parts.append((row, origin, (window, stretches)))
             else:
                 by_window.setdefault(window, []).append(row)
         alike = [(window, rows, self._alike([origins[row] for row in rows])) for window, rows in by_window.items()]
@@ -173,11 +173,11 @@ class SignalValues:
         """One value for each origin of a layout and evaluation, not to be changed; NaN for no data."""
         if not len(at):
             return np.empty((len(layout.origins), 0))
-        asked = at, layout.origins, layout.how, layout.over
-        values = self._cache.get(*asked)
+        key = at, layout.origins, layout.how, layout.over
+        values = self._cache.get(*key)
         if values is None:
             values = self._computed(layout, at)
-            self._cache.keep(*asked, values)
+            self._cache.keep(*key, values)
         return values
 
     def _computed(self, layout: Layout, at: Times) -> Values:
@@ -188,18 +188,20 @@ class SignalValues:
             values[rows] = self._values(alike, at, window, layout.how)
         return values
 
-    def _in_parts(self, how: Reduce, origin: Origin, at: Times, windows: Windows) -> Values:
-        window, others = windows
+    def _in_parts(self, reduce: Reduce, origin: Origin, at: Times, windows: Windows) -> Values:
+        window, stretches = windows
         values = np.full(len(at), np.nan)
 
         def take(window: int, chosen: Callable[[Times], NDArray[np.bool_]]) -> None:
             part = replace(self, samples=lambda series: self.samples(series).chosen(chosen), together=None)
-            some = at[chosen(at)]
-            values[chosen(at)] = part._values(part._alike([origin]), some, window, how)[0] if len(some) else ()
+            evaluations = at[chosen(at)]
+            values[chosen(at)] = (
+                part._values(part._alike([origin]), evaluations, window, reduce)[0] if len(evaluations) else ()
+            )
 
-        take(window, lambda times: ~within(times, (part.span for part, _ in others)))
-        for used in sorted({its_window for _, its_window in others}):
-            spans = [part.span for part, its_window in others if its_window == used]
+        take(window, lambda times: ~within(times, (part.span for part, _ in stretches)))
+        for used in sorted({length for _, length in stretches}):
+            spans = [part.span for part, length in stretches if length == used]
             take(used, partial(within, spans=spans))
         return values
 
@@ -208,7 +210,7 @@ class SignalValues:
         recorded: dict[object, list[tuple[int, SeriesOrigin]]] = {}
         derived: dict[tuple[Operation, int], list[tuple[int, DerivedOrigin]]] = {}
         by_form: dict[object, list[tuple[int, Recorded]]] = {}
-        others: list[tuple[int, Origin]] = []
+        others_: list[tuple[int, Origin]] = []
         for row, origin in enumerate(origins):
             match origin:
                 case SeriesOrigin():
@@ -218,63 +220,63 @@ class SignalValues:
                 case WeightedOrigin() | FieldsOrigin():
                     by_form.setdefault(_form(origin), []).append((row, origin))
                 case _:
-                    others.append((row, origin))
+                    others_.append((row, origin))
         return _Alike(
             len(origins),
-            [self._recorded_alike(some) for some in recorded.values()],
-            [self._derived_alike(some) for some in derived.values()],
-            [([row for row, _ in some], [one for _, one in some]) for some in by_form.values()],
-            others,
+            [self._recorded_alike(rows) for rows in recorded.values()],
+            [self._derived_alike(rows) for rows in derived.values()],
+            [([row for row, _ in rows], [recorded for _, recorded in rows]) for rows in by_form.values()],
+            others_,
         )
 
-    def _recorded_alike(self, some: Sequence[tuple[int, SeriesOrigin]]) -> _Recorded:
-        series = [one.series for _, one in some]
-        together = self.together(series) if self.together else Apart([self.samples(one) for one in series])
-        return _Recorded([row for row, _ in some], together, some[0][1].transform, some[0][1].rate)
+    def _recorded_alike(self, rows: Sequence[tuple[int, SeriesOrigin]]) -> _Recorded:
+        series = [series_origin.series for _, series_origin in rows]
+        together = self.together(series) if self.together else Apart([self.samples(series) for series in series])
+        return _Recorded([row for row, _ in rows], together, rows[0][1].transform, rows[0][1].rate)
 
-    def _derived_alike(self, some: Sequence[tuple[int, DerivedOrigin]]) -> _Derived:
-        weights = np.array([one.weights or (1.0,) * len(one.operands) for _, one in some])
-        operands = [self._alike(one) for one in zip(*(one.operands for _, one in some), strict=True)]
+    def _derived_alike(self, rows: Sequence[tuple[int, DerivedOrigin]]) -> _Derived:
+        weights = np.array([derived.weights or (1.0,) * len(derived.operands) for _, derived in rows])
+        operands = [self._alike(group) for group in zip(*(derived.operands for _, derived in rows), strict=True)]
         weighed = [*weights.T[:, :, np.newaxis]] if (weights != 1).any() else ()
-        return _Derived([row for row, _ in some], some[0][1].operation, operands, weighed)
+        return _Derived([row for row, _ in rows], rows[0][1].operation, operands, weighed)
 
-    def _values(self, alike: _Alike, at: Times, window: int, how: Reduce) -> Values:
+    def _values(self, alike: _Alike, at: Times, window: int, reduce: Reduce) -> Values:
         """One row for each origin."""
         values = np.empty((alike.number, len(at)))
         bounds = self._bounds_of(at, window)
         for rows, series, transform, rate in alike.recorded:
-            values[rows] = reduce_rows(series, bounds, how, partial(_changed, transform), rate=rate)
+            values[rows] = reduce_rows(series, bounds, reduce, partial(_changed, transform), rate=rate)
         for row, origin in alike.others:
-            values[row] = self._value(origin, at, window, how)
+            values[row] = self._value(origin, at, window, reduce)
         for rows, origins in alike.by_form:
-            values[rows] = self._recorded(origins, at, window, how)
+            values[rows] = self._recorded(origins, at, window, reduce)
         for rows, operation, operands, weights in alike.derived:
-            parts = [self._values(one, at, window, how) for one in operands]
+            parts = [self._values(operand, at, window, reduce) for operand in operands]
             values[rows] = combined(operation, parts, weights)
         return values
 
     def _bounds_of(self, at: Times, window: int) -> Bounds:
         """The bounds of the windows at these evaluations: those of the last evaluations are kept."""
-        found = self._bounds.get((id(at), window))
-        if found is None:
-            if any(one.at is not at for one in self._bounds.values()):
+        cached = self._bounds.get((id(at), window))
+        if cached is None:
+            if any(bounds.at is not at for bounds in self._bounds.values()):
                 self._bounds.clear()
-            found = self._bounds[id(at), window] = Bounds(at, window)
-        return found
+            cached = self._bounds[id(at), window] = Bounds(at, window)
+        return cached
 
-    def _recorded(self, origins: Sequence[Recorded], at: Times, window: int, how: Reduce) -> Values:
+    def _recorded(self, origins: Sequence[Recorded], at: Times, window: int, reduce: Reduce) -> Values:
         """One row for each of several origins of one form, all at once unless these are too many samples."""
         recorded = [self.samples(series) for origin in origins for series in series_of(origin)]
         if len(origins) > 1 and not _fit_together(recorded, len(origins)):
-            return np.concatenate([self._recorded([origin], at, window, how) for origin in origins])
+            return np.concatenate([self._recorded([origin], at, window, reduce) for origin in origins])
         times = self._flat([origin.value if isinstance(origin, WeightedOrigin) else origin for origin in origins])
         weighted = [origin.rate for origin in origins if isinstance(origin, WeightedOrigin)]
         if not weighted:
-            return reduce_pairs(times, len(origins), at, window, how)
+            return reduce_pairs(times, len(origins), at, window, reduce)
         rates = [rate for rate in weighted if rate]
         per_second = requests_per_second(times, self._flat(rates) if rates else None, len(origins))
         busy = per_second > 0
-        return reduce_pairs(times.where(busy), len(origins), at, window, how, per_second[busy])
+        return reduce_pairs(times.where(busy), len(origins), at, window, reduce, per_second[busy])
 
     def _flat(self, origins: Sequence[RecordedOrigin]) -> FlatPairs:
         """The pairs of several origins of one form."""
@@ -289,14 +291,14 @@ class SignalValues:
                 # Fields that were not sampled at the same times.
                 return together or FlatPairs.of_rows([_combined(operation, row, rate, transform) for row in rows])
 
-    def _value(self, origin: Origin, at: Times, window: int, how: Reduce) -> Values:
+    def _value(self, origin: Origin, at: Times, window: int, reduce: Reduce) -> Values:
         match origin:
             case TotalOrigin(parts, across):
-                return total([*self._values(self._alike(parts), at, window, how)], across)
+                return total([*self._values(self._alike(parts), at, window, reduce)], across)
             case FactOrigin(subject, fact):
                 return np.full(len(at), float(self.fact(subject, fact)))
             case _:
-                return self._values(self._alike([origin]), at, window, how)[0]
+                return self._values(self._alike([origin]), at, window, reduce)[0]
 
 
 def _fit_together(recorded: Sequence[Samples], rows: int) -> bool:

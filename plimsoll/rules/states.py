@@ -130,7 +130,7 @@ def run_rows(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
     return states
 
 
-def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
+def grid(times: Times, interval: int = EVERY, reach: int = 0) -> Times:
     """The evaluations of a recording: from the first grid point at or after the first sample to the
     first at or after the last.
 
@@ -139,14 +139,14 @@ def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
     """
     if not len(times):
         return np.empty(0, dtype=np.int64)
-    pauses = np.flatnonzero(np.diff(times) > reach + 2 * every)
-    starts = -(-times[np.concatenate(([0], pauses + 1))] // every) * every
-    ends = np.concatenate((times[pauses] + reach + every, [-(-times[-1] // every) * every]))
-    counts = (ends - starts) // every + 1
+    pauses = np.flatnonzero(np.diff(times) > reach + 2 * interval)
+    starts = -(-times[np.concatenate(([0], pauses + 1))] // interval) * interval
+    ends = np.concatenate((times[pauses] + reach + interval, [-(-times[-1] // interval) * interval]))
+    counts = (ends - starts) // interval + 1
     if counts.sum() > _MOST_EVALUATIONS:
         raise Unusable(
-            f"the samples lie too far apart to be judged every {duration_text(every)}: {len(times)} rows from "
+            f"the samples lie too far apart to be judged every {duration_text(interval)}: {len(times)} rows from "
             f"{utc(int(times[0])):%Y-%m-%d} to {utc(int(times[-1])):%Y-%m-%d}; choose a part "
             f"with {Parameter.FROM} and {Parameter.TO}"
         )
-    return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])
+    return np.concatenate([np.arange(s, e + 1, interval) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])

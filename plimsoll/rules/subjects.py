@@ -42,7 +42,7 @@ def subject_of(source: Source, series: Series) -> Subject | None:
     subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
     # The tag, not the subject's instance: that may begin with the name of a server.
     recorded = series.tag("instance" if source.path else source.instance or "") or ""
-    return None if any(_is_named(recorded.casefold(), one.casefold()) for one in source.but) else subject
+    return None if any(_is_named(recorded.casefold(), name.casefold()) for name in source.but) else subject
 
 
 def _is_named(instance: str, name: str) -> bool:
@@ -52,10 +52,10 @@ def _is_named(instance: str, name: str) -> bool:
 
 def _subject_of_measurement(source: Source, series: Series) -> Subject | None:
     for name, value in source.tags.items():
-        given = series.tag(name)
-        if name == "object" and given is not None:
-            given = generic_object(given)[0]
-        if given is None or given.casefold() != value.casefold():
+        tag_value = series.tag(name)
+        if name == "object" and tag_value is not None:
+            tag_value = generic_object(tag_value)[0]
+        if tag_value is None or tag_value.casefold() != value.casefold():
             return None
     if source.host and not series.tag(source.host):
         return None
@@ -78,18 +78,18 @@ def host_of(series: Series, tags: Collection[str] = ()) -> str:
     return series.host if named in (None, series.host) or _same_computer(named, series.host) else named
 
 
-def hosts_of(series: Iterable[Series], tags: Collection[str] = ()) -> dict[str, str]:
-    """The computers of some series by case-folded name, each spelled as it first appears."""
+def hosts_of(recorded: Iterable[Series], tags: Collection[str] = ()) -> dict[str, str]:
+    """The computers of some recorded by case-folded name, each spelled as it first appears."""
     first: dict[str, str] = {}
-    for one in series:
-        host = host_of(one, tags)
+    for series in recorded:
+        host = host_of(series, tags)
         first.setdefault(host_key(host), host)
     return first
 
 
 def host_tags(signals: Mapping[str, Signal]) -> tuple[str, ...]:
     """The tags that name the host in place of `host`, in the sources of any signal."""
-    return tuple(dict.fromkeys(one.host for signal in signals.values() for one in signal.sources if one.host))
+    return tuple(dict.fromkeys(source.host for signal in signals.values() for source in signal.sources if source.host))
 
 
 def _same_computer(name: str, host: str) -> bool:

@@ -110,17 +110,17 @@ class Track:
         Where data begins, a window has a sample or two. A crossing that was over before a window was full has no
         others.
         """
-        found = np.zeros(len(self.times), dtype=bool)
+        telling = np.zeros(len(self.times), dtype=bool)
         for first, stop in zip(*self.runs.judged(), strict=True):
             goes_on = self.begun if first == 0 else self.states[first - 1] == State.NOT_JUDGED
             full = first if goes_on else np.searchsorted(self.times, self.times[first] + self.window)
-            found[full:stop] = True
+            telling[full:stop] = True
         begins, ends = self.runs.between(Truth.TRUE)
-        before = np.concatenate(([0], np.cumsum(found)))
+        before = np.concatenate(([0], np.cumsum(telling)))
         over = before[begins] == before[ends]
         for first, stop in zip(begins[over], ends[over], strict=True):
-            found[first:stop] = True
-        return found if found.any() else ~found
+            telling[first:stop] = True
+        return telling if telling.any() else ~telling
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,9 +183,9 @@ class Limits(NamedTuple):
     values: Values
 
     @classmethod
-    def of(cls, each: Sequence[Healthy]) -> "Limits":
+    def of(cls, limits: Sequence[Healthy]) -> "Limits":
         """The limits of some rows."""
-        return cls(each, np.array([one.limit for one in each])[:, np.newaxis])
+        return cls(limits, np.array([limit.limit for limit in limits])[:, np.newaxis])
 
     def hold(self, values: Values) -> NDArray[np.bool_]:
         """Which values are healthy, by the limit of each row; False for NaN."""
@@ -193,9 +193,9 @@ class Limits(NamedTuple):
 
 
 def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
-    """Whether the condition holds; it is false where nobody waited, and there is no data where there is no value."""
-    known = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
-    return np.where(idle, np.int8(Truth.FALSE), known).astype(np.int8)
+    """Whether the condition holds; it is false truths nobody waited, and there is no data truths there is no value."""
+    truths = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
+    return np.where(idle, np.int8(Truth.FALSE), truths).astype(np.int8)
 
 
 def together_of(truths: Sequence[Truths]) -> Truths:

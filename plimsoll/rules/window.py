@@ -40,13 +40,13 @@ class Bounds:
 
     def __call__(self, times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The first row of each window, and the one after the last."""
-        found = self._found.get(id(times))
-        if found is None:
+        cached = self._found.get(id(times))
+        if cached is None:
             if len(self._found) * len(self.at) > _MOST_HELD:
                 self._found.clear()
             first = np.searchsorted(times, self.at - self.window, side="left")
-            found = self._found[id(times)] = times, first, np.searchsorted(times, self.at, side="right")
-        return found[1], found[2]
+            cached = self._found[id(times)] = times, first, np.searchsorted(times, self.at, side="right")
+        return cached[1], cached[2]
 
 
 class Cut(NamedTuple):
@@ -80,13 +80,13 @@ class Apart:
     def cut(self, bounds: Bounds) -> Cut:
         """What of them lies in the windows."""
         recorded, shape = self._recorded, (len(self._recorded), len(bounds.at))
-        spans = [bounds(one.times) for one in recorded]
+        spans = [bounds(samples.times) for samples in recorded]
         cuts = [slice(int(first[0]), int(last[-1])) for first, last in spans]
         ends = np.cumsum([cut.stop - cut.start for cut in cuts])
         shift = np.concatenate(([0], ends[:-1])) - np.array([cut.start for cut in cuts], dtype=np.int64)
         return Cut(
-            np.concatenate([one.values[cut] for one, cut in zip(recorded, cuts, strict=True)]),
-            lambda: np.concatenate([one.times[cut] for one, cut in zip(recorded, cuts, strict=True)]),
+            np.concatenate([samples.values[cut] for samples, cut in zip(recorded, cuts, strict=True)]),
+            lambda: np.concatenate([samples.times[cut] for samples, cut in zip(recorded, cuts, strict=True)]),
             np.concatenate([first for first, _ in spans]).reshape(shape) + shift[:, np.newaxis],
             np.concatenate([last for _, last in spans]).reshape(shape) + shift[:, np.newaxis],
             ends,
@@ -94,7 +94,7 @@ class Apart:
 
 
 def reduce_rows(
-    recorded: Together, bounds: Bounds, how: Reduce, change: Callable[[Values], Values], *, rate: bool = False
+    recorded: Together, bounds: Bounds, reduce: Reduce, change: Callable[[Values], Values], *, rate: bool = False
 ) -> Values:
     """Return one value per series and evaluation e, from the samples with `e - window <= time <= e`; NaN for no data.
 
@@ -102,7 +102,7 @@ def reduce_rows(
     """
     cut = recorded.cut(bounds)
     values, first, last, ends = change(cut.values), cut.first.ravel(), cut.last.ravel(), cut.ends
-    times = cut.times() if rate or how == "increase" else _NO_TIMES
+    times = cut.times() if rate or reduce == "increase" else _NO_TIMES
     filled = np.isfinite(values)
     if not filled.all():
         before = np.concatenate(([0], np.cumsum(filled)))  # samples that are present, before each
@@ -117,11 +117,11 @@ def reduce_rows(
         first, last = pairs[np.minimum(first, len(rise))], pairs[np.maximum(first, last - 1).clip(0, len(rise))]
         last = np.maximum(first, last)
         values, times = rise[kept] / (np.diff(times)[kept] / SECOND), times[1:][kept]
-    return reduce_spans(times, values, first, last, bounds.window, how).reshape(cut.first.shape)
+    return reduce_spans(times, values, first, last, bounds.window, reduce).reshape(cut.first.shape)
 
 
 def reduce_spans(
-    times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int, how: Reduce
+    times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int, reduce: Reduce
 ) -> Values:
     """Reduce `values[first:last]` for every evaluation."""
     counts = last - first
@@ -129,7 +129,7 @@ def reduce_spans(
     first, last = first[filled], last[filled]
     result = np.full(len(filled), np.nan)
     if len(first):
-        result[filled] = _REDUCERS[how](times, values, first, last, window)
+        result[filled] = _REDUCERS[reduce](times, values, first, last, window)
     return result
 
 
@@ -157,8 +157,8 @@ def _median(times: Times, values: Values, first: NDArray[np.intp], last: NDArray
     count, result = last - first, np.empty(len(first))
     for length in np.unique(count).tolist():
         rows = np.flatnonzero(count == length)
-        for some in np.array_split(rows, -(-len(rows) * length // _MOST_HELD)):
-            result[some] = np.median(values[first[some, np.newaxis] + np.arange(length)], axis=1)
+        for chunk in np.array_split(rows, -(-len(rows) * length // _MOST_HELD)):
+            result[chunk] = np.median(values[first[chunk, np.newaxis] + np.arange(length)], axis=1)
     return result
 
 
@@ -193,18 +193,18 @@ def rates(samples: Samples) -> Pairs:
 
 def combined_rates(operation: Operation, counts: Sequence[Samples]) -> Pairs:
     """The rates of several counters under an operation, at times where all of them have a rate."""
-    parts = [rates(one.present) for one in counts]
+    parts = [rates(samples.present) for samples in counts]
     later = _shared([part.later for part in parts])
     at = [_rows(part.later, later) for part in parts]
     earlier = np.minimum.reduce([part.earlier[rows] for part, rows in zip(parts, at, strict=True)])
     values = apply_operation(operation, [part.values[rows] for part, rows in zip(parts, at, strict=True)])
-    known = np.isfinite(values)
-    return Pairs(earlier[known], later[known], values[known])
+    finite = np.isfinite(values)
+    return Pairs(earlier[finite], later[finite], values[finite])
 
 
 def combined_samples(operation: Operation, fields: Sequence[Samples]) -> Samples:
     """Several fields under an operation, at times where all of them have a sample."""
-    parts = [one.present for one in fields]
+    parts = [samples.present for samples in fields]
     times = _shared([part.times for part in parts])
     values = apply_operation(operation, [part.values[_rows(part.times, times)] for part in parts])
     return Samples(times, values).present
@@ -230,33 +230,33 @@ def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
             return np.divide(values[0], values[1], out=np.full(np.shape(values[0]), np.nan), where=values[1] > 0)
 
 
-def total(values: Sequence[Values], how: Across = "sum") -> Values:
+def total(values: Sequence[Values], across: Across = "sum") -> Values:
     """The sum, mean, maximum or minimum of the values that are present; NaN where all are missing."""
     stacked = np.stack(values)
     present = ~np.isnan(stacked)
-    match how:
+    match across:
         case "sum":
-            found = np.nansum(stacked, axis=0)
+            totals = np.nansum(stacked, axis=0)
         case "mean":
-            found = np.nansum(stacked, axis=0) / np.maximum(present.sum(axis=0), 1)
+            totals = np.nansum(stacked, axis=0) / np.maximum(present.sum(axis=0), 1)
         case "max":
-            found = np.where(present, stacked, -np.inf).max(axis=0)
+            totals = np.where(present, stacked, -np.inf).max(axis=0)
         case "min":
-            found = np.where(present, stacked, np.inf).min(axis=0)
-    return np.where(present.any(axis=0), found, np.nan)
+            totals = np.where(present, stacked, np.inf).min(axis=0)
+    return np.where(present.any(axis=0), totals, np.nan)
 
 
 def combined(
     operation: Operation, values: Sequence[Values], weights: Sequence[float] | Sequence[Values] = ()
 ) -> Values:
     """The value of a derived signal: its operands, each times its weight, under the operation."""
-    weighed = [weight * one for weight, one in zip(weights, values, strict=True)] if weights else values
+    weighed = [weight * value for weight, value in zip(weights, values, strict=True)] if weights else values
     return apply_operation(operation, weighed)
 
 
-def _rows(times: Times, some: Times) -> NDArray[np.int_] | slice:
+def _rows(times: Times, chosen: Times) -> NDArray[np.int_] | slice:
     """The rows of some of the times."""
-    return slice(None) if len(some) == len(times) else np.searchsorted(times, some)
+    return slice(None) if len(chosen) == len(times) else np.searchsorted(times, chosen)
 
 
 def _shared(times: Sequence[Times]) -> Times:

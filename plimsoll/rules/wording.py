@@ -55,26 +55,26 @@ def crossed_text(healthy: Healthy, unit: str) -> str:
     return _CROSSED[healthy.operator].format(exactly(healthy.limit, unit))
 
 
-def is_sample(how: Reduce, healthy: Healthy) -> bool:
+def is_sample(reduce: Reduce, healthy: Healthy) -> bool:
     """Whether the worst reduced value is a single sample: the maximum where high values are bad, or the last."""
     worse = healthy.worse
-    return how == "last" or (how == "max" and worse != "lower") or (how == "min" and worse != "higher")
+    return reduce == "last" or (reduce == "max" and worse != "lower") or (reduce == "min" and worse != "higher")
 
 
-def reduced_text(how: Reduce, window: str) -> str:
+def reduced_text(reduce: Reduce, window: str) -> str:
     """How samples become one value: `1 min mean`, `5 min maximum`."""
-    return f"{window} {reduction(how)}"
+    return f"{window} {reduction(reduce)}"
 
 
-def reduction(how: Reduce) -> str:
+def reduction(reduce: Reduce) -> str:
     """`mean`, `maximum`."""
-    return _REDUCED.get(how, how)
+    return _REDUCED.get(reduce, reduce)
 
 
 def counted_by(fact: Fact, number: float = 2) -> str:
     """What a fact counts: `spindles`, or `spindle` if the number of them is one."""
-    one, several = _COUNTED[fact]
-    return one if number == 1 else several
+    singular, plural = _COUNTED[fact]
+    return singular if number == 1 else plural
 
 
 def fact_text(fact: Fact, number: float) -> str:

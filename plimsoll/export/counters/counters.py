@@ -61,7 +61,7 @@ def signals_of(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[st
             yield from with_operands(operand)
 
     rules = [rule for pack in packs for rule in pack.rules]
-    names = [name for rule in rules for name in (*(one.signal for one in rule.conditions), *rule.look_at)]
+    names = [name for rule in rules for name in (*(condition.signal for condition in rule.conditions), *rule.look_at)]
     return tuple(dict.fromkeys(signal for name in names for signal in with_operands(name)))
 
 
@@ -121,7 +121,11 @@ class _Choice:
 
     def paths(self, signal: Signal) -> Iterator[CounterPath]:
         """Yield the paths to record for a signal."""
-        paths = [one.path for one in signal.sources if one.path and not one.fallback and not self._is_gone(one.path)]
+        paths = [
+            source.path
+            for source in signal.sources
+            if source.path and not source.fallback and not self._is_gone(source.path)
+        ]
         common = [path for path in paths if is_everywhere(path.object)]
         first = min(common, key=lambda path: self._everywhere.index(path.object)) if common else None
         for path in paths:
@@ -134,21 +138,22 @@ class _Choice:
 
     def _is_gone(self, path: CounterPath) -> bool:
         gone = next(
-            (one for one in _table().gone if one.object == path.object and one.counter in (None, path.counter)), None
+            (gone for gone in _table().gone if gone.object == path.object and gone.counter in (None, path.counter)),
+            None,
         )
         if gone:
             self._gone[gone.name] = gone.why
         return gone is not None
 
     def notes(self) -> tuple[str, ...]:
-        """Return one line for each choice and each counter that was left out."""
+        """Return one line for each choice and each dropped that was left out."""
         objects = [
-            f"{taken}, not {', '.join(others)}: {_table().everywhere[taken] or 'both say the same'}."
-            for taken, others in self._objects.items()
+            f"{taken}, not {', '.join(dropped)}: {_table().everywhere[taken] or 'both say the same'}."
+            for taken, dropped in self._objects.items()
         ]
         counters = [
-            f"{object_}: {taken}, not {', '.join(others)}: one is enough."
-            for (object_, taken), others in self._counters.items()
+            f"{object_}: {taken}, not {', '.join(dropped)}: one is enough."
+            for (object_, taken), dropped in self._counters.items()
         ]
         return (*objects, *counters, *(f"Not {name}: {why}." for name, why in self._gone.items()))
 

@@ -60,7 +60,10 @@ def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> st
         "  [[inputs.win_perf_counters.object]]",
         f"    Measurement = {_quoted(measurement(of))}",
         f"    ObjectName = {_quoted(name)}",
-        *_list("Instances", [EACH_INSTANCE] if whole else [_NO_INSTANCE if one is None else one for one in instances]),
+        *_list(
+            "Instances",
+            [EACH_INSTANCE] if whole else [_NO_INSTANCE if instance is None else instance for instance in instances],
+        ),
         *(["    IncludeTotal = true"] if whole and TOTAL in instances else []),
         *_list("Counters", [*dict.fromkeys(path.counter for path in paths)]),
     ]

@@ -102,12 +102,17 @@ def samples_per_minute(selections: Sequence[Selection], minutes: int) -> str:
 
     Several selections are of objects of Windows, each of which has its own values.
     """
-    tags = list(dict.fromkeys(tag for one in selections for tag in one.group if tag in (one.host, POLLED)))
+    tags = list(
+        dict.fromkeys(tag for selection in selections for tag in selection.group if tag in (selection.host, POLLED))
+    )
     tags += [OBJECT] if len(selections) > 1 else []
     group = f"{_group(('time(1m)', *tags))} fill(0)"
     counts = [
-        (f"count({identifier(one.field)})", f" FROM {identifier(one.measurement)} WHERE {_conditions(one, ())}{group}")
-        for one in selections
+        (
+            f"count({identifier(selection.field)})",
+            f" FROM {identifier(selection.measurement)} WHERE {_conditions(selection, ())}{group}",
+        )
+        for selection in selections
     ]
     if len(counts) == 1:
         ((count, rest),) = counts

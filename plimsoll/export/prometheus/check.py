@@ -39,8 +39,8 @@ def mistakes(files: Mapping[str, str], signals: Mapping[str, Signal]) -> Iterato
             if not isinstance(rule, dict) or not isinstance(rule.get("expr"), str):
                 yield f"{name}: group {group}: a rule has no expr"
                 continue
-            found = _recording_mistakes(rule, read) if "record" in rule else _alerting_mistakes(rule, read, alerts)
-            for text in found:
+            texts = _recording_mistakes(rule, read) if "record" in rule else _alerting_mistakes(rule, read, alerts)
+            for text in texts:
                 yield f"{name}: {rule.get('alert') or rule.get('record') or 'a rule'}: {text}"
 
 

@@ -137,8 +137,8 @@ def unit_tests(
     """Yield the files of tests of the rules for all hosts. Expected is what Plimsoll makes of the same samples."""
     groups: dict[int, _Group] = {}
     for rule, exported in rules:
-        for given in () if exported.target.name else rule.cases:
-            case = _resampled(given, exported, options)
+        for original in () if exported.target.name else rule.cases:
+            case = _resampled(original, exported, options)
             host = f"{rule.id}/{case.name}/{exported.labels['counters']}"
             length = max((len(values) for values in case.series.values()), default=1) * case.interval
             limit = _SHORTEST
@@ -151,10 +151,10 @@ def unit_tests(
             )
     short = [group for limit, group in sorted(groups.items()) if limit <= 2 * _HOUR]
     long = [group for limit, group in sorted(groups.items()) if limit > 2 * _HOUR]
-    for suffix, every, chosen in (("", options.every, short), (".long", max(_LONG_EVERY, options.every), long)):
+    for suffix, interval, chosen in (("", options.every, short), (".long", max(_LONG_EVERY, options.every), long)):
         if chosen:
             documents = [group.document(options.interval) for group in chosen]
-            yield UnitTests(suffix, every, documents, sum(len(group.tests) for group in chosen))
+            yield UnitTests(suffix, interval, documents, sum(len(group.tests) for group in chosen))
 
 
 def _resampled(case: Case, exported: AlertingRule, options: Options) -> Case:
@@ -170,7 +170,7 @@ def _fires(exported: AlertingRule, case: Case, signals: Mapping[str, Signal]) ->
     rule = exported.target.rule
     further = tuple(condition.model_copy(update={"if_not_recorded": None}) for condition in rule.and_)
     rule = rule.model_copy(update={"and_": further, "where": {}, "where_unknown": None})
-    names = {leaf for one in rule.conditions for leaf in (one.signal, *operands(one.signal, signals))}
+    names = {leaf for condition in rule.conditions for leaf in (condition.signal, *operands(condition.signal, signals))}
     used = {name: signals[name] for name in (*names, *case.series)}
     return run_case(rule, case.model_copy(update={"fires": True}), used) is None
 
@@ -207,7 +207,9 @@ def _raw_series(
     """Yield each series that Prometheus needs of a source for the samples of a case, and its values."""
     samples, source = case.series.get(selection.signal, ()), selection.source
     scale, offset = Fraction(str(source.transform.scale)), Fraction(str(source.transform.offset))
-    first: list[Fraction | None] = [None if one is None else (Fraction(one) - offset) / scale for one in samples]
+    first: list[Fraction | None] = [
+        None if sample is None else (Fraction(sample) - offset) / scale for sample in samples
+    ]
     requests = _requests(selection, case, signals)
     fields = source.field if isinstance(source.field, Fields) else None
     columns: dict[str, Sequence[Fraction | None]] = {selection.field: first}
@@ -216,17 +218,17 @@ def _raw_series(
         divides = fields.operation == "ratio"
         second = [Fraction(1 if divides else 0)] * len(first)
         if divides and requests:
-            second = [one or Fraction(0) for one in requests]
-            first = [None if one is None else one * by for one, by in zip(first, second, strict=True)]
-        others = [None if one is None else other for one, other in zip(first, second, strict=True)]
-        columns = {fields.names[0]: first, **dict.fromkeys(fields.names[1:], others)}
+            second = [request or Fraction(0) for request in requests]
+            first = [None if fraction is None else fraction * by for fraction, by in zip(first, second, strict=True)]
+        fractions = [None if fraction is None else other for fraction, other in zip(first, second, strict=True)]
+        columns = {fields.names[0]: first, **dict.fromkeys(fields.names[1:], fractions)}
     elif selection.weight and requests:
         columns[selection.weight] = requests
     labels = _labels(selection, case, host)
     for column, values in columns.items():
         name = plain_name(f"{selection.measurement}_{column}")
         raw = _growing_count(values, case.interval) if source.rate else values
-        yield f"{name}{{{labels}}}", [None if one is None else float(one) for one in raw]
+        yield f"{name}{{{labels}}}", [None if fraction is None else float(fraction) for fraction in raw]
 
 
 def _requests(selection: Selection, case: Case, signals: Mapping[str, Signal]) -> list[Fraction | None]:
@@ -237,9 +239,9 @@ def _requests(selection: Selection, case: Case, signals: Mapping[str, Signal]) -
     samples = case.series.get(selection.signal, ())
     rates: Samples | None = case.series.get(weight.rate)
     if rates is None:
-        rates = [None if one is None else _MANY_REQUESTS if one else 0.0 for one in samples]
+        rates = [None if sample is None else _MANY_REQUESTS if sample else 0.0 for sample in samples]
     padded = [*rates, *[None] * len(samples)][: len(samples)]
-    return [None if one is None else Fraction(one) for one in padded]
+    return [None if value is None else Fraction(value) for value in padded]
 
 
 def _growing_count(rates: Sequence[Fraction | None], interval: int) -> Iterator[Fraction | None]:
@@ -272,11 +274,11 @@ def notation(values: Samples) -> str:
         end = start + 1
         while end < len(values) and _continues(values[end - 1], values[end], step):
             end += 1
-        more = end - start - 1
+        number = end - start - 1
         if value is None:
-            items.append(f"_x{more + 1}" if more else "_")
-        elif more > 1 or (more and not step):
-            items.append(f"{_number(value)}{f'{step:+.15g}' if step else ''}x{more}")
+            items.append(f"_x{number + 1}" if number else "_")
+        elif number > 1 or (number and not step):
+            items.append(f"{_number(value)}{f'{step:+.15g}' if step else ''}x{number}")
         else:
             items.append(_number(value))
             end = start + 1

@@ -32,7 +32,7 @@ def names() -> tuple[str, ...]:
 
 def metrics() -> frozenset[str]:
     """The names of all metrics of exporters."""
-    groups = (group for one in exporters().values() for group in one.groups)
+    groups = (group for exporter in exporters().values() for group in exporter.groups)
     return frozenset(metric.name for group in groups for metrics in group.sources.values() for metric in metrics)
 
 
@@ -56,8 +56,8 @@ def _rules(exporter: Exporter, read: set[tuple[str, str]], interval: int) -> Ite
             if (group.measurement or group.object, field) not in read:
                 continue
             written = _Written(group, interval)
-            found = " or ".join(dict.fromkeys(map(written.formula, formulas)))
-            for chosen, tags in written.choices(found):
+            expr = " or ".join(dict.fromkeys(map(written.formula, formulas)))
+            for chosen, tags in written.choices(expr):
                 yield written.rule(field, chosen, tags)
 
 
@@ -71,38 +71,38 @@ class _Written:
     @property
     def by(self) -> str:
         """The labels of all values."""
-        return f"by ({', '.join((*_OF_SCRAPE, *(one for one in self.group.labels if one not in _OF_SCRAPE)))})"
+        return f"by ({', '.join((*_OF_SCRAPE, *(label for label in self.group.labels if label not in _OF_SCRAPE)))})"
 
     def formula(self, formula: Formula) -> str:
         """A formula in PromQL, over the newest samples."""
         return f"({self._expression(formula.tree, None)})"
 
-    def choices(self, found: str) -> Iterator[tuple[str, dict[str, str]]]:
+    def choices(self, expr: str) -> Iterator[tuple[str, dict[str, str]]]:
         """The expression for each value of the tags that depend on one."""
         if not self.group.when:
-            yield found, {}
+            yield expr, {}
             return
         for tag, by in self.group.when.items():
             for metric, texts in by.items():
                 for value, chosen in texts.items():
-                    yield f"({found}) and ({self._metric(metric, None)} == {value})", {tag: chosen}
+                    yield f"({expr}) and ({self._metric(metric, None)} == {value})", {tag: chosen}
 
     def rule(self, field: str, expr: str, chosen: Mapping[str, str]) -> dict[str, Any]:
         """The recording rule of a field."""
         group = self.group
         host = f'label_join({expr}, "host", ";", "host", "instance")'
-        found = _replaced(host, "host", "$1$2", "host", _HOST)
+        replaced = _replaced(host, "host", "$1$2", "host", _HOST)
         labels, kept = dict(chosen), ["host"]
         filled = dict.fromkeys(group.labels, "x") | ({group.server: DEFAULT_SERVER} if group.server else {})
         series = group.series("h", filled, field, dict(chosen))
         if group.object is not None:
-            found = _replaced(found, POLLED, "$1", "host", "(.*)")
+            replaced = _replaced(replaced, POLLED, "$1", "host", "(.*)")
             kept.append(POLLED)
             name = series.tag("objectname") or group.object
             if group.server:
-                own = f"{SQL_NAMED.replace('$', '$$')}${{1}}:{name.partition(':')[2]}"
-                found = _replaced(found, OBJECT, own, group.server, "(.*)")
-                found = _replaced(found, OBJECT, name, group.server, DEFAULT_SERVER)
+                server_object = f"{SQL_NAMED.replace('$', '$$')}${{1}}:{name.partition(':')[2]}"
+                replaced = _replaced(replaced, OBJECT, server_object, group.server, "(.*)")
+                replaced = _replaced(replaced, OBJECT, name, group.server, DEFAULT_SERVER)
                 kept.append(OBJECT)
             else:
                 labels[OBJECT] = name
@@ -111,11 +111,11 @@ class _Written:
             if not template.labels:
                 labels[name] = template.filled({})
                 continue
-            found = _replaced(found, name, template.replacement, template.labels[0], template.pattern)
+            replaced = _replaced(replaced, name, template.replacement, template.labels[0], template.pattern)
             kept.append(name)
         return {
             "record": plain_name(f"{series.measurement}_{series.field}"),
-            "expr": f"max by ({', '.join(dict.fromkeys(kept))}) ({found})",
+            "expr": f"max by ({', '.join(dict.fromkeys(kept))}) ({replaced})",
             **({"labels": labels} if labels else {}),
         }
 
@@ -151,7 +151,7 @@ class _Written:
                 return f"({self._expression(x, None)} == 0)"
             case "count", [ast.Name(id=name)]:
                 named = [f'{label}!=""' for label in self.group.over]
-                return " or ".join(f"count {self.by} ({one})" for one in self._selectors(name, named))
+                return " or ".join(f"count {self.by} ({selector})" for selector in self._selectors(name, named))
             case "average", [x, ast.Constant(value=int() as length)]:
                 over = max(length * SECOND, 2 * self.interval + SECOND // 1000)
                 return self._expression(x, f"rate[{duration(over)}]")
@@ -159,20 +159,20 @@ class _Written:
                 raise ValueError(f"{function} is no function of formulas")
 
     def _metric(self, name: str, grown: str | None) -> str:
-        found: list[str] = []
-        for one in self._selectors(name):
+        terms: list[str] = []
+        for selector in self._selectors(name):
             if grown is None:
-                value = one
+                value = selector
             else:
                 function, _, length = grown.partition("[")
-                value = f"{function}({one}[{length}) and idelta({one}[{length}) >= 0"
-            found.append(f"sum {self.by} ({value})")
-        return found[0] if len(found) == 1 else f"({' or '.join(found)})"
+                value = f"{function}({selector}[{length}) and idelta({selector}[{length}) >= 0"
+            terms.append(f"sum {self.by} ({value})")
+        return terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
 
-    def _selectors(self, name: str, more: Sequence[str] = ()) -> list[str]:
+    def _selectors(self, name: str, matchers: Sequence[str] = ()) -> list[str]:
         but = self.group.but.items()
-        left_out = [*(f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in but), *more]
-        return [_selector(one, left_out) for one in self.group.sources[name] if PLAIN_NAME.fullmatch(one.name)]
+        left_out = [*(f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in but), *matchers]
+        return [_selector(source, left_out) for source in self.group.sources[name] if PLAIN_NAME.fullmatch(source.name)]
 
 
 def _replaced(vector: str, label: str, replacement: str, of: str, pattern: str) -> str:

@@ -110,9 +110,9 @@ def _alerting_rule(source: RuleSource, pack: Pack, signals: Mapping[str, Signal]
     target, rule, signal = source.target, source.target.rule, signals[source.target.rule.signal]
     if rule.healthy.worse != "higher" and signal.weight:
         raise Inexpressible("a time per request is 0 where there were none, and low values break its limit")
-    own, further = bind_conditions(source, signals, options.interval, _matchers)
+    bound, further = bind_conditions(source, signals, options.interval, _matchers)
     for condition in further:
-        _check_instances(own.variant, condition.variant)
+        _check_instances(bound.variant, condition.variant)
     labels = {
         "severity": rule.severity,
         "pack": pack.pack,
@@ -122,36 +122,36 @@ def _alerting_rule(source: RuleSource, pack: Pack, signals: Mapping[str, Signal]
     }
     recover = scaled_limit(rule.recover, rule, target) if rule.recover else None
     alert = {"alertname": rule.id, **{name: labels[name] for name in ("counters", "only") if name in labels}}
-    compared = [_compare(condition, signals, options) for condition in (own, *further)]
+    compared = [_compare(condition, signals, options) for condition in (bound, *further)]
     # +Inf is the value of an alert that has no data any more.
-    known = value_template("$value", signal.unit)
-    template = f'{{{{ if eq (printf "%g" $value) "+Inf" }}}}not known now (no data){{{{ else }}}}{known}{{{{ end }}}}'
+    shown = value_template("$value", signal.unit)
+    template = f'{{{{ if eq (printf "%g" $value) "+Inf" }}}}not known now (no data){{{{ else }}}}{shown}{{{{ end }}}}'
     return AlertingRule(
         _expression(compared[0], compared[1:], alert, recover),
         labels,
-        annotations(target, signal, own, template, options.docs),
+        annotations(target, signal, bound, template, options.docs),
         target,
         {**source.further, rule.signal: source.variant},
     )
 
 
-def _check_instances(own: Variant, other: Variant) -> None:
+def _check_instances(variant: Variant, other: Variant) -> None:
     """Raise Inexpressible if both have instances, in labels with different names."""
-    left, right = ({selection.instance for selection in side.selections} - {None} for side in (own, other))
+    left, right = ({selection.instance for selection in side.selections} - {None} for side in (variant, other))
     if left and right and not left & right:
-        raise Inexpressible(f"{other.label} has its instance in another label than {own.label}")
+        raise Inexpressible(f"{other.label} has its instance in another label than {variant.label}")
 
 
-def _matchers(selection: Selection, target: Target, own: bool) -> Iterator[str]:
+def _matchers(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
     """Yield the matchers for the series of the target."""
     if target.host is not None:
         yield host_matcher(selection, target.host)
-        if target.instance is not None and own and selection.instance:
+        if target.instance is not None and with_instance and selection.instance:
             yield host_matcher(selection, target.host, target.instance)
     for subject in target.excluded:
         if subject.instance is None:
             yield host_matcher(selection, subject.host, other=True)
-        elif own and selection.instance:
+        elif with_instance and selection.instance:
             if target.host is None:
                 raise Inexpressible(f"it differs for {subject}, which no selector leaves out; set it for the host")
             yield host_matcher(selection, subject.host, subject.instance, other=True)
@@ -164,38 +164,40 @@ def _compare(bound: BoundCondition, signals: Mapping[str, Signal], options: Opti
 
 
 def _expression(
-    own: _Comparison, further: Sequence[_Comparison], alert: Mapping[str, str], recover: Healthy | None
+    comparison: _Comparison, further: Sequence[_Comparison], alert: Mapping[str, str], recover: Healthy | None
 ) -> str:
     """Return the expression of an alert that has these labels, besides those of its subject."""
-    if recover and not _is_further(recover, own.healthy):
-        raise Inexpressible(f"it recovers at {recover}, which is not on the healthy side of {own.healthy}")
-    also_crossed = [f"and {_on(own, other)} {other.crossed()}" for other in further]
-    lines = [own.crossed(), *also_crossed]
+    if recover and not _is_further(recover, comparison.healthy):
+        raise Inexpressible(f"it recovers at {recover}, which is not on the healthy side of {comparison.healthy}")
+    also_crossed = [f"and {_on(comparison, other)} {other.crossed()}" for other in further]
+    lines = [comparison.crossed(), *also_crossed]
     if recover:
-        lines += ["or", own.crossed(recover), *also_crossed]
-        active = _alerts(own, alert, '=~"pending|firing"')
-        lines.append(f"and on ({', '.join(own.group)}) {active}")
-    firing = _alerts(own, alert, '="firing"')
+        lines += ["or", comparison.crossed(recover), *also_crossed]
+        active = _alerts(comparison, alert, '=~"pending|firing"')
+        lines.append(f"and on ({', '.join(comparison.group)}) {active}")
+    firing = _alerts(comparison, alert, '="firing"')
     lines += ["or", f"({firing} + Inf)"]
     if further or recover:
         lines += [
-            f"unless {own.within(recover)}",
-            *(f"unless {_on(own, other)} {other.within()}" for other in further),
+            f"unless {comparison.within(recover)}",
+            *(f"unless {_on(comparison, other)} {other.within()}" for other in further),
         ]
     else:
-        lines.append(f"unless {own.value}")
+        lines.append(f"unless {comparison.value}")
     return "\n".join(lines)
 
 
-def _alerts(own: _Comparison, labels: Mapping[str, str], states: str) -> str:
+def _alerts(comparison: _Comparison, labels: Mapping[str, str], states: str) -> str:
     matchers = ", ".join(f"{name}={text(value)}" for name, value in labels.items())
-    return f"max {by(own.group)} (ALERTS{{{matchers}, alertstate{states}}})"
+    return f"max {by(comparison.group)} (ALERTS{{{matchers}, alertstate{states}}})"
 
 
-def _on(own: _Comparison, other: _Comparison) -> str:
-    common = [tag for tag in own.group if tag in other.group]
+def _on(comparison: _Comparison, other: _Comparison) -> str:
+    common = [tag for tag in comparison.group if tag in other.group]
     if not common:
-        raise Inexpressible(f"its signals have no label in common ({', '.join(own.group)}; {', '.join(other.group)})")
+        raise Inexpressible(
+            f"its signals have no label in common ({', '.join(comparison.group)}; {', '.join(other.group)})"
+        )
     return f"on ({', '.join(common)})"
 
 

@@ -132,24 +132,24 @@ class _Window:
         return f"{aggregate} {by(self.selection.group)} ({self._transformed()})"
 
     def _transformed(self) -> str:
-        transform, how = self.selection.source.transform, self.reduce
+        transform, reduce = self.selection.source.transform, self.reduce
         if transform.most is not None or transform == Transform():
-            return self._reduced(how)
-        reduced = self._reduced(SWAPPED.get(how, how) if transform.scale < 0 else how)
-        if how == "count":
+            return self._reduced(reduce)
+        reduced = self._reduced(SWAPPED.get(reduce, reduce) if transform.scale < 0 else reduce)
+        if reduce == "count":
             return reduced
         scaled = reduced if transform.scale == 1 else f"{number(transform.scale)} * {reduced}"
-        if how == "increase" or not transform.offset:
+        if reduce == "increase" or not transform.offset:
             return scaled
-        if how == "sum":
+        if reduce == "sum":
             return f"{scaled} + {number(transform.offset)} * {self._reduced('count')}"
         factor = abs(transform.scale)
         magnitude = reduced if factor == 1 else f"{number(factor)} * {reduced}"
         return f"{number(transform.offset)} {'-' if transform.scale < 0 else '+'} {magnitude}"
 
-    def _reduced(self, how: Reduce) -> str:
-        if how != "increase":
-            return FUNCTIONS[how].format(self._range())
+    def _reduced(self, reduce: Reduce) -> str:
+        if reduce != "increase":
+            return FUNCTIONS[reduce].format(self._range())
         half = self.length // 2
         late = self._block(half + MILLISECOND)
         early = self._block(half + MILLISECOND, self.length - half)

@@ -58,10 +58,10 @@ class Formula:
     def value(self, at: Moment) -> float | None:
         """The value at a moment; None if it cannot be computed."""
         try:
-            found = self._value(at)
+            value = self._value(at)
         except ArithmeticError:
             return None
-        return found if math.isfinite(found) else None
+        return value if math.isfinite(value) else None
 
     def _inlined(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Name) and node.id in self._let:
@@ -69,7 +69,7 @@ class Formula:
         if isinstance(node, ast.BinOp):
             return ast.BinOp(self._inlined(node.left), node.op, self._inlined(node.right))
         if isinstance(node, ast.Call):
-            return ast.Call(node.func, [self._inlined(one) for one in node.args], [])
+            return ast.Call(node.func, [self._inlined(arg) for arg in node.args], [])
         return node
 
     def _compiled(self, node: ast.expr, *, growing: bool) -> _Value:
@@ -145,14 +145,14 @@ def _averaged(at: Moment, key: str, value: float, length: int) -> float:
         return _NAN
     before = at.averages.get(key)
     if before is None:
-        found = value
+        average = value
     elif at.time <= before[0]:
         return before[1] if at.time == before[0] else _NAN
     else:
         kept = math.exp((before[0] - at.time) / 1e9 / length)
-        found = kept * before[1] + (1 - kept) * value
-    at.averages[key] = (at.time, found)
-    return found
+        average = kept * before[1] + (1 - kept) * value
+    at.averages[key] = (at.time, average)
+    return average
 
 
 def _plain(node: ast.expr) -> tuple[str, float] | None:

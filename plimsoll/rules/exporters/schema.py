@@ -30,11 +30,11 @@ class Metric(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> "Metric":
         """Parse `name{label="value"}`. ValueError if it is not that."""
-        found = _SELECTOR.fullmatch(text)
-        labels = tuple(_LABEL.findall(found["labels"])) if found and found["labels"] else ()
-        if found is None or (found["labels"] and not labels):
+        match = _SELECTOR.fullmatch(text)
+        labels = tuple(_LABEL.findall(match["labels"])) if match and match["labels"] else ()
+        if match is None or (match["labels"] and not labels):
             raise ValueError(f'"{text}" is no metric; write it like name{{label="value"}}')
-        return cls(found["name"], labels)
+        return cls(match["name"], labels)
 
 
 class Template:
@@ -42,7 +42,7 @@ class Template:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.labels = tuple(found["label"] for found in _PART.finditer(text))
+        self.labels = tuple(match["label"] for match in _PART.finditer(text))
 
     @property
     def pattern(self) -> str:
@@ -67,7 +67,7 @@ def _several(value: object) -> object:
 
 def _texts(value: object) -> object:
     """Formulas may be numbers or names that YAML reads as something else."""
-    return tuple(str(one) for one in value) if isinstance(value, list | tuple) else (str(value),)
+    return tuple(str(item) for item in value) if isinstance(value, list | tuple) else (str(value),)
 
 
 _Several = Annotated[tuple[str, ...], BeforeValidator(_several), Field(min_length=1)]
@@ -123,8 +123,8 @@ class Group(Strict):
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The labels that tell the instances of the group apart."""
-        found = [label for template in self.templates.values() for label in template.labels]
-        return tuple(dict.fromkeys([*found, *([self.server] if self.server else [])]))
+        labels = [label for template in self.templates.values() for label in template.labels]
+        return tuple(dict.fromkeys([*labels, *([self.server] if self.server else [])]))
 
     def series(self, host: str, labels: dict[str, str], field: str, chosen: dict[str, str]) -> Series:
         """The series of a field; `chosen` are the tags that depend on values. KeyError if a label is missing."""

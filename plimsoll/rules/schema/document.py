@@ -122,11 +122,11 @@ def document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocum
     return RulesDocument.model_validate({"rules": rules})
 
 
-def text(name: str, known: Iterable[str]) -> str:
+def text(name: str, signal_names: Iterable[str]) -> str:
     """The text of a schema file. Editors suggest the `known` signals; a pack may define others."""
     schema: dict[str, Any] = {"$schema": _DRAFT, "title": TITLES[name], **schema_of(MODELS[name])}
     schema["$defs"]["SignalName"] = {
-        "anyOf": [{"enum": sorted(known)}, {"type": "string", "pattern": SIGNAL_NAME}],
+        "anyOf": [{"enum": sorted(signal_names)}, {"type": "string", "pattern": SIGNAL_NAME}],
     }
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
@@ -150,18 +150,18 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 def _tidy(part: Any) -> Any:
     """Remove what pydantic adds: titles, empty defaults, and null as an option of optional fields."""
     if isinstance(part, list):
-        return [_tidy(one) for one in part]
+        return [_tidy(child) for child in part]
     if not isinstance(part, dict):
         return part
     if part.get("pattern") == SIGNAL_NAME:
         return {"$ref": "#/$defs/SignalName", **({"description": text} if (text := part.get("description")) else {})}
     if "properties" in part:
-        properties = {name: _tidy(one) for name, one in part["properties"].items()}
+        properties = {name: _tidy(child) for name, child in part["properties"].items()}
         return {**{key: _tidy(value) for key, value in part.items() if key != "title"}, "properties": properties}
     tidied = {key: _tidy(value) for key, value in part.items() if key != "title"}
     if "default" in part and part["default"] in (None, [], {}, ""):
         tidied.pop("default", None)
-        if (options := [one for one in tidied.get("anyOf", ()) if one != {"type": "null"}]) and len(options) == 1:
+        if (options := [child for child in tidied.get("anyOf", ()) if child != {"type": "null"}]) and len(options) == 1:
             del tidied["anyOf"]
             tidied = {**options[0], **tidied}
     elif "default" in part and part.get("format") in _WRITTEN:

@@ -138,10 +138,10 @@ def _item(item: str, most: int) -> list[float | None]:
     if not match:
         raise ValueError(f'"{item}" is not a series of samples; {_hint(item)}')
     first, step = float(match[1]), float(match[2] or 0)
-    more = _held(item, int(match[3] or 0) + 1, most) - 1
-    if not math.isfinite(first + more * step):
+    steps = _held(item, int(match[3] or 0) + 1, most) - 1
+    if not math.isfinite(first + steps * step):
         raise ValueError(f'"{item}" is past the largest number there is')
-    return [first + at * step for at in range(more + 1)]
+    return [first + at * step for at in range(steps + 1)]
 
 
 def _held(item: str, times: int, most: int) -> int:

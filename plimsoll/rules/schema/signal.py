@@ -212,12 +212,12 @@ class Pressure(Strict):
     @property
     def own(self) -> tuple[float, ...]:
         """The values that no rule has."""
-        return tuple(one for one in (self.at, self.low, self.high, self.full) if isinstance(one, float))
+        return tuple(level for level in (self.at, self.low, self.high, self.full) if isinstance(level, float))
 
     @property
     def named(self) -> tuple[str, ...]:
         """The rules that it names."""
-        return (*self.rules, *(one for one in (self.at, self.low, self.high, self.full) if isinstance(one, str)))
+        return (*self.rules, *(level for level in (self.at, self.low, self.high, self.full) if isinstance(level, str)))
 
     @model_validator(mode="after")
     def _values_have_a_source(self) -> "Pressure":

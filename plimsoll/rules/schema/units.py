@@ -42,24 +42,24 @@ def convert_limit(healthy: Healthy, unit: str) -> Healthy:
     """
     if not isfinite(healthy.limit):
         raise ValueError(f'"{healthy}" is no limit')
-    kind, given = _kind(unit), healthy.unit
-    if given is None:
+    kind, unit_text = _kind(unit), healthy.unit
+    if unit_text is None:
         if not is_named(unit) or healthy.limit == 0:
             return healthy
         texts = dict.fromkeys((str(replace(healthy, unit=unit)), written(healthy, unit)))
         options = " or ".join(f'"{text}"' for text in texts)
         raise ValueError(f'"{healthy}" does not name its unit; write {options} ({_names(kind)} fit)')
-    found = next((name for name in (given, f"{given}s") if name in kind), None)  # 1 byte
-    if found is None:
+    unit_name = next((name for name in (unit_text, f"{unit_text}s") if name in kind), None)  # 1 byte
+    if unit_name is None:
         bare = replace(healthy, unit=None)
         if unit in _NO_UNIT:
             raise ValueError(f'"{healthy}": the signal has no unit; write "{bare}"')
-        alike = next((name for name in kind if name.casefold() == given.casefold()), None)
-        near = f' (did you mean "{alike}"?)' if alike else suggest(given, list(kind))
+        alike = next((name for name in kind if name.casefold() == unit_text.casefold()), None)
+        near = f' (did you mean "{alike}"?)' if alike else suggest(unit_text, list(kind))
         fitting = f"{_names(kind)} fit" if is_named(unit) else f'write "{bare}" or "{bare} {unit}"'
-        raise ValueError(f'"{healthy}": the signal is in {unit}, and "{given}" is no unit of that{near}; {fitting}')
+        raise ValueError(f'"{healthy}": the signal is in {unit}, and "{unit_text}" is no unit of that{near}; {fitting}')
     # Convert the decimal as written, not the nearest float: 35 ms is exactly 0.035 s.
-    return replace(healthy, limit=float(Fraction(repr(healthy.limit)) * kind[found] / kind[unit]), unit=None)
+    return replace(healthy, limit=float(Fraction(repr(healthy.limit)) * kind[unit_name] / kind[unit]), unit=None)
 
 
 def written(healthy: Healthy, unit: str) -> str:
@@ -89,8 +89,8 @@ def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, lis
 
     def all_of(conditions: tuple[Condition, ...], field: str) -> tuple[Condition, ...]:
         return tuple(
-            one.model_copy(update={"healthy": fitted(one.healthy, one, (field, at, "healthy"))})
-            for at, one in enumerate(conditions)
+            condition.model_copy(update={"healthy": fitted(condition.healthy, condition, (field, at, "healthy"))})
+            for at, condition in enumerate(conditions)
         )
 
     update = {

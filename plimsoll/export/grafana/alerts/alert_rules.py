@@ -89,7 +89,7 @@ def alert_rules(
             yield Refused(rule.id, _DEFAULT_ONLY, variant.label)
 
 
-def alert_rule(uid: str, title: str, pipeline: Pipeline, condition: str, every: int, **more: Any) -> Json:
+def alert_rule(uid: str, title: str, pipeline: Pipeline, condition: str, interval: int, **fields: Any) -> Json:
     """Return an alert rule that is evaluated every `every` ns. `more` are its `for`, annotations and labels."""
     return {
         "uid": uid,
@@ -98,10 +98,10 @@ def alert_rule(uid: str, title: str, pipeline: Pipeline, condition: str, every: 
         "data": pipeline.queries,
         "noDataState": "KeepLast",
         "execErrState": "Error",
-        "for": more["hold"],
-        "missing_series_evals_to_resolve": GONE_AFTER // every,
-        "annotations": more["annotations"],
-        "labels": more["labels"],
+        "for": fields["hold"],
+        "missing_series_evals_to_resolve": GONE_AFTER // interval,
+        "annotations": fields["annotations"],
+        "labels": fields["labels"],
     }
 
 
@@ -124,11 +124,11 @@ def _alert_rule(
 ) -> Json:
     source = use_default_instance(source)
     target, rule = source.target, source.target.rule
-    own, further = bind_conditions(source, signals, options.interval, _subject_conditions)
-    further += inside_critical(critical, own, options.interval)
+    bound, further = bind_conditions(source, signals, options.interval, _subject_conditions)
+    further += inside_critical(critical, bound, options.interval)
     recover = scaled_limit(rule.recover, rule, target) if rule.recover else None
     pipeline = Pipeline(options.delay)
-    condition, value = add_conditions(pipeline, own, further, recover)
+    condition, value = add_conditions(pipeline, bound, further, recover)
     labels = list(dict.fromkeys(source_labels(source)))
     uid = _uid(rule.id, *([] if source.variant.alternatives else source_labels(source)), target.host, target.instance)
     panel = options.panel_of(rule.signal)
@@ -141,7 +141,7 @@ def _alert_rule(
         options.every,
         hold=duration(rule.for_),
         annotations={
-            **annotations(target, signals[rule.signal], own, template, options.docs, critical),
+            **annotations(target, signals[rule.signal], bound, template, options.docs, critical),
             **({"__dashboardUid__": panel[0], "__panelId__": str(panel[1])} if panel else {}),
             "counters": escape_braces(" & ".join(labels)),
         },
@@ -165,12 +165,12 @@ def _shorten_title(text: str, uid: str) -> str:
     return encoded[:side].decode(errors="ignore") + middle + encoded[-side:].decode(errors="ignore")
 
 
-def _subject_conditions(selection: Selection, target: Target, own: bool) -> Iterator[str]:
+def _subject_conditions(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
     """Yield the conditions for points of the target. The target's instance is ignored unless the condition is `own`."""
     if target.host is not None:
-        yield is_subject(selection, target.host, target.instance if own and selection.instance else None)
+        yield is_subject(selection, target.host, target.instance if with_instance and selection.instance else None)
     for subject in target.excluded:
-        if subject.instance is None or (own and selection.instance):
+        if subject.instance is None or (with_instance and selection.instance):
             yield is_other_subject(selection, subject.host, subject.instance)
 
 
@@ -190,20 +190,20 @@ def critical_for_target(critical: Rule | None, target: Target, site: Site) -> Ru
     return judged.rule if not judged.off and _is_stricter(target.rule, judged.rule) else None
 
 
-def inside_critical(critical: Rule | None, own: BoundCondition, interval: int) -> list[BoundCondition]:
+def inside_critical(critical: Rule | None, bound: BoundCondition, interval: int) -> list[BoundCondition]:
     """Return the condition that some sample kept the critical limit for as long as the critical rule takes to fire.
 
     It keeps the warning firing until the critical rule fires. `interval` is the time between samples (ns).
     """
     if critical is None:
         return []
-    least = "max" if critical.healthy.worse == "lower" else "min"
+    extreme = "max" if critical.healthy.worse == "lower" else "min"
     length = max(critical.over, 2 * interval) + critical.for_
-    condition = critical.model_copy(update={"reduce": least, "over": length})
+    condition = critical.model_copy(update={"reduce": extreme, "over": length})
     limit = critical.healthy
-    factor = own.healthy.limit / own.condition.healthy.limit if own.condition.scale else 1
+    factor = bound.healthy.limit / bound.condition.healthy.limit if bound.condition.scale else 1
     inside = Healthy(_OPPOSITE[limit.operator], limit.limit * factor)
-    return [BoundCondition(condition, inside, own.variant, own.matchers, length, worst=own.worst)]
+    return [BoundCondition(condition, inside, bound.variant, bound.matchers, length, worst=bound.worst)]
 
 
 def _is_stricter(warning: Rule, critical: Rule) -> bool:

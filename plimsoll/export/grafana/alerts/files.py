@@ -120,12 +120,12 @@ def _number_titles(rule: str, alerts: Sequence[Json]) -> Iterator[Json]:
         yield {**alert, "title": numbered if totals[title] > 1 else title}
 
 
-def _group_file(title: str, rules: Sequence[Json], every: int, origin: str) -> str:
+def _group_file(title: str, rules: Sequence[Json], interval: int, origin: str) -> str:
     group = {
         "orgId": _ORG_ID,
         "name": escape_dollars(title),
         "folder": escape_dollars(f"{_FOLDER}/{title.replace('/', '-')}"),
-        "interval": duration(every),
+        "interval": duration(interval),
         "rules": list(rules),
     }
     return _write_yaml({"groups": [group]}, _FROM.format(origin))

@@ -55,8 +55,8 @@ class Pipeline:
             condition["unloadEvaluator"] = {"type": _HOLDS[recover.operator], "params": [recover.limit]}
         return self._expression("threshold", operand, conditions=[condition])
 
-    def _expression(self, kind: str, expression: str, **more: Any) -> str:
-        return self._add(_EXPRESSION, _EXPRESSION, {"type": kind, "expression": expression, **more}, {})
+    def _expression(self, kind: str, expression: str, **fields: Any) -> str:
+        return self._add(_EXPRESSION, _EXPRESSION, {"type": kind, "expression": expression, **fields}, {})
 
     def _add(self, kind: str, datasource: str, model: Json, span: Json) -> str:
         at = len(self.queries)
@@ -74,18 +74,18 @@ def seconds(length: int, subject: str) -> int:
 
 
 def add_conditions(
-    pipeline: Pipeline, own: BoundCondition, further: Sequence[BoundCondition], recover: Healthy | None
+    pipeline: Pipeline, bound: BoundCondition, further: Sequence[BoundCondition], recover: Healthy | None
 ) -> tuple[str, str]:
     """Add a rule's own condition and the further ones, all of which must be true, to the pipeline.
 
     Returns the refIds of the condition and of the value. One false condition makes the result false even if others
     are NaN, if the subject has a sample of each signal.
     """
-    value = _add_number(pipeline, own)
-    first = JoinedWith(own.variant.selections[0], own.matchers[0])
+    value = _add_number(pipeline, bound)
+    first = JoinedWith(bound.variant.selections[0], bound.matchers[0])
     if not further:
-        return pipeline.threshold(value, _crossed(own.healthy), recover), value
-    inner = _inner(own.healthy, recover) if recover else own.healthy
+        return pipeline.threshold(value, _crossed(bound.healthy), recover), value
+    inner = _inner(bound.healthy, recover) if recover else bound.healthy
     terms = [(_crossed_text(f"${value}", inner), False)]
     for other in further:
         may_be_nan = other.condition.reduce == "increase" or other.variant.operation == "ratio"
@@ -98,7 +98,7 @@ def add_conditions(
     # While the further conditions are false, the threshold gets a recovered value.
     recovered = inner.limit + {"higher": -1, "lower": 1, "either": 0}[inner.worse]
     judged = pipeline.math(f"${value} * ${conjunction} + {number(recovered)} * (1 - ${conjunction})")
-    return pipeline.threshold(pipeline.reduce(judged), _crossed(own.healthy), recover), value
+    return pipeline.threshold(pipeline.reduce(judged), _crossed(bound.healthy), recover), value
 
 
 def _crossed(healthy: Healthy) -> Json:

@@ -49,7 +49,7 @@ def panel_links(spec: PanelSpec, uid: str, limits: Limits) -> list[Json]:
     rules = [judged.rule for judged in limits.judged_rules(spec)]
     to_rules = [link(f"Rule {rule.id}", rule_page(rule.id), new_tab=True) for rule in rules]
     named = dict.fromkeys(signal for rule in rules for signal in rule.look_at)
-    return [*to_rules, *(found for name in named for found in _signal_links(name, uid))]
+    return [*to_rules, *(signal_link for name in named for signal_link in _signal_links(name, uid))]
 
 
 def panel_path(uid: str, panel: int) -> str:

@@ -62,15 +62,15 @@ def distance_panel(limits: Limits, panel_id: int, grid: Json) -> Json:
             targets.ask(query, alias)
     columns = part("distance_columns")
     columns["State"]["mappings"] = state_mappings()
-    made = panel("table", "", grid, id=panel_id, datasource=DATASOURCE, targets=targets.all) | part("distance")
+    table = panel("table", "", grid, id=panel_id, datasource=DATASOURCE, targets=targets.all) | part("distance")
     names = {"State (max)": "State", "Host": "Host", "Limit": "Limit", "Max (max)": "At worst"}
-    made["transformations"].append(organize({**names, f"{LAST} (max)": "Last", "Panel": "Panel"}))
-    made["options"] = table_options("At worst", desc=True)
-    made["fieldConfig"] = {
+    table["transformations"].append(organize({**names, f"{LAST} (max)": "Last", "Panel": "Panel"}))
+    table["options"] = table_options("At worst", desc=True)
+    table["fieldConfig"] = {
         "defaults": part("filterable", unit="currency:financial: %:suffix", decimals=0, noValue=NOTHING),
         "overrides": [override(name, properties) for name, properties in columns.items()],
     }
-    return made
+    return table
 
 
 def rows(limits: Limits) -> Iterator[tuple[Rule, ...]]:
@@ -115,10 +115,12 @@ def _query(levels: Sequence[Level], host: str, different: Sequence[str]) -> tupl
     """Return the query for a host, or without a name for all but those that are different, with its alias."""
 
     def where(selection: Selection) -> tuple[str, ...]:
-        return (is_subject(selection, host),) if host else tuple(is_other_subject(selection, one) for one in different)
+        return (
+            (is_subject(selection, host),) if host else tuple(is_other_subject(selection, name) for name in different)
+        )
 
     rule = levels[0].rule
-    packs = [pack for pack in load_packs() if {level.rule.id for level in levels} & {one.id for one in pack.rules}]
+    packs = [pack for pack in load_packs() if {level.rule.id for level in levels} & {rule.id for rule in pack.rules}]
     candidates = variants(rule.signal, load_signals())
     query, tags = queries.hosts_query(
         [variant for variant in candidates if all(is_for_pack(pack, variant) for pack in packs)],
@@ -161,9 +163,9 @@ def _place(rule: Rule, *, assumed: bool) -> int:
 
 def _line(levels: Sequence[Level]) -> tuple[float, float]:
     """Return slope and offset of the line from the share of the first limit to the column `State`."""
-    first, *others = levels
-    if others and first.place == _WARNING and others[0].place == _CRITICAL:
-        low, high = first.rule.healthy.limit, others[0].rule.healthy.limit
+    first, *further = levels
+    if further and first.place == _WARNING and further[0].place == _CRITICAL:
+        low, high = first.rule.healthy.limit, further[0].rule.healthy.limit
         slope = 1 / ((low / high if first.rule.healthy.worse == "lower" else high / low) - 1)
         return slope, _STRETCHED - _CROSSED * slope
     return _FLAT, first.place - _CROSSED * _FLAT

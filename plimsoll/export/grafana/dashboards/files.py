@@ -23,16 +23,16 @@ def files(docs: str = DOCS, site: Site | None = None, signals: Collection[str] |
     about_health, about_runs = areas.health, areas.runs
     health_parts = health.health_variables(limits), health.health_panels(limits)
     run_parts = runs.run_variables(limits), runs.run_panels(limits)
-    made = {
+    dashboards = {
         health.AREA: _dashboard(health.AREA, about_health.title, about_health.about, *health_parts),
         runs.AREA: _dashboard(runs.AREA, about_runs.title, about_runs.about, *run_parts) | {"refresh": ""},
     }
     for area in areas.areas:
         if signals is None or any(panel.signal in signals for panel in area.panels):
-            made[area.area] = _influx_area(area, limits)
-    for dashboard in made.values():
+            dashboards[area.area] = _influx_area(area, limits)
+    for dashboard in dashboards.values():
         dashboard["annotations"] = {"list": [runs.run_annotation()]}
-    return {f"{name}.json": dashboard_text(dashboard, docs) for name, dashboard in made.items()}
+    return {f"{name}.json": dashboard_text(dashboard, docs) for name, dashboard in dashboards.items()}
 
 
 def area_dashboard(area: Area, chosen: Sequence[Json], make_panel: MakePanel) -> Json:
@@ -71,14 +71,14 @@ def _rows(area: Area, make_panel: MakePanel) -> Iterator[Json]:
     y = 0
     for row in area.rows:
         if row.id is not None:
-            inside = [made for made, _ in _placed(row, y + 1, make_panel)] if row.collapsed else []
+            inside = [panel for panel, _ in _placed(row, y + 1, make_panel)] if row.collapsed else []
             heading = {"id": row.id, "title": row.title, "collapsed": row.collapsed, "panels": inside}
             yield {"type": "row", **heading, "gridPos": grid(1, WIDTH, 0, y)}
             y += 1
             if row.collapsed:
                 continue
-        for made, below in _placed(row, y, make_panel):
-            yield made
+        for panel, below in _placed(row, y, make_panel):
+            yield panel
             y = max(y, below)
 
 
@@ -88,8 +88,8 @@ def _placed(row: RowSpec, y: int, make_panel: MakePanel) -> Iterator[tuple[Json,
     for spec in row.panels:
         if x + spec.width > WIDTH:
             x, y = 0, bottom
-        made = make_panel(spec, grid(spec.height, spec.width, x, y))
-        if made is None:
+        panel = make_panel(spec, grid(spec.height, spec.width, x, y))
+        if panel is None:
             continue
-        yield made, y + spec.height
+        yield panel, y + spec.height
         x, bottom = x + spec.width, max(bottom, y + spec.height)

@@ -68,13 +68,13 @@ def health_panels(limits: Limits) -> list[Json]:
 
 def _count(number: int, name: str, ranges: Sequence[Range], color: str) -> Json:
     """Return the count of the limits whose state is in one of these ranges."""
-    made = _stat(name, number, _COUNT_WIDTH, calcs=["count"], fields="/^State$/")
-    made["options"]["textMode"] = "value"
+    stat = _stat(name, number, _COUNT_WIDTH, calcs=["count"], fields="/^State$/")
+    stat["options"]["textMode"] = "value"
     mapping = {"type": "value", "options": {"0": {"text": "none", "color": "text"}}}
     shown = {"fixedColor": color, "mode": "fixed"}
     defaults = {"unit": "none", "noValue": "none", "mappings": [mapping], "color": shown}
     return {
-        **made,
+        **stat,
         "description": "How many limits were crossed, counted by host and instance.",
         "transformations": [_in_ranges(ranges)],
         "fieldConfig": {"defaults": defaults, "overrides": []},
@@ -82,23 +82,23 @@ def _count(number: int, name: str, ranges: Sequence[Range], color: str) -> Json:
 
 
 def _crossed_the_most() -> Json:
-    made = _stat("", 2, WIDTH - 2 * _COUNT_WIDTH, values=True, limit=_NAMED, calcs=[]) | part("crossed_the_most")
-    made["options"]["textMode"] = "value_and_name"
+    stat = _stat("", 2, WIDTH - 2 * _COUNT_WIDTH, values=True, limit=_NAMED, calcs=[]) | part("crossed_the_most")
+    stat["options"]["textMode"] = "value_and_name"
     ranges = [*distance_to_limits.CRITICAL, *distance_to_limits.WARNING]
-    made["transformations"].insert(0, _in_ranges(ranges))
+    stat["transformations"].insert(0, _in_ranges(ranges))
     # Not for all columns: `503 responses` would be mapped as the number 503.
     sentence = "${__data.fields.Host}: ${__data.fields.Limit}"
     state = override("State", {"displayName": sentence, "mappings": distance_to_limits.state_mappings()})
-    return {**made, "fieldConfig": {"defaults": {"noValue": "No limit was crossed"}, "overrides": [state]}}
+    return {**stat, "fieldConfig": {"defaults": {"noValue": "No limit was crossed"}, "overrides": [state]}}
 
 
 def _stat(name: str, number: int, width: int, **reduced: Any) -> Json:
     """Return a panel over the data of the table with the distance to the limits, so that it needs no query."""
     place = grid(3, width, _COUNT_WIDTH * number, 0)
     targets = [_shared_query(_DISTANCE, transformed=True)]
-    made = panel("stat", name, place, id=_FIRST_COUNT + number, datasource=SHARED, targets=targets)
-    made["options"]["reduceOptions"] = reduced
-    return made
+    stat = panel("stat", name, place, id=_FIRST_COUNT + number, datasource=SHARED, targets=targets)
+    stat["options"]["reduceOptions"] = reduced
+    return stat
 
 
 def _shared_query(panel_id: int, *, transformed: bool) -> Json:
@@ -116,9 +116,9 @@ def _in_ranges(ranges: Sequence[Range]) -> Json:
 
 
 def _alerts(number: int, name: str, about: str, labels: str, place: Json) -> Json:
-    made = panel("alerts", name, place, id=number, description=about)
-    made["options"]["alertInstanceLabelFilter"] = labels
-    return made
+    alerts = panel("alerts", name, place, id=number, description=about)
+    alerts["options"]["alertInstanceLabelFilter"] = labels
+    return alerts
 
 
 def _hosts(limits: Limits) -> Json:
@@ -134,10 +134,10 @@ def _hosts(limits: Limits) -> Json:
         colors = panels.cell_thresholds(limits.rules_of(spec), unit.scale)
         look = {"unit": spec.unit or unit.unit, "thresholds": colors, **part("hosts_column")}
         overrides.append(override(heading, look))
-    made = panel("table", "", grid(10, 13, 0, 16), id=_HOSTS, datasource=DATASOURCE, targets=targets.all)
+    table = panel("table", "", grid(10, 13, 0, 16), id=_HOSTS, datasource=DATASOURCE, targets=targets.all)
     defaults = part("filterable", noValue=_DASH, mappings=[part("dash_mapping")])
     return {
-        **made,
+        **table,
         **part("hosts"),
         "options": table_options(_HOST, desc=False),
         "fieldConfig": {"defaults": defaults, "overrides": overrides},
@@ -152,9 +152,9 @@ def _courses(limits: Limits) -> Json:
     fields |= {name: {"operation": "aggregate", "aggregations": [_FIRST]} for name in names}
     headings = dict(zip((f"{name} ({_FIRST})" for name in names), columns, strict=True))
     targets = [_shared_query(_HOSTS, transformed=False)]
-    made = panel("table", "", grid(10, 11, 13, 16), id=_COURSES, datasource=SHARED, targets=targets)
+    table = panel("table", "", grid(10, 11, 13, 16), id=_COURSES, datasource=SHARED, targets=targets)
     return {
-        **made,
+        **table,
         **part("courses"),
         "transformations": [
             transformation("timeSeriesTable"),
@@ -190,11 +190,11 @@ def _last_heard_of() -> Json:
         source = f"{identifier(selection.measurement)} WHERE {where}"
         query = f'SELECT last({identifier(selection.field)}) FROM {source} GROUP BY "host"'
         targets.ask(query, result_format="table")
-    made = panel("table", "", grid(6, 12, 12, 26), datasource=DATASOURCE, targets=targets.all)
+    table = panel("table", "", grid(6, 12, 12, 26), datasource=DATASOURCE, targets=targets.all)
     # Not for all columns: with a unit of time, Grafana reads host names as times and shows NaN.
     ago = override("Last sample", {"unit": "dateTimeFromNow"})
     return {
-        **made,
+        **table,
         **part("last_heard_of"),
         "transformations": [
             transformation("merge"),

@@ -121,7 +121,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
         defaults["min"] = 0
     if spec.max is not None:
         defaults["max"] = spec.max
-    made = part(
+    lines = part(
         "lines",
         datasource=DATASOURCE,
         targets=targets.all,
@@ -131,8 +131,8 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
             "overrides": [*map(_limit_override, dict.fromkeys(limit.severity for limit in limits))],
         },
     )
-    made["options"]["legend"] = _legend(spec, floor=signal.worse == "lower")
-    return made | ({"transformations": naming} if naming else {})
+    lines["options"]["legend"] = _legend(spec, floor=signal.worse == "lower")
+    return lines | ({"transformations": naming} if naming else {})
 
 
 def _style(spec: PanelSpec, rules: Sequence[Rule], unit: Unit) -> Json:

@@ -37,17 +37,17 @@ SHARED = {"type": "datasource", "uid": "-- Dashboard --"}
 LAST = "Last *"  # Grafana's name for a column of last values
 
 
-def part(*names: str, **more: Any) -> Json:
+def part(*names: str, **fields: Any) -> Json:
     """Return the parts of these names put together, with more fields."""
     merged: Json = {}
     for name in names:
         merged |= deepcopy(_parts()[name])
-    return {**merged, **more}
+    return {**merged, **fields}
 
 
-def panel(name: str, title: str, grid: Json, **more: Any) -> Json:
+def panel(name: str, title: str, grid: Json, **fields: Any) -> Json:
     """Return a panel of a kind in parts.yaml."""
-    return part("panel", name, title=title, gridPos=grid, **more)
+    return part("panel", name, title=title, gridPos=grid, **fields)
 
 
 def grid(height: int, width: int, x: int, y: int) -> Json:

@@ -97,7 +97,10 @@ def line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
             targets.ask(merged_query(layer, ask, value), line_alias(layer) + (f" ({', '.join(kinds)})" if at else ""))
         return targets
     for group, suffix in computed_groups(candidates):
-        ref_ids = [targets.ask_hidden(merged_query(one, ask, value), line_alias(one)) for one in group_operands(group)]
+        ref_ids = [
+            targets.ask_hidden(merged_query(operand, ask, value), line_alias(operand))
+            for operand in group_operands(group)
+        ]
         targets.compute(group[0].expression(ref_ids), _naming_tags(group[0]), suffix)
     return targets
 
@@ -141,10 +144,10 @@ def constant_query(signal: str, value: str) -> str:
     """Return the query for a constant value while hosts have the signal."""
     firsts = [variant.selections[0] for variant in reversed(drawn(signal, load_signals()))]
     sources: list[str] = []
-    for one in {one.collector: one for one in firsts}.values():
-        where = " AND ".join([*one.where, TIME, *conditions(one)])
-        rest = f"FROM {identifier(one.measurement)} WHERE {where}{by_interval(())}"
-        sources.append(f'(SELECT max({identifier(one.field)}) * 0 + {value} AS "value" {rest})')
+    for selection in {first.collector: first for first in firsts}.values():
+        where = " AND ".join([*selection.where, TIME, *conditions(selection)])
+        rest = f"FROM {identifier(selection.measurement)} WHERE {where}{by_interval(())}"
+        sources.append(f'(SELECT max({identifier(selection.field)}) * 0 + {value} AS "value" {rest})')
     return f'SELECT max("value") FROM {", ".join(sources)} WHERE {TIME}{by_interval(())}'
 
 
@@ -225,11 +228,11 @@ def computed_groups(candidates: Sequence[Variant]) -> Iterator[tuple[list[Varian
     by_kinds: dict[tuple[str, ...], list[Variant]] = {}
     for variant in candidates:
         by_kinds.setdefault(tuple(selection.kind for selection in variant.selections), []).append(variant)
-    seen: set[str | None] = set()
+    collectors: set[str | None] = set()
     for kinds, group in by_kinds.items():
         collector = group[0].selections[0].collector
-        yield group, f" ({', '.join(dict.fromkeys(kinds))})" if collector in seen else ""
-        seen.add(collector)
+        yield group, f" ({', '.join(dict.fromkeys(kinds))})" if collector in collectors else ""
+        collectors.add(collector)
 
 
 def group_operands(group: Sequence[Variant]) -> Iterator[list[Variant]]:

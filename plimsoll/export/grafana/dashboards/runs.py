@@ -44,9 +44,9 @@ _FIRST_PAIR = 10  # the panels of the first signal are 10 and 11
 
 def run_annotation() -> Json:
     """Return the annotation that shows the runs that overlap the range as regions."""
-    made = part("run_annotation", datasource=DATASOURCE, iconColor=load_look().run)
-    made["target"]["datasource"] = DATASOURCE
-    return made
+    annotation = part("run_annotation", datasource=DATASOURCE, iconColor=load_look().run)
+    annotation["target"]["datasource"] = DATASOURCE
+    return annotation
 
 
 def run_variables(limits: Limits) -> list[Json]:
@@ -86,11 +86,11 @@ def _list() -> Json:
     links = [here, *(link(f"Open {title}", f"/d/{to}?{_OPEN}") for to, title in titles.items())]
     targets = queries.Targets()
     targets.ask(_LIST, result_format="table")
-    made = panel("table", "", grid(10, WIDTH, 0, 0), datasource=DATASOURCE, targets=targets.all) | part("run_list")
-    made["transformations"].append(organize(_COLUMNS))
+    table = panel("table", "", grid(10, WIDTH, 0, 0), datasource=DATASOURCE, targets=targets.all) | part("run_list")
+    table["transformations"].append(organize(_COLUMNS))
     columns = {_COLUMNS["run"]: {"links": links}, **part("run_columns")}
     return {
-        **made,
+        **table,
         "options": table_options(_COLUMNS["Time"], desc=True),
         "fieldConfig": {
             "defaults": part("filterable", noValue="No runs yet: load logs with plimsoll ingest"),
@@ -104,12 +104,12 @@ def _pairs(limits: Limits) -> Iterator[Json]:
         spec = _spec(signal)
         for column, run in enumerate(("run", "baseline")):
             place = grid(8, WIDTH // 2, column * WIDTH // 2, 14 + 8 * at)
-            made = panels.signal_panel(spec, uid(AREA), place, limits)
-            made["id"] = _FIRST_PAIR + 2 * at + column
-            made["title"] = f"{title(spec, limits)} · ${run}"
+            signal_panel = panels.signal_panel(spec, uid(AREA), place, limits)
+            signal_panel["id"] = _FIRST_PAIR + 2 * at + column
+            signal_panel["title"] = f"{title(spec, limits)} · ${run}"
             # Two numbers, as Grafana takes few digits.
-            made["timeShift"] = f"${{{run}_days}}d-${{{run}_minutes}}m"
-            yield made
+            signal_panel["timeShift"] = f"${{{run}_days}}d-${{{run}_minutes}}m"
+            yield signal_panel
 
 
 def _spec(signal: str) -> PanelSpec:

@@ -29,8 +29,8 @@ def panel_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
         del variables[0]["allValue"]
     if with_instances := [selection for selection in signal_selections(plain) if selection.instance]:
         # Not in URLs: the next dashboard has other instances, and all of them would be filtered out.
-        more = {"regex": _NO_TOTALS, "skipUrlSync": True}
-        variables.append(_instances_variable(INSTANCE_VARIABLE, "Instance", with_instances, **more))
+        options = {"regex": _NO_TOTALS, "skipUrlSync": True}
+        variables.append(_instances_variable(INSTANCE_VARIABLE, "Instance", with_instances, **options))
     for spec in marked:
         disks = [selection for selection in signal_selections([spec.signal]) if selection.instance]
         name, label = DISK_VARIABLE.format(spec.drive), f"{(spec.drive or '').capitalize()} disk"
@@ -44,9 +44,9 @@ def number_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
     return [number_variable(fact) for fact in sorted(facts)]
 
 
-def source_variable(**more: Any) -> Json:
+def source_variable(**fields: Any) -> Json:
     """Return the variable of the data source, by default Plimsoll's."""
-    return part("variable", "datasource_variable", **more)
+    return part("variable", "datasource_variable", **fields)
 
 
 def hosts_variable(signals: Iterable[str]) -> Json:
@@ -71,10 +71,10 @@ def number_variable(fact: Fact) -> Json:
     )
 
 
-def query_variable(name: str, label: str, query: str, **more: Any) -> Json:
+def query_variable(name: str, label: str, query: str, **options: Any) -> Json:
     """Return a variable whose values are queried whenever the range changes."""
-    given = {"name": name, "label": label, "query": query, "definition": query, "datasource": DATASOURCE}
-    return part("variable", "query_variable", **given, **more)
+    fields = {"name": name, "label": label, "query": query, "definition": query, "datasource": DATASOURCE}
+    return part("variable", "query_variable", **fields, **options)
 
 
 def signal_selections(signals: Iterable[str]) -> list[Selection]:
@@ -83,11 +83,11 @@ def signal_selections(signals: Iterable[str]) -> list[Selection]:
     return [selection for variant in variants for selection in variant.selections]
 
 
-def _instances_variable(name: str, label: str, selections: Sequence[Selection], **more: Any) -> Json:
+def _instances_variable(name: str, label: str, selections: Sequence[Selection], **options: Any) -> Json:
     hosts = sorted({selection.host for selection in selections})
     either = " OR ".join(f"{identifier(tag)} =~ /^${HOST_VARIABLE}$/" for tag in hosts)
     tags = {selection.instance for selection in selections if selection.instance}
-    return _tags_variable(name, label, selections, tags, f"({either})" if len(hosts) > 1 else either) | more
+    return _tags_variable(name, label, selections, tags, f"({either})" if len(hosts) > 1 else either) | options
 
 
 def _tags_variable(

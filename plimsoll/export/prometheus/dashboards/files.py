@@ -46,8 +46,8 @@ def export(
     refused = [Refused(f"dashboard {name}", reason) for name, reason in _LEFT_OUT.items()]
     for area in load_areas().areas:
         if signals is None or any(panel.signal in signals for panel in area.panels):
-            made = _Panels(area, limits, duration(interval), refused)
-            dashboard = files.area_dashboard(area, variables.panel_variables([*area.panels], limits), made.panel)
+            area_panels = _Panels(area, limits, duration(interval), refused)
+            dashboard = files.area_dashboard(area, variables.panel_variables([*area.panels], limits), area_panels.panel)
             texts[f"{area.area}.json"] = files.dashboard_text(dashboard, docs)
     return Export(texts, tuple(refused))
 
@@ -76,14 +76,14 @@ class _Panels:
         for at, limit in enumerate(scaled(self.limits.rules_of(spec)), 1):
             expr = f"group({query.expr}) * {limit.healthy.limit * scale:.12g} * ${limit.fact}"
             targets.append(self._target(ref_id(at), expr, panels.limit_name(limit)))
-        made = panels.signal_panel(spec, self.area.uid, grid, self.limits)
-        made |= {"datasource": variables.DATASOURCE, "interval": self.interval, "targets": targets}
-        made.pop("transformations", None)
+        signal_panel = panels.signal_panel(spec, self.area.uid, grid, self.limits)
+        signal_panel |= {"datasource": variables.DATASOURCE, "interval": self.interval, "targets": targets}
+        signal_panel.pop("transformations", None)
         if spec.kind == "table":
-            made["transformations"] = _columns(query)
+            signal_panel["transformations"] = _columns(query)
         elif not query.even:
-            made["transformations"] = [_WITHOUT_SPACES]
-        return made
+            signal_panel["transformations"] = [_WITHOUT_SPACES]
+        return signal_panel
 
     def _target(self, ref: str, expr: str, legend: str) -> Json:
         """Return a query for Grafana's Prometheus plugin, over the range of the dashboard."""

@@ -56,8 +56,8 @@ def panel_query(spec: PanelSpec, scale: float = 1.0) -> PanelQuery:
         raise Inexpressible("; ".join(refused) or "it has no source that is recorded")
     expr = " or ".join(labels_by_expr)
     scaled = expr if scale == 1 else f"({expr}) * {number(scale)}"
-    labels = [one for one in (HOST, OBJECT, INSTANCE) if any(one in labels for labels in labels_by_expr.values())]
-    even = all(len(one) == len(labels) for one in labels_by_expr.values())
+    labels = [label for label in (HOST, OBJECT, INSTANCE) if any(label in labels for labels in labels_by_expr.values())]
+    even = all(len(label) == len(labels) for label in labels_by_expr.values())
     return PanelQuery(scaled, tuple(labels), tuple(refused), even)
 
 
@@ -106,9 +106,9 @@ def _reduced(selection: Selection, spec: PanelSpec) -> str:
     matchers = _matchers(selection, spec.drive)
     series = [selector(selection, name, matchers) for name in (fields.names if fields else [selection.field])]
     if source.rate:
-        values = [f"rate({one}[$__rate_interval])" for one in series]
+        values = [f"rate({series}[$__rate_interval])" for series in series]
     else:
-        values = [FUNCTIONS[reduce].format(f"{one}[$__interval]") for one in series]
+        values = [FUNCTIONS[reduce].format(f"{series}[$__interval]") for series in series]
     if fields and fields.operation == "ratio":
         values[1] = f"({values[1]} > 0)"
     expr = f" {OPERATORS[fields.operation]} ".join(values) if fields else values[0]

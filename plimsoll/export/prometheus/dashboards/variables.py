@@ -24,18 +24,18 @@ def panel_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
     """Return the variables of a dashboard with these panels."""
     source = variables.source_variable(query=_TYPE)
     del source["current"]
-    every = variables.signal_selections(spec.signal for spec in panels)
-    hosts = _query_variable(HOST_VARIABLE, "Host", f"label_values({{{_metric_matcher(every)}}}, {HOST})")
-    made = [source, hosts]
+    drawn_selections = variables.signal_selections(spec.signal for spec in panels)
+    hosts = _query_variable(HOST_VARIABLE, "Host", f"label_values({{{_metric_matcher(drawn_selections)}}}, {HOST})")
+    template_variables = [source, hosts]
     if instances := _with_instance(spec.signal for spec in panels if not spec.drive):
         # Not in URLs: the next dashboard has other instances, and all of them would be filtered out.
-        made.append(_instances_variable(INSTANCE_VARIABLE, "Instance", instances) | {"skipUrlSync": True})
+        template_variables.append(_instances_variable(INSTANCE_VARIABLE, "Instance", instances) | {"skipUrlSync": True})
     for spec in panels:
         if spec.drive:
             name, label = DISK_VARIABLE.format(spec.drive), f"{spec.drive.capitalize()} disk"
             disks = _instances_variable(name, label, _with_instance([spec.signal]))
-            made.append(disks | {"allValue": variables.NOT_SYSTEM})
-    return [*made, *variables.number_variables(panels, limits)]
+            template_variables.append(disks | {"allValue": variables.NOT_SYSTEM})
+    return [*template_variables, *variables.number_variables(panels, limits)]
 
 
 def _with_instance(signals: Iterable[str]) -> list[Selection]:
@@ -59,5 +59,5 @@ def _query_variable(name: str, label: str, promql: str) -> Json:
 
 def _metric_matcher(selections: Iterable[Selection]) -> str:
     """Return the matcher for the metrics of some measurements: a name begins with that of its measurement."""
-    names = {name for one in selections for name in (one.measurement, plain_name(one.measurement))}
+    names = {name for selection in selections for name in (selection.measurement, plain_name(selection.measurement))}
     return f"__name__=~{text('(' + '|'.join(map(literal, sorted(names))) + ')_.+')}"
