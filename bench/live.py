@@ -23,10 +23,10 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
-from plimsoll.rules.states import EVERY
+from plimsoll.rules.states import EVALUATION_INTERVAL
 
 _SERIES = 60  # of a host
-_START = 1_700_000_000 * SECOND // EVERY * EVERY
+_START = 1_700_000_000 * SECOND // EVALUATION_INTERVAL * EVALUATION_INTERVAL
 _BEFORE = 1800 * SECOND
 _EVALUATIONS = 5
 
@@ -36,7 +36,7 @@ class Fleet:
 
     def __init__(self, hosts: int) -> None:
         self._samples: dict[Series, Samples] = {}
-        times: Times = np.arange(_START - _BEFORE, _START + 20 * EVERY, 10 * SECOND, dtype=np.int64)
+        times: Times = np.arange(_START - _BEFORE, _START + 20 * EVALUATION_INTERVAL, 10 * SECOND, dtype=np.int64)
         recorded = [log(Host(name, kind), times) for name, kind in (("WIN", "windows"), ("lnx", "telegraf"))]
         columns = [[one.column(at) for at in range(len(one.series))] for one in recorded]
         for host in range(hosts):
@@ -77,7 +77,7 @@ def evaluation(hosts: int) -> tuple[float, float]:
     seconds: list[float] = []
     for at in range(1, _EVALUATIONS + 1):
         start = time.process_time()
-        judge.advance(np.array([_START + at * EVERY], dtype=np.int64))
+        judge.advance(np.array([_START + at * EVALUATION_INTERVAL], dtype=np.int64))
         seconds.append(time.process_time() - start)
     return sorted(seconds)[len(seconds) // 2], bytes_each
 

@@ -6,7 +6,7 @@ Run `python telegraf/build.py`; a test checks that the file is up to date. The p
 from pathlib import Path
 
 from plimsoll.export.counters import telegraf
-from plimsoll.export.counters.counters import counters
+from plimsoll.export.counters.counter_list import counters
 from plimsoll.rules.load import load_signals
 
 WINDOWS = Path(__file__).parent / "windows.conf"

@@ -11,7 +11,7 @@ from plimsoll.alerting.state_changes import StateChange
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import HostKey, Series
 from plimsoll.model.value_text import quantity
-from plimsoll.rules.origins import series_of
+from plimsoll.rules.resolved_sources import series_of
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.signal import Signal

@@ -17,10 +17,10 @@ from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
 from plimsoll.model.log import Times, Values
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
-from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.origins import Origins, series_of
+from plimsoll.rules.evaluate import RuleEvaluator
+from plimsoll.rules.resolved_sources import ResolvedSources, series_of
 from plimsoll.rules.schema.field_types import Resource
-from plimsoll.rules.states import EVERY, Status
+from plimsoll.rules.states import EVALUATION_INTERVAL, Status
 from plimsoll.rules.subjects import host_tags
 from plimsoll.store.protocol import SampleReader
 
@@ -62,7 +62,7 @@ class Evaluator:
         self._check = check
         self._reach: Mapping[Series, int] = {}
         self.states = AlertStates(statuses)
-        self._judge = self._make_judge(lambda _: Origins(), Facts(given_facts))
+        self._judge = self._make_judge(lambda _: ResolvedSources(), Facts(given_facts))
         self._last: int | None = None
         self._intervals: dict[str, int] | None = None
         self._differs = False  # whether the series differ from those that were planned with
@@ -82,8 +82,8 @@ class Evaluator:
         """Evaluate at the times `at` (UTC ns, ascending, on the grid), which follow the last ones."""
         start, end = int(at[0]), int(at[-1])
         if self._last is None:
-            self._discover(start - _FIRST_LOOK, start - EVERY)
-            self._last = start - EVERY
+            self._discover(start - _FIRST_LOOK, start - EVALUATION_INTERVAL)
+            self._last = start - EVALUATION_INTERVAL
         since = self._last + 1 - OVERLAP
         late, in_time = self._discover(since, self._last), self._discover(self._last + 1, end)
         heard = dict.fromkeys(late, since) | dict.fromkeys(in_time, end)
@@ -155,9 +155,9 @@ class Evaluator:
         self._samples.read(reach, start, end)
         self._judge = self._make_judge(finder.find, facts)
 
-    def _make_judge(self, find: Callable[[str], Origins], facts: Facts) -> Judge:
+    def _make_judge(self, find: Callable[[str], ResolvedSources], facts: Facts) -> RuleEvaluator:
         signals, samples = self._site.catalogue.signals, self._samples
-        return Judge(find, samples.samples, facts, signals=signals, series_together=samples.together)
+        return RuleEvaluator(find, samples.samples, facts, signals=signals, series_together=samples.together)
 
     def _values(self, series: Series) -> Values:
         return self._samples.samples(series).values
@@ -182,5 +182,5 @@ class Evaluator:
 
 def evaluations(after: int, until: int) -> Times:
     """The evaluations after one instant and up to another (UTC ns)."""
-    first = after // EVERY * EVERY + EVERY
-    return np.arange(first, until + 1, EVERY, dtype=np.int64)
+    first = after // EVALUATION_INTERVAL * EVALUATION_INTERVAL + EVALUATION_INTERVAL
+    return np.arange(first, until + 1, EVALUATION_INTERVAL, dtype=np.int64)

@@ -14,12 +14,12 @@ from plimsoll.hosts.facts import UnknownFact
 from plimsoll.model.log import Times, Values
 from plimsoll.model.series import HostKey
 from plimsoll.rules.crossings import worst_of
-from plimsoll.rules.evaluate import Judge, Part
+from plimsoll.rules.evaluate import RuleEvaluator, SubjectBatch
+from plimsoll.rules.evaluations import ConditionMatrix
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State, States, Status, Truth, settled, step
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.tracks import Matrix
 
 
 class RuleBatch:
@@ -49,7 +49,7 @@ class RuleBatch:
         self.has_data = np.zeros(count, dtype=np.bool_)
         self.odd = np.full(count, nan)
         self.retired = np.zeros(count, dtype=np.bool_)
-        self._parts: list[tuple[Part, NDArray[np.intp]]] | None = None
+        self._parts: list[tuple[SubjectBatch, NDArray[np.intp]]] | None = None
         self._evaluations = 0
 
     @property
@@ -76,7 +76,7 @@ class RuleBatch:
 
     def advance(
         self,
-        judge: Judge,
+        judge: RuleEvaluator,
         at: Times,
         lacking: Callable[[RuleTarget, str], None],
         covered: Callable[[RuleTarget, int], int | None],
@@ -89,7 +89,7 @@ class RuleBatch:
         if self._parts is None or len(at) > self._evaluations:
             self._parts, self._evaluations = [*self._make_parts(judge, len(at), lacking)], len(at)
         for part, rows in self._parts:
-            matrix = judge.matrix(part, at)
+            matrix = judge.evaluate_batch(part, at)
             if self.retired[rows].any():
                 matrix = matrix.without(self.retired[rows])
             if len(matrix.times):
@@ -99,30 +99,32 @@ class RuleBatch:
             yield from self._step(matrix, rows, covered)
 
     def _make_parts(
-        self, judge: Judge, evaluations: int, lacking: Callable[[RuleTarget, str], None]
-    ) -> Iterator[tuple[Part, NDArray[np.intp]]]:
+        self, judge: RuleEvaluator, evaluations: int, lacking: Callable[[RuleTarget, str], None]
+    ) -> Iterator[tuple[SubjectBatch, NDArray[np.intp]]]:
         parts = [(target.subject, target.origin) for target in self.targets]
         self.limits = Limits(self.targets, [*self.limits.by_row])  # pages may be reading the last ones
         try:
-            yield from self._place_parts([*judge.parts(self.rule, parts, evaluations)], [*range(len(parts))])
+            yield from self._place_parts([*judge.split_batches(self.rule, parts, evaluations)], [*range(len(parts))])
         except UnknownFact:
             for row, part in enumerate(parts):
                 try:
-                    yield from self._place_parts([*judge.parts(self.rule, [part], evaluations)], [row])
+                    yield from self._place_parts([*judge.split_batches(self.rule, [part], evaluations)], [row])
                 except UnknownFact as unknown:
                     lacking(self.targets[row], unknown.fact)
 
-    def _place_parts(self, parts: Sequence[Part], rows: Sequence[int]) -> Iterator[tuple[Part, NDArray[np.intp]]]:
+    def _place_parts(
+        self, parts: Sequence[SubjectBatch], rows: Sequence[int]
+    ) -> Iterator[tuple[SubjectBatch, NDArray[np.intp]]]:
         at = 0
         for part in parts:
             of_part = rows[at : at + len(part.subjects)]
             at += len(of_part)
-            for row, healthy in zip(of_part, part.limits.each, strict=True):
+            for row, healthy in zip(of_part, part.limits.limits, strict=True):
                 self.limits.by_row[row] = healthy
             yield part, np.array(of_part)
 
     def _step(
-        self, matrix: Matrix, rows: NDArray[np.intp], covered: Callable[[RuleTarget, int], int | None]
+        self, matrix: ConditionMatrix, rows: NDArray[np.intp], covered: Callable[[RuleTarget, int], int | None]
     ) -> Iterator[tuple[Key, Status, StateChange | None]]:
         hold = self.rule.for_
         for column, at in enumerate(matrix.times.tolist()):
@@ -148,7 +150,7 @@ class RuleBatch:
                     )
                 yield self.keys[row], after, change
 
-    def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], matrix: Matrix, column: int) -> None:
+    def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], matrix: ConditionMatrix, column: int) -> None:
         """Keep the worst values of those that stay pending."""
         if not len(pending):
             return

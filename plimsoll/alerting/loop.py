@@ -24,7 +24,7 @@ from plimsoll.model.log import Times
 from plimsoll.model.points import Points
 from plimsoll.model.series import HostKey, host_key
 from plimsoll.model.times import SECOND, duration_text, iso
-from plimsoll.rules.states import EVERY, State
+from plimsoll.rules.states import EVALUATION_INTERVAL, State
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import SampleReader
 
@@ -129,7 +129,7 @@ class AlertLoop:
             self._evaluator = None
 
     def _evaluate(self, now: int) -> None:
-        due = (now - self._delay) // EVERY * EVERY
+        due = (now - self._delay) // EVALUATION_INTERVAL * EVALUATION_INTERVAL
         evaluator, is_start = self._evaluator, False
         if evaluator is None:
             evaluator, is_start = self._start(due), True

@@ -10,7 +10,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
-from plimsoll.rules.window import Bounds, Cut, Together
+from plimsoll.rules.window import Cut, Together, WindowBounds
 from plimsoll.store.protocol import SampleReader
 
 _KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
@@ -298,7 +298,7 @@ class _Rows:
         self._buffers = buffers
         self._windows = windows
 
-    def cut(self, bounds: Bounds) -> Cut:
+    def cut(self, bounds: WindowBounds) -> Cut:
         """What of them lies in the windows."""
         windows = self._windows
         clocks = np.fromiter((window.clock.number for window in windows), np.intp, len(windows))

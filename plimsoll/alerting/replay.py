@@ -16,11 +16,11 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.crossings import worst_of
-from plimsoll.rules.evaluate import Judge
-from plimsoll.rules.origins import series_of
-from plimsoll.rules.states import EVERY, State, Truth, run
+from plimsoll.rules.evaluate import RuleEvaluator
+from plimsoll.rules.evaluations import Conditions
+from plimsoll.rules.resolved_sources import series_of
+from plimsoll.rules.states import EVALUATION_INTERVAL, State, Truth, run
 from plimsoll.rules.subjects import host_of, host_tags
-from plimsoll.rules.tracks import Conditions
 from plimsoll.store.protocol import SampleReader
 
 _BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
@@ -83,14 +83,19 @@ def conditions_of(
     targets, finder = plan(site, series, facts, check)
     signals = {condition.signal for target in targets for condition in target.rule.conditions}
     read({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})
-    judge = Judge(finder.find, samples.__getitem__, facts, signals=site.catalogue.signals)
+    judge = RuleEvaluator(finder.find, samples.__getitem__, facts, signals=site.catalogue.signals)
     for target in targets:
         check()
         firsts = [int(samples[part].times[0]) for part in series_of(target.origin) if len(samples[part].times)]
         if firsts:
-            at = np.arange(-(-min(firsts) // EVERY) * EVERY, end + 1, EVERY, dtype=np.int64)
+            at = np.arange(
+                -(-min(firsts) // EVALUATION_INTERVAL) * EVALUATION_INTERVAL,
+                end + 1,
+                EVALUATION_INTERVAL,
+                dtype=np.int64,
+            )
             with suppress(UnknownFact):
-                yield target, judge.conditions(target.rule, target.subject, target.origin, at)
+                yield target, judge.evaluate_conditions(target.rule, target.subject, target.origin, at)
 
 
 def pending_since(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:

@@ -10,7 +10,7 @@ from plimsoll.hosts.overrides import Overrides
 from plimsoll.model.series import Series, host_key
 from plimsoll.rules.host_filter import JudgedSubjects, fitted, is_for_such, says_nothing
 from plimsoll.rules.load import Catalogue
-from plimsoll.rules.origins import Origin, Origins
+from plimsoll.rules.resolved_sources import ResolvedSource, ResolvedSources
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder
@@ -50,7 +50,7 @@ class RuleTarget:
 
     rule: Rule
     subject: Subject
-    origin: Origin
+    origin: ResolvedSource
     note: str = ""
 
     @cached_property
@@ -97,7 +97,7 @@ def is_for(pack: Pack, series: Iterable[Series]) -> bool:
 
 
 def _planned(
-    site: Site, documented: Rule, origins: Origins, hosts: Iterable[str], facts: Facts
+    site: Site, documented: Rule, origins: ResolvedSources, hosts: Iterable[str], facts: Facts
 ) -> Iterator[RuleTarget]:
     drives = {subject.key: holds for subject, holds in site.drives.items()}
     for host in hosts:

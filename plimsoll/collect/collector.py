@@ -15,7 +15,7 @@ from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.states import EVERY
+from plimsoll.rules.states import EVALUATION_INTERVAL
 
 _SAID_S = 30.0
 
@@ -66,7 +66,7 @@ class Collector:
             if math.isfinite(value)
         }
         count = len(values)
-        times = np.full(count, now_ns // EVERY * EVERY, dtype=np.int64)
+        times = np.full(count, now_ns // EVALUATION_INTERVAL * EVALUATION_INTERVAL, dtype=np.int64)
         return Points(list(values), np.arange(count, dtype=np.int32), times, np.array(list(values.values()), float))
 
     def _named(self, reading: Reading, field: str) -> Series:

@@ -16,7 +16,7 @@ from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.run_to_run import SAME
 from plimsoll.model.log import Values
 from plimsoll.review.findings import Finding
-from plimsoll.rules.tracks import Track
+from plimsoll.rules.evaluations import RuleEvaluation
 
 _CHANCE = 0.001  # of a false alarm: many limits are judged at once
 _LONG = 0.1  # of the time beyond a limit, that nothing of the kind in the baseline makes certain; our choice
@@ -107,11 +107,11 @@ def _same_rule(comparison: Comparison, finding: Finding) -> Finding | None:
     return next((other for other in same if other.subject and other.subject.key == key), None)
 
 
-def _present(track: Track) -> Values:
+def _present(track: RuleEvaluation) -> Values:
     return track.values[np.isfinite(track.values)]
 
 
-def _falls(track: Track) -> bool:
+def _falls(track: RuleEvaluation) -> bool:
     """Whether what climbs fell."""
     values = _present(track)
     return bool((np.diff(values) < -_FALL * np.abs(values[:-1])).any())

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 from typing import Literal, NamedTuple
 
-from plimsoll.export.counters.counters import is_everywhere
+from plimsoll.export.counters.counter_list import is_everywhere
 from plimsoll.export.selections import (
     ANYWHERE,
     OBJECT,
@@ -35,7 +35,7 @@ class Inexpressible(ValueError):
 
 
 @dataclass(frozen=True)
-class Refused:
+class Refusal:
     """A rule, or one of its sources, that is not exported, and the reason."""
 
     rule: str
@@ -79,41 +79,41 @@ def rule_sources(
     site: Site,
     server: str,
     merge: Callable[[Rule, Sequence[Variant]], Iterable[Variant]] = lambda rule, candidates: candidates,
-) -> Iterator[RuleSource | Refused]:
+) -> Iterator[RuleSource | Refusal]:
     """Yield each combination of targets and sources of a rule, and what a server that has samples only cannot judge.
 
     `merge` combines variants that one query of the server can select.
     """
     if reason := _never_fires(rule, server):
-        yield Refused(rule.id, reason)
+        yield Refusal(rule.id, reason)
         return
     if unrecorded := signals_counted_unrecorded(rule):
         reason = f"it is also for what has no {' or '.join(unrecorded)}, which {server} cannot tell; there it is silent"
-        yield Refused(rule.id, reason)
+        yield Refusal(rule.id, reason)
     try:
         candidates = variants(rule.signal, signals)
     except ValueError as error:
-        yield Refused(rule.id, str(error))
+        yield Refusal(rule.id, str(error))
         return
     if reason := _lacks_sources(rule, pack, candidates, signals):
-        yield Refused(rule.id, reason)
+        yield Refusal(rule.id, reason)
     chosen = [variant for variant in candidates if rule.drive or is_for_pack(pack, variant)]
     if not chosen:
         return
     if fallbacks := fallback_labels(rule.signal, signals):
         reason = f"they are for hosts without a better source, which {server} cannot tell"
-        yield Refused(rule.id, reason, fallbacks)
+        yield Refusal(rule.id, reason, fallbacks)
     for source in signals[rule.signal].sources:
         if source.per and not source.fallback:
-            yield Refused(rule.id, f"it is divided by {source.per}, a fact of the host", _source_name(source))
+            yield Refusal(rule.id, f"it is divided by {source.per}, a fact of the host", _source_name(source))
     derived = signals[rule.signal].derived
     weighing: list[AnyFact] = [weight.by for weight in derived.weights.values()] if derived else []
     rule_targets = [*targets(rule, site, weighing)]
     if not rule_targets and rule.where:
-        yield Refused(rule.id, f"it is for {hosts_text(rule)}, and plimsoll.toml tells of no such host")
+        yield Refusal(rule.id, f"it is for {hosts_text(rule)}, and plimsoll.toml tells of no such host")
     for target in rule_targets:
         if isinstance(target, Unknown):
-            yield Refused(rule.id, str(target))
+            yield Refusal(rule.id, str(target))
             continue
         for variant in merge(target.rule, chosen):
             for further in _source_combinations(target.rule, variant, signals):
@@ -164,8 +164,10 @@ def bind_conditions(
         )
 
     rule = source.target.rule
-    bound = bind(rule, source.variant, own=True)
-    further = [bind(condition, source.further[condition.signal], own=False) for condition in further_conditions(rule)]
+    bound = bind(rule, source.variant, with_instance=True)
+    further = [
+        bind(condition, source.further[condition.signal], with_instance=False) for condition in further_conditions(rule)
+    ]
     for condition in further:
         _check_joinable(bound.variant, condition.variant)
     if OBJECT not in bound.variant.group:

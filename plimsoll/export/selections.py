@@ -38,7 +38,7 @@ class Selection:
     `field` is the field, or the first of several. `host` and `instance` are the tags with their names, `group` are all
     tags that queries group by, and `where` are the conditions on points. For a sum over instances `summed` is the
     tag of the instances. For a time per request `weight` is the field, of the same points, with the rate of the
-    requests (of a source with several fields it is the divisor), and `least` the rate below which nobody waits.
+    requests (of a source with several fields it is the divisor), and `minimum_rate` the rate below which nobody waits.
     """
 
     signal: str
@@ -51,7 +51,7 @@ class Selection:
     where: tuple[str, ...]
     summed: str | None = None
     weight: str | None = None
-    least: float = 0.0
+    minimum_rate: float = 0.0
 
     @property
     def label(self) -> str:
@@ -201,15 +201,15 @@ def _weighted(selection: Selection, signal: Signal, signals: Mapping[str, Signal
     """
     if signal.weight is None:
         return selection
-    source, minimum_rate = selection.source, signal.weight.least
+    source, minimum_rate = selection.source, signal.weight.minimum_rate
     if isinstance(source.field, Fields):
-        return replace(selection, weight=source.field.names[-1], least=minimum_rate)
+        return replace(selection, weight=source.field.names[-1], minimum_rate=minimum_rate)
     place = (selection.measurement, selection.group, selection.where)
     for rate_source in signals[signal.weight.rate].sources:
         rate = _selection(signal.weight.rate, signals[signal.weight.rate], rate_source)
         plain = not rate_source.rate and not isinstance(rate_source.field, Fields)
         if plain and rate_source.transform == Transform() and (rate.measurement, rate.group, rate.where) == place:
-            return replace(selection, weight=rate.field, least=minimum_rate)
+            return replace(selection, weight=rate.field, minimum_rate=minimum_rate)
     return selection
 
 

@@ -178,7 +178,9 @@ def margin(finding: Finding) -> str:
     share = finding.margin
     if share is None:
         return (
-            "the rule's other condition was never met" if finding.track and not finding.track.others_hold.any() else ""
+            "the rule's other condition was never met"
+            if finding.track and not finding.track.other_conditions_hold.any()
+            else ""
         )
     if share < 0:
         return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"

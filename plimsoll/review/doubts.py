@@ -12,11 +12,11 @@ from plimsoll.model.times import SECOND, duration_text
 from plimsoll.review.findings import JUDGED, Doubt, Finding, Outcome
 from plimsoll.review.recording.impossible import BadCounter
 from plimsoll.review.sentences import breach_sentence, limit_of, subject_title, worst_text
-from plimsoll.rules.crossings import Found, gaps_crossed
+from plimsoll.rules.crossings import CrossingColumns, gaps_crossed
+from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.states import EVERY, Truth
+from plimsoll.rules.states import EVALUATION_INTERVAL, Truth
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.tracks import Track
 from plimsoll.rules.wording import exactly
 
 _MOST_LACKING = 2
@@ -162,7 +162,7 @@ def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
             yield Doubt(f"{subject_title(finding)} went {side} its limit {when}, {counts}", about=finding)
 
 
-def _gap(crossings: Found, track: Track, for_: int) -> int | None:
+def _gap(crossings: CrossingColumns, track: RuleEvaluation, for_: int) -> int | None:
     """The length (ns) of a gap with crossings on both sides that are as long as `for_` together with it, if any.
 
     A gap that is too long for one time of trouble is none.
@@ -326,5 +326,5 @@ def _time_past(finding: Finding) -> int:
     if track is None:
         return 0
     past = ~track.healthy.holds(track.values) & (track.values == track.values) & (track.truths == Truth.NO_DATA)
-    total = int(past.sum()) * EVERY
+    total = int(past.sum()) * EVALUATION_INTERVAL
     return total if total >= finding.rule.for_ and past.mean() >= finding.rule.often else 0

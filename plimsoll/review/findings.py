@@ -14,21 +14,21 @@ from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.rules.crossings import (
-    NONE_FOUND,
+    NO_CROSSINGS,
     Crossing,
-    Found,
-    found,
+    CrossingColumns,
+    find_crossings,
     longest_stretch,
     share_of_time,
     time_crossed,
     worst_value,
 )
+from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import Truth
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.tracks import Track
 from plimsoll.rules.wording import SEVERITIES
 
 
@@ -96,7 +96,7 @@ class Finding:
     signal: Signal
     outcome: Outcome
     subject: Subject | None = None
-    track: Track | None = None
+    track: RuleEvaluation | None = None
     samples: Samples | None = None
     notes: tuple[str, ...] = ()
     override: Override | None = None
@@ -116,9 +116,9 @@ class Finding:
         return self.override.documented if self.override else self.rule
 
     @cached_property
-    def columns(self) -> Found:
+    def columns(self) -> CrossingColumns:
         """All crossings as columns, in time order; without any where it was not judged."""
-        return found(self.track) if self.track else NONE_FOUND
+        return find_crossings(self.track) if self.track else NO_CROSSINGS
 
     @cached_property
     def crossings(self) -> tuple[Crossing, ...]:
@@ -169,7 +169,7 @@ class Finding:
         """
         if self.outcome != Outcome.HELD or self.track is None or not len(self.columns):
             return None
-        if self.rule.phase and self.track.phase_known:
+        if self.rule.phase and self.track.is_phase_determined:
             return None
         last = self.crossings[-1]
         until = int(self.track.times[self.track.truths != Truth.NO_DATA][-1])
@@ -203,7 +203,7 @@ class Finding:
     @cached_property
     def nearest(self) -> float:
         """The value nearest to the limit while all other conditions of the rule held; NaN if they never did."""
-        return worst_value(self.track, self.track.others_hold) if self.track else float("nan")
+        return worst_value(self.track, self.track.other_conditions_hold) if self.track else float("nan")
 
     @property
     def margin(self) -> float | None:

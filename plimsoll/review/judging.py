@@ -19,13 +19,13 @@ from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.signal_samples import signal_samples
 from plimsoll.review.superseded import supersede, without_stand_ins
 from plimsoll.rules.crossings import any_fired, longest_stretch, share_of_time, time_crossed
-from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.evaluate import RuleEvaluator
+from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.host_filter import fitted, hosts_text
-from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as
+from plimsoll.rules.resolved_sources import ResolvedSeries, ResolvedSource, recorded_as
 from plimsoll.rules.schema.pack import Pack, Rule
-from plimsoll.rules.states import State, grid
+from plimsoll.rules.states import State, evaluation_times
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
-from plimsoll.rules.tracks import Track
 from plimsoll.rules.window import transformed
 
 
@@ -97,7 +97,9 @@ class _RunJudge:
         self._samples = whole.counter
         self._origins = whole.finder.find
         by_hand = bool(question.phases)
-        self._judge = Judge(self._origins, self._samples, facts, phases, question.signals, by_hand, question.planned)
+        self._judge = RuleEvaluator(
+            self._origins, self._samples, facts, phases, question.signals, by_hand, question.planned
+        )
         self._grids: dict[str, Times] = {}
         self._begun: set[str] = set()  # hosts that were recorded before the part that is judged
 
@@ -134,14 +136,14 @@ class _RunJudge:
         if not hosts:
             yield Finding(pack, rule, self._question.signals[rule.signal], Outcome.DOES_NOT_APPLY)
             return
-        recorded: dict[str, list[tuple[Subject, Origin]]] = {}
+        recorded: dict[str, list[tuple[Subject, ResolvedSource]]] = {}
         for subject, origin in self._origins(rule.signal).values():
             recorded.setdefault(host_key(subject.host), []).append((subject, origin))
         for host in hosts:
             yield from self._on_host(pack, rule, host, recorded.get(host_key(host), []))
 
     def _on_host(
-        self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, Origin]]
+        self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, ResolvedSource]]
     ) -> Iterator[Finding]:
         rule, override = self._question.overrides.of(documented, host)
         signal = self._question.signals[rule.signal]
@@ -186,11 +188,11 @@ class _RunJudge:
                 notes = (missing, only, *bare.notes)
                 return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=result.unknown)
 
-    def _judged(self, bare: Finding, subjects: Sequence[tuple[Subject, Origin]]) -> Iterator[Finding]:
+    def _judged(self, bare: Finding, subjects: Sequence[tuple[Subject, ResolvedSource]]) -> Iterator[Finding]:
         """The findings of a rule for the subjects of a host, all judged at once if no fact is lacking."""
         at = self._grid(host_key(bare.subject.host)) if bare.subject else np.empty(0, dtype=np.int64)
         try:
-            tracks = [*self._judge.together(bare.rule, subjects, at)]
+            tracks = [*self._judge.evaluate_subjects(bare.rule, subjects, at)]
         except UnknownFact as unknown:
             if len(subjects) == 1:
                 notes = (str(unknown), *bare.notes)
@@ -203,7 +205,7 @@ class _RunJudge:
         for (_, origin), track in zip(subjects, tracks, strict=True):
             yield self._finding(bare, origin, track)
 
-    def _finding(self, bare: Finding, origin: Origin, track: Track) -> Finding:
+    def _finding(self, bare: Finding, origin: ResolvedSource, track: RuleEvaluation) -> Finding:
         rule = bare.rule
         if bare.subject and host_key(bare.subject.host) in self._begun:
             track = replace(track, begun=True)
@@ -218,7 +220,7 @@ class _RunJudge:
         if host not in self._grids:
             parts = self._host_times[host]
             times = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
-            full = grid(times, reach=self._reach(host, parts))
+            full = evaluation_times(times, reach=self._reach(host, parts))
             first = 0 if self._question.start is None else np.searchsorted(full, self._question.start, side="left")
             last = len(full) if self._question.end is None else np.searchsorted(full, self._question.end, side="right")
             if first:
@@ -235,9 +237,9 @@ class _RunJudge:
         judged = (self._question.overrides.of(rule, host)[0] for rule in documented)
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
 
-    def _drawn(self, origin: Origin, track: Track) -> Samples:
+    def _drawn(self, origin: ResolvedSource, track: RuleEvaluation) -> Samples:
         origin = recorded_as(origin)
-        if isinstance(origin, SeriesOrigin) and not origin.rate:
+        if isinstance(origin, ResolvedSeries) and not origin.rate:
             samples = self._samples(origin.series)
             values = transformed(samples.values, origin.transform)
             if values is not samples.values:
@@ -246,7 +248,7 @@ class _RunJudge:
         return Samples(track.times, track.values)
 
 
-def outcome_of(rule: Rule, track: Track) -> Outcome:
+def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
     """The outcome of a rule that was evaluated for a subject."""
     if not track.judged:
         outside_phase = len(track.states) and bool((track.states == State.NOT_JUDGED).all())

@@ -8,14 +8,14 @@ from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.sentences import often
+from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.tracks import Track
 from plimsoll.rules.wording import limit_text
 
 
-def notes_on(finding: Finding, track: Track, facts: Facts, signals: Mapping[str, Signal]) -> tuple[str, ...]:
+def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Mapping[str, Signal]) -> tuple[str, ...]:
     """The notes of a rule that was evaluated, without those that its finding has already."""
     rule = finding.rule
     notes: list[str] = []
@@ -23,7 +23,7 @@ def notes_on(finding: Finding, track: Track, facts: Facts, signals: Mapping[str,
         notes.append(often(finding))
     if finding.outcome == Outcome.TOO_SHORT:
         notes.append(_too_short(finding))
-    if not track.phase_known:
+    if not track.is_phase_determined:
         notes.append(f"phase unknown: meant for the {rule.phase} phase, judged throughout")
     if finding.outcome == Outcome.NOT_JUDGED:
         notes.append(f"no {rule.phase} phase in the part that was judged")
@@ -60,7 +60,7 @@ def _too_short(finding: Finding) -> str:
     return f"recorded for {longest} without a break, which {counts}"
 
 
-def _windows(rule: Rule, track: Track) -> Iterator[str]:
+def _windows(rule: Rule, track: RuleEvaluation) -> Iterator[str]:
     """Where the window was widened because samples are too far apart for the documented one."""
     if track.window > rule.over:
         widened = f"window widened from {duration_text(rule.over)} to {duration_text(track.window)}"

@@ -10,7 +10,14 @@ from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.series import Series, host_key
 from plimsoll.review.findings import Finding, Question
 from plimsoll.review.signal_samples import signal_samples
-from plimsoll.rules.origins import FieldsOrigin, Origins, SeriesOrigin, TotalOrigin, recorded_as, series_of
+from plimsoll.rules.resolved_sources import (
+    ResolvedFields,
+    ResolvedSeries,
+    ResolvedSources,
+    ResolvedTotal,
+    recorded_as,
+    series_of,
+)
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.subjects import Subject
 
@@ -67,7 +74,7 @@ class RecordedSignals:
         if origin_of_subject is None:
             return None
         subject, origin = origin_of_subject[0], recorded_as(origin_of_subject[1])
-        if isinstance(origin, SeriesOrigin):
+        if isinstance(origin, ResolvedSeries):
             return len(self.counter(origin.series).present.times)
         together = self.of(finding.rule.signal).get(subject)
         return len(together.present.times) if together is not None else None
@@ -84,14 +91,16 @@ class RecordedSignals:
         origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         origin = recorded_as(origin_of_subject[1]) if origin_of_subject else None
         times_list = [self.counter(series).present.times for series in series_of(origin)] if origin else []
-        return [np.unique(np.concatenate(times_list))] if isinstance(origin, TotalOrigin) and times_list else times_list
+        return (
+            [np.unique(np.concatenate(times_list))] if isinstance(origin, ResolvedTotal) and times_list else times_list
+        )
 
     def grows(self, finding: Finding) -> bool:
         """Whether the counter is a growing count, of which the signal is the change between two samples."""
         origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         return (
             origin_of_subject is not None
-            and isinstance(origin := recorded_as(origin_of_subject[1]), SeriesOrigin | FieldsOrigin)
+            and isinstance(origin := recorded_as(origin_of_subject[1]), ResolvedSeries | ResolvedFields)
             and origin.rate
         )
 
@@ -111,5 +120,5 @@ class RecordedSignals:
             self._cache[series.key] = self._recorded.samples(series).between(self._question.start, self._question.end)
         return self._cache[series.key]
 
-    def _origins(self, name: str) -> Origins:
-        return self.finder.find(name) if name in self._question.signals else Origins()
+    def _origins(self, name: str) -> ResolvedSources:
+        return self.finder.find(name) if name in self._question.signals else ResolvedSources()

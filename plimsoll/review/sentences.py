@@ -8,9 +8,9 @@ from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.rules.crossings import Crossing, longest_alert
+from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.tracks import Track
 from plimsoll.rules.wording import exactly, is_sample, reduced_text, reduction, should_text
 
 _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
@@ -46,7 +46,7 @@ def crossed_clause(finding: Finding) -> str:
     return f"went {side} {how_long(finding)}, {at_worst}{in_phase(finding)}{_not_back(finding, track)}"
 
 
-def _not_back(finding: Finding, track: Track) -> str:
+def _not_back(finding: Finding, track: RuleEvaluation) -> str:
     """`, and did not come back to 20 % for 25 min`: how long `recover` kept an alert after short crossings."""
     recover, longest = finding.rule.recover, max((crossing.duration for crossing in finding.crossings), default=0)
     kept = longest_alert(track)
@@ -55,7 +55,7 @@ def _not_back(finding: Finding, track: Track) -> str:
     return f", and did not come back to {exactly(recover.limit, finding.signal.unit)} for {duration_text(kept)}"
 
 
-def _throughout(finding: Finding, track: Track) -> str:
+def _throughout(finding: Finding, track: RuleEvaluation) -> str:
     """`stayed below 1,064 s (1 min mean) throughout the steady phase`: of a limit that was crossed all the time."""
     low, high = float(np.nanmin(track.values)), float(np.nanmax(track.values))
     nearest, side = (high, "below") if track.healthy.worse == "lower" else (low, "above")
@@ -86,7 +86,7 @@ def worst_shown(finding: Finding) -> float:
 def often(finding: Finding) -> str:
     """`above its limit for 77 % of the run, never for 5 min on end`."""
     side = _SIDE[limit_of(finding).worse]
-    is_known = finding.rule.phase and finding.track is not None and finding.track.phase_known
+    is_known = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
     of = f"the {finding.rule.phase} phase" if is_known else "the run"
     return (
         f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {duration_text(finding.rule.for_)} on end"
@@ -162,7 +162,7 @@ def _in_brackets(text: str) -> str:
 
 def in_phase(finding: Finding) -> str:
     """` in the steady phase` if the rule was judged in one phase only; else empty."""
-    is_known = finding.rule.phase and finding.track is not None and finding.track.phase_known
+    is_known = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
     return f" in the {finding.rule.phase} phase" if is_known else ""
 
 

@@ -9,52 +9,54 @@ from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.origins import (
-    DerivedOrigin,
-    FactOrigin,
-    FieldsOrigin,
-    Origin,
-    SeriesOrigin,
-    TotalOrigin,
-    WeightedOrigin,
-)
 from plimsoll.rules.request_means import FlatPairs, requests_per_second
+from plimsoll.rules.resolved_sources import (
+    ResolvedDerivation,
+    ResolvedFact,
+    ResolvedFields,
+    ResolvedRequestTime,
+    ResolvedSeries,
+    ResolvedSource,
+    ResolvedTotal,
+)
 from plimsoll.rules.signal_values import combined, total
 from plimsoll.rules.window import combined_rates, combined_samples, transformed
 
 
 def signal_samples(
-    origin: Origin, samples_of: Callable[[Series], Samples], *, where_shared: bool = False
+    origin: ResolvedSource, samples_of: Callable[[Series], Samples], *, where_shared: bool = False
 ) -> Samples | None:
     """The samples of a signal; None if it is computed from series that were not sampled at the same times.
 
     `where_shared`: such a signal is computed at the times that all its parts have, if there are any.
     """
     match origin:
-        case SeriesOrigin(series, rate, transform):
+        case ResolvedSeries(series, rate, transform):
             samples = samples_of(series)
             values = transformed(samples.values, transform)
             if values is not samples.values:
                 samples = Samples(samples.times, values, timed_as=samples)
             return _rates(samples.present) if rate else samples
-        case FieldsOrigin(operation, fields, rate, transform):
+        case ResolvedFields(operation, fields, rate, transform):
             parts = [samples_of(series) for series in fields]
             pairs = combined_rates(operation, parts) if rate else None
             samples = Samples(pairs.later, pairs.values) if pairs else combined_samples(operation, parts)
             return Samples(samples.times, transformed(samples.values, transform))
-        case WeightedOrigin(value, rate):
+        case ResolvedRequestTime(value, rate):
             return _of_requests(signal_samples(value, samples_of), signal_samples(rate, samples_of) if rate else None)
-        case DerivedOrigin(operation, operands, weights):
+        case ResolvedDerivation(operation, operands, weights):
             together = _together(operands, samples_of, where_shared)
             return Samples(together[0].times, combined(operation, _values(together), weights)) if together else None
-        case TotalOrigin(parts, across):
+        case ResolvedTotal(parts, across):
             together = _together(parts, samples_of, where_shared)
             return Samples(together[0].times, total(_values(together), across)) if together else None
-        case FactOrigin():
+        case ResolvedFact():
             return None
 
 
-def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples], where_shared: bool) -> list[Samples]:
+def _together(
+    parts: Sequence[ResolvedSource], samples_of: Callable[[Series], Samples], where_shared: bool
+) -> list[Samples]:
     """The samples of each part at the same times; empty if they were not sampled so."""
     samples_list = (signal_samples(part, samples_of, where_shared=where_shared) for part in parts)
     items = [samples for samples in samples_list if samples is not None]

@@ -23,7 +23,7 @@ from plimsoll.review.sentences import (
     subject_title,
     worst_text,
 )
-from plimsoll.rules.states import EVERY
+from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.rules.wording import exactly
 
 
@@ -211,9 +211,9 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
     """Thresholds that held with data for less than half of the run: a gap, blank cells, a log that ends early."""
     names: dict[str, None] = {}
     for finding in findings:
-        kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.phase_known
+        kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
         if finding.severe and finding.outcome == Outcome.HELD and finding.track and not kept_to_phase:
-            judged = finding.track.judged * EVERY
+            judged = finding.track.judged * EVALUATION_INTERVAL
             if 2 * judged < span:
                 names[f"{subject_title(finding)} ({duration_text(judged)} of {duration_text(span)})"] = None
     if names:

@@ -10,16 +10,16 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import duration_text
-from plimsoll.rules.crossings import crossings, worst_value
-from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.crossings import list_crossings, worst_value
+from plimsoll.rules.evaluate import RuleEvaluator
+from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.host_filter import applies, hosts_text
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.schema.pack import Case, Rule
 from plimsoll.rules.schema.signal import Signal, Source
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import Truth, grid
+from plimsoll.rules.states import Truth, evaluation_times
 from plimsoll.rules.subjects import Subject, is_total
-from plimsoll.rules.tracks import Track
 
 _HOST = "host"
 _FIELD = "value"
@@ -37,7 +37,9 @@ def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | Non
         track = _judged(rule, case, signals)
     except _BadCase as error:
         return str(error)
-    fired = next((crossing for crossing in crossings(track) if crossing.fired_at is not None), None) if track else None
+    fired = (
+        next((crossing for crossing in list_crossings(track) if crossing.fired_at is not None), None) if track else None
+    )
     if track is None or not track.judged:
         return None if case.fires is None else f"expected {_EXPECTED[case.fires]}, but {_no_data(rule, case, signals)}"
     unit = signals[rule.signal].unit
@@ -58,7 +60,7 @@ class _BadCase(ValueError):
     """The case cannot be run; the text says why."""
 
 
-def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | None:
+def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvaluation | None:
     """The track of the rule for the one subject of the case.
 
     None if the case does not give its signal, or has facts that the rule is not for.
@@ -71,10 +73,10 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | No
     finder = Finder(_AsRecorded(signals), series, lambda series: True, lambda _, fact: case.facts.get(fact))
     sample_times = [sample.times for sample in samples.values()] or [np.arange(_ROWS, dtype=np.int64) * case.interval]
     times = max(sample_times, key=len)
-    at = grid(times, reach=max(2 * case.interval, *(condition.over for condition in rule.conditions)))
+    at = evaluation_times(times, reach=max(2 * case.interval, *(condition.over for condition in rule.conditions)))
     phases = (Phase(case.phase, 0, int(at[-1])),) if case.phase else ()
-    judge = Judge(finder.find, samples.__getitem__, _Facts(case), phases, signals)
-    return next(iter(judge.tracks(rule, lambda subject: at)), None)
+    judge = RuleEvaluator(finder.find, samples.__getitem__, _CaseFacts(case), phases, signals)
+    return next(iter(judge.evaluate(rule, lambda subject: at)), None)
 
 
 def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Series, Samples]]:
@@ -121,7 +123,7 @@ class _AsRecorded(Mapping[str, Signal]):
 
 
 @dataclass(frozen=True)
-class _Facts:
+class _CaseFacts:
     """The facts of a case. There are no defaults: a case must give the fact that its limit scales by."""
 
     case: Case
@@ -152,9 +154,9 @@ def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
     return [leaf for operand in derived.operands for leaf in operands(operand, signals)] if derived else [name]
 
 
-def _why_not(rule: Rule, track: Track, unit: str) -> str:
+def _why_not(rule: Rule, track: RuleEvaluation, unit: str) -> str:
     """Why a rule that was judged did not fire."""
-    brief = crossings(track)
+    brief = list_crossings(track)
     if brief:
         longest = max(brief, key=lambda crossing: crossing.duration)
         lasted = f"for {duration_text(longest.duration)}" if longest.duration else "at one evaluation"
@@ -166,7 +168,7 @@ def _why_not(rule: Rule, track: Track, unit: str) -> str:
     return f"it was never crossed; {_extreme(track, unit)}"
 
 
-def _extreme(track: Track, unit: str) -> str:
+def _extreme(track: RuleEvaluation, unit: str) -> str:
     """`the highest value was 79 %, healthy is < 80`."""
     which = {"higher": "highest", "lower": "lowest", "either": "worst"}[track.healthy.worse]
     worst = worst_value(track)

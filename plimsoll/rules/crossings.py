@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
+from plimsoll.rules.evaluations import NOT_JUDGED, RuleEvaluation, spans_of
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.rules.states import EVERY, State, Truth
-from plimsoll.rules.tracks import NOT_JUDGED, Track, spans_of
+from plimsoll.rules.states import EVALUATION_INTERVAL, State, Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Crossing:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class CrossingColumns:
     """The crossings of a track as columns, in time order; most are only counted and compared.
 
     Attributes:
@@ -78,21 +78,23 @@ class Found:
         )
 
 
-NONE_FOUND = Found(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np.int64, bool, float, float, bool)))
+NO_CROSSINGS = CrossingColumns(
+    *(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np.int64, bool, float, float, bool))
+)
 
 
-def found(track: Track) -> Found:
+def find_crossings(track: RuleEvaluation) -> CrossingColumns:
     """All crossings of a track, as columns."""
     first, stop = track.runs.between(Truth.TRUE)
     if not len(first):
-        return NONE_FOUND
+        return NO_CROSSINGS
     firing, active = track.states == State.FIRING, track.active
     until = _next(~active, stop)
     at = _next(firing, first)
-    fired = (at < until) & (_true_in_alert(track, active, first) * EVERY >= track.for_)
+    fired = (at < until) & (_true_in_alert(track, active, first) * EVALUATION_INTERVAL >= track.for_)
     judged = np.concatenate(([False], track.runs.truths >= Truth.FALSE, [False]))
     runs = np.flatnonzero(track.runs.truths == Truth.TRUE) + 1
-    return Found(
+    return CrossingColumns(
         track.times[first],
         track.times[stop - 1],
         np.where(fired, np.append(track.times, 0)[at], 0),
@@ -102,17 +104,17 @@ def found(track: Track) -> Found:
     )
 
 
-def any_fired(track: Track) -> bool:
+def any_fired(track: RuleEvaluation) -> bool:
     """Whether a crossing of a track fired."""
-    return bool((track.states == State.FIRING).any()) and bool(found(track).fired.any())
+    return bool((track.states == State.FIRING).any()) and bool(find_crossings(track).fired.any())
 
 
-def crossings(track: Track) -> tuple[Crossing, ...]:
+def list_crossings(track: RuleEvaluation) -> tuple[Crossing, ...]:
     """All crossings of a track, in time order."""
-    return found(track).crossings()
+    return find_crossings(track).crossings()
 
 
-def _true_in_alert(track: Track, active: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.int64]:
+def _true_in_alert(track: RuleEvaluation, active: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.int64]:
     """How many evaluations were true while the alerts lasted that are active at some evaluations."""
     true = np.concatenate(([0], np.cumsum(track.truths == Truth.TRUE)))
     begun = np.flatnonzero(active & ~np.concatenate(([False], active[:-1])))
@@ -126,8 +128,8 @@ def _next(mask: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.intp]:
     return places[np.searchsorted(places, at)]
 
 
-def _worst_and_mean(track: Track, first: NDArray[np.intp], stop: NDArray[np.intp]) -> tuple[Values, Values]:
-    """The worst and mean neutral of each run of true evaluations; the rule has a neutral at all of them."""
+def _worst_and_mean(track: RuleEvaluation, first: NDArray[np.intp], stop: NDArray[np.intp]) -> tuple[Values, Values]:
+    """Return the worst and the mean value of each run of true evaluations; the rule has a value at all of them."""
     bounds = np.column_stack((first, stop)).ravel()
     means = np.add.reduceat(np.append(track.values, 0.0), bounds)[::2] / (stop - first)
     neutral = np.inf if track.healthy.worse == "lower" else -np.inf
@@ -142,23 +144,23 @@ def _worst_and_mean(track: Track, first: NDArray[np.intp], stop: NDArray[np.intp
             return np.array([worst_value(track, slice(start, end)) for start, end in spans]), means
 
 
-def time_crossed(track: Track) -> int:
+def time_crossed(track: RuleEvaluation) -> int:
     """How long the condition was true in total (ns): true evaluations times the step of the grid."""
-    return track.runs.count(Truth.TRUE) * EVERY
+    return track.runs.count(Truth.TRUE) * EVALUATION_INTERVAL
 
 
-def longest_stretch(track: Track) -> int:
+def longest_stretch(track: RuleEvaluation) -> int:
     """The longest time judged without a break (ns), which is the longest a crossing can last."""
     first, stop = track.runs.judged()
     return int((track.times[stop - 1] - track.times[first]).max(initial=0))
 
 
-def longest_alert(track: Track) -> int:
+def longest_alert(track: RuleEvaluation) -> int:
     """The longest time (ns) that an alert was pending or firing, which `recover` makes longer than its crossings."""
     return max((int(track.times[span][-1] - track.times[span][0]) for span in spans_of(track.active)), default=0)
 
 
-def gaps_crossed(track: Track) -> NDArray[np.bool_]:
+def gaps_crossed(track: RuleEvaluation) -> NDArray[np.bool_]:
     """Of each crossing, whether nothing but evaluations without data lies between the one before and it."""
     truths = track.runs.truths
     at = np.flatnonzero(truths == Truth.TRUE)
@@ -166,7 +168,7 @@ def gaps_crossed(track: Track) -> NDArray[np.bool_]:
     return (before[at] == Truth.TRUE) & (before[at + 1] == Truth.NO_DATA)
 
 
-def worst_value(track: Track, where: slice | NDArray[np.bool_] = slice(None)) -> float:
+def worst_value(track: RuleEvaluation, where: slice | NDArray[np.bool_] = slice(None)) -> float:
     """The value closest to the limit, or furthest past it, of windows within the data; NaN if there is none."""
     values = track.values[where]
     telling = values[track.telling[where]]
@@ -186,6 +188,6 @@ def worst_of(healthy: Healthy, values: Values) -> float:
             return float(values[np.nanargmax(np.abs(values - healthy.limit))])
 
 
-def share_of_time(track: Track) -> float | None:
+def share_of_time(track: RuleEvaluation) -> float | None:
     """True evaluations divided by evaluations with data; None if there are none."""
     return float(track.runs.count(Truth.TRUE)) / track.judged if track.judged else None

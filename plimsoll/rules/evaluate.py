@@ -16,8 +16,24 @@ from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
-from plimsoll.rules.origins import Origin, Origins, WeightedOrigin, facts_of, origin_for, series_of
+from plimsoll.rules.evaluations import (
+    ConditionMatrix,
+    Conditions,
+    RowLimits,
+    RuleEvaluation,
+    spans_of,
+    together_of,
+    truths_of,
+)
 from plimsoll.rules.request_means import is_idle
+from plimsoll.rules.resolved_sources import (
+    ResolvedRequestTime,
+    ResolvedSource,
+    ResolvedSources,
+    facts_of,
+    find_source,
+    series_of,
+)
 from plimsoll.rules.schema.field_types import Reduce
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Condition, Further, Rule
@@ -25,7 +41,6 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_values import Facts, Layout, SignalValues
 from plimsoll.rules.states import State, Truth, Truths, run_rows
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.tracks import Conditions, Limits, Matrix, Track, spans_of, together_of, truths_of
 from plimsoll.rules.window import Together
 
 BELOW_ZERO = -1.0  # values nearer to zero may be rounding errors
@@ -70,33 +85,33 @@ class _Idle(NamedTuple):
 
     rated: list[int]
     rates: Layout
-    least: Values
+    minimum_rates: Values
     unrated: list[int]
     counts: Layout
 
 
 class _Joint(NamedTuple):
-    """A further condition: different origins, as several instances of a host may share one, and which each row has."""
+    """A further condition: different sources, as several instances of a host may share one, and which each row has."""
 
     condition: Condition
     layout: Layout
     rows: NDArray[np.intp]
-    limits: Limits
+    limits: RowLimits
     idle: _Idle | None
     missing: list[bool]
     constants: Constants | None
 
 
-class Part(NamedTuple):
+class SubjectBatch(NamedTuple):
     """A rule for subjects that are judged together. It holds as long as their sampling intervals do.
 
     `borders` are where two sampling intervals of a recording meet.
     """
 
     rule: Rule
-    subjects: Sequence[tuple[Subject, Origin]]
-    limits: Limits
-    recovered: Limits | None
+    subjects: Sequence[tuple[Subject, ResolvedSource]]
+    limits: RowLimits
+    recovered: RowLimits | None
     layout: Layout
     idle: _Idle | None
     joint: list[_Joint]
@@ -104,15 +119,15 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judge:
-    """The data that rules are judged on: origins of signals, samples, host facts and phases.
+class RuleEvaluator:
+    """The data that rules are judged on: sources of signals, samples, host facts and phases.
 
     `signals` say which values are possible; those of others all are. Phases that were not set by hand but found tell
     when to judge, but not that a host is warm: conditions under `when_phase_unknown` apply beside them. Evaluations
     whose windows reach into `planned` work are not judged.
     """
 
-    origins: Callable[[str], Origins]
+    sources: Callable[[str], ResolvedSources]
     samples: Callable[[Series], Samples]
     fact: Facts
     phases: Sequence[Phase] = ()
@@ -125,27 +140,25 @@ class Judge:
     def _values(self) -> SignalValues:
         return SignalValues(self.samples, self.fact, self.series_together)
 
-    def tracks(self, rule: Rule, grid: Callable[[Subject], Times]) -> Iterable[Track]:
-        """A track for every subject that has the rule's signal."""
-        for subject, origin in self.origins(rule.signal).values():
-            yield self.track(rule, subject, origin, grid(subject))
+    def evaluate(self, rule: Rule, times: Callable[[Subject], Times]) -> Iterable[RuleEvaluation]:
+        """Yield the evaluation of a rule for every subject that has its signal, at the `times` of each."""
+        for subject, source in self.sources(rule.signal).values():
+            yield from self.evaluate_subjects(rule, [(subject, source)], times(subject))
 
-    def track(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Track:
-        """The track of a rule for one subject at the evaluations `at`."""
-        return next(self.together(rule, [(subject, origin)], at))
-
-    def together(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], at: Times) -> Iterator[Track]:
-        """The tracks of a rule for several subjects, in their order, at the evaluations `at`."""
+    def evaluate_subjects(
+        self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times
+    ) -> Iterator[RuleEvaluation]:
+        """Yield the evaluations of a rule for several subjects, in their order, at the times `at`."""
         for matrix in self.matrices(rule, subjects, at):
-            yield from self._tracks(rule, matrix)
+            yield from self._run_states(rule, matrix)
 
-    def conditions(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Conditions:
+    def evaluate_conditions(self, rule: Rule, subject: Subject, source: ResolvedSource, at: Times) -> Conditions:
         """The conditions of a rule for one subject at the evaluations `at`, which the state machine then steps over."""
-        return next(self.matrices(rule, [(subject, origin)], at)).row(0)
+        return next(self.matrices(rule, [(subject, source)], at)).row(0)
 
-    def _tracks(self, rule: Rule, matrix: Matrix) -> Iterator[Track]:
+    def _run_states(self, rule: Rule, matrix: ConditionMatrix) -> Iterator[RuleEvaluation]:
         inside = self._inside(rule, matrix.times)
-        enter, values, together, odd = matrix.enter, matrix.values, matrix.others_hold, matrix.impossible
+        enter, values, together, odd = matrix.enter, matrix.values, matrix.other_conditions_hold, matrix.impossible
         if inside.all():
             states = run_rows(matrix.times, enter, matrix.stay, rule.for_)
         else:
@@ -155,19 +168,23 @@ class Judge:
             enter, values = np.where(inside, enter, Truth.NO_DATA).astype(np.int8), np.where(inside, values, np.nan)
             together, odd = together & inside, np.where(inside, odd, np.nan)
         knows = self._knows(rule)
-        for row, (subject, origin) in enumerate(matrix.subjects):
-            window, stretches = self._values.windows(rule, origin)
+        for row, (subject, source) in enumerate(matrix.subjects):
+            window, stretches = self._values.windows(rule, source)
             columns = matrix.times, values[row], enter[row], states[row], together[row], odd[row]
             used = sorted({length for _, length in stretches} - {window})
-            yield Track(subject, matrix.healthy[row], window, *columns, knows, used, rule.for_)
+            yield RuleEvaluation(subject, matrix.healthy[row], window, *columns, knows, used, rule.for_)
 
-    def matrices(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], at: Times) -> Iterator[Matrix]:
+    def matrices(
+        self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times
+    ) -> Iterator[ConditionMatrix]:
         """The conditions for the subjects, in their order; those whose evaluations differ are apart."""
-        return (self.matrix(part, at) for part in self.parts(rule, subjects, len(at)))
+        return (self.evaluate_batch(part, at) for part in self.split_batches(rule, subjects, len(at)))
 
-    def parts(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], evaluations: int) -> Iterator[Part]:
+    def split_batches(
+        self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], evaluations: int
+    ) -> Iterator[SubjectBatch]:
         """The subjects that are judged together at so many evaluations, in their order."""
-        batch: list[tuple[Subject, Origin]] = []
+        batch: list[tuple[Subject, ResolvedSource]] = []
         for pair in subjects:
             window, stretches = self._values.windows(rule, pair[1])
             borders = [span for part, _ in stretches for span in part.borders(window // 2)]
@@ -182,22 +199,22 @@ class Judge:
             yield self._part(rule, batch)
 
     def _part(
-        self, rule: Rule, pairs: Sequence[tuple[Subject, Origin]], borders: Sequence[tuple[int, int]] = ()
-    ) -> Part:
-        subjects, origins = [subject for subject, _ in pairs], [origin for _, origin in pairs]
+        self, rule: Rule, pairs: Sequence[tuple[Subject, ResolvedSource]], borders: Sequence[tuple[int, int]] = ()
+    ) -> SubjectBatch:
+        subjects, sources = [subject for subject, _ in pairs], [source for _, source in pairs]
         conditions = rule.and_ if self._sure_of(rule) else (*rule.and_, *rule.when_phase_unknown)
-        return Part(
+        return SubjectBatch(
             rule,
             pairs,
             self._limits(rule.healthy, rule, subjects),
             self._limits(rule.recover, rule, subjects) if rule.recover else None,
-            self._layout(rule, origins),
-            self._idle_rows(rule, origins),
+            self._layout(rule, sources),
+            self._idle_rows(rule, sources),
             [self._joint(condition, subjects) for condition in conditions],
             borders,
         )
 
-    def matrix(self, part: Part, at: Times) -> Matrix:
+    def evaluate_batch(self, part: SubjectBatch, at: Times) -> ConditionMatrix:
         """The conditions for the subjects of a part."""
         rule = part.rule
         values = self._values.of(part.layout, at)
@@ -211,9 +228,9 @@ class Judge:
         unrecovered = truths_of(values, ~part.recovered.hold(values), idle) if part.recovered else breached
         joint = [self._joint_truths(joint, at) for joint in part.joint]
         together = np.logical_and.reduce([truths == Truth.TRUE for truths in joint], initial=np.True_) & ~idle
-        return Matrix(
+        return ConditionMatrix(
             part.subjects,
-            part.limits.each,
+            part.limits.limits,
             at,
             np.where(idle, np.nan, values),
             together_of([breached, *joint]),
@@ -222,10 +239,10 @@ class Judge:
             impossible,
         )
 
-    def coverage(self, origin: Origin, track: Track) -> int | None:
+    def coverage(self, source: ResolvedSource, track: RuleEvaluation) -> int | None:
         """The longest part of a window (ns) that samples covered; None if some window was covered completely."""
         fullest = 0
-        for series in series_of(origin):
+        for series in series_of(source):
             samples = self.samples(series)
             times = samples.present.times
             first = np.searchsorted(times, track.times - track.window, side="left")
@@ -260,33 +277,33 @@ class Judge:
                 inside &= (at <= planned.start) | (at - longest >= planned.end)
         return inside
 
-    def _layout(self, condition: Condition, origins: Sequence[Origin]) -> Layout:
+    def _layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
         """Raises UnknownFact here, before anything is judged, as for a limit that needs a fact."""
-        for origin in origins:
-            for fact in facts_of(origin):
+        for source in sources:
+            for fact in facts_of(source):
                 self.fact(fact.subject, fact.fact)
-        return self._values.layout(condition, origins)
+        return self._values.layout(condition, sources)
 
-    def _limits(self, limit: Healthy, condition: Condition, subjects: Sequence[Subject]) -> Limits:
+    def _limits(self, limit: Healthy, condition: Condition, subjects: Sequence[Subject]) -> RowLimits:
         scale = condition.scale
-        return Limits.of([limit.scaled(self.fact(subject, scale)) if scale else limit for subject in subjects])
+        return RowLimits.of([limit.scaled(self.fact(subject, scale)) if scale else limit for subject in subjects])
 
     def _joint(self, condition: Condition, subjects: Sequence[Subject]) -> _Joint:
-        sources, signal = self.origins(condition.signal), self.signals.get(condition.signal)
-        origins = [origin_for(sources, subject) for subject in subjects]
-        different = {id(origin): origin for origin in origins if origin is not None}
+        candidates, signal = self.sources(condition.signal), self.signals.get(condition.signal)
+        sources = [find_source(candidates, subject) for subject in subjects]
+        different = {id(source): source for source in sources if source is not None}
         place = {identity: row for row, identity in enumerate(different)}
         limits = [
-            condition.healthy if origin is None else self._limits(condition.healthy, condition, [subject]).each[0]
-            for subject, origin in zip(subjects, origins, strict=True)
+            condition.healthy if source is None else self._limits(condition.healthy, condition, [subject]).limits[0]
+            for subject, source in zip(subjects, sources, strict=True)
         ]
         return _Joint(
             condition,
             self._layout(condition, [*different.values()]),
-            np.array([place.get(id(origin), -1) for origin in origins]),
-            Limits.of(limits),
+            np.array([place.get(id(source), -1) for source in sources]),
+            RowLimits.of(limits),
             self._idle_rows(condition, [*different.values()]),
-            [origin is None for origin in origins],
+            [source is None for source in sources],
             Constants(len(different)) if signal and signal.constant else None,
         )
 
@@ -303,11 +320,13 @@ class Judge:
             truths[joint.missing] = Truth.TRUE
         return truths
 
-    def _idle_rows(self, condition: Condition, origins: Sequence[Origin]) -> _Idle | None:
-        weighted = [(row, origin) for row, origin in enumerate(origins) if isinstance(origin, WeightedOrigin)]
+    def _idle_rows(self, condition: Condition, sources: Sequence[ResolvedSource]) -> _Idle | None:
+        weighted = [(row, source) for row, source in enumerate(sources) if isinstance(source, ResolvedRequestTime)]
         if not weighted:
             return None
-        rated = [(row, request_time.rate, request_time.least) for row, request_time in weighted if request_time.rate]
+        rated = [
+            (row, request_time.rate, request_time.minimum_rate) for row, request_time in weighted if request_time.rate
+        ]
         unrated = [(row, request_time.value) for row, request_time in weighted if not request_time.rate]
         mean, count = (condition.model_copy(update={"reduce": reduce}) for reduce in ("mean", "count"))
         return _Idle(
@@ -322,7 +341,7 @@ class Judge:
         """Whether nobody waited: the value is a time per request, and there were none, or too few to tell."""
         idle = np.zeros(values.shape, dtype=bool)
         if rows and rows.rated:
-            idle[rows.rated] = is_idle(values[rows.rated], self._values.of(rows.rates, at), rows.least)
+            idle[rows.rated] = is_idle(values[rows.rated], self._values.of(rows.rates, at), rows.minimum_rates)
         if rows and rows.unrated:
             idle[rows.unrated] = np.isnan(values[rows.unrated]) & (self._values.of(rows.counts, at) > 0)
         return idle

@@ -16,26 +16,26 @@ class JudgedSubjects:
     """The instances that each rule was judged for, by rule and host, in lower case."""
 
     def __init__(self, judged: Iterable[tuple[Rule, Subject]]) -> None:
-        self._there: dict[tuple[str, str], _Judged] = {}
+        self._instances_by_rule: dict[tuple[str, str], _JudgedInstances] = {}
         for rule, subject in judged:
-            self._there.setdefault((rule.id, subject.key[0]), _Judged()).add(subject.key[1])
+            self._instances_by_rule.setdefault((rule.id, subject.key[0]), _JudgedInstances()).add(subject.key[1])
 
     def discard(self, rule: Rule, subject: Subject) -> None:
         """Take out a subject that a rule is not judged for after all."""
-        if judged := self._there.get((rule.id, subject.key[0])):
+        if judged := self._instances_by_rule.get((rule.id, subject.key[0])):
             judged.discard(subject.key[1])
 
     def better(self, rule: Rule, subject: Subject) -> str | None:
         """The rule that was judged instead of one that stands in for it; None if there is none."""
         host, instance = subject.key
         for name in rule.stands_in_for:
-            judged = self._there.get((name, host))
+            judged = self._instances_by_rule.get((name, host))
             if judged and judged.has(instance):
                 return name
         return None
 
 
-class _Judged:
+class _JudgedInstances:
     """The instances of one host."""
 
     def __init__(self) -> None:

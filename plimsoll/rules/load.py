@@ -45,7 +45,7 @@ class UniqueNames:
 
 YAML = (".yaml", ".yml")
 _HERE = Path(__file__).parent
-_HOW = "; `plimsoll rules new FILE` writes one to begin with"
+_TEMPLATE_HINT = "; `plimsoll rules new FILE` writes one to begin with"
 
 _Signals = tuple[Mapping[str, Signal], Mapping[str, str]]
 _Checked = tuple[Document, Pack]  # of the document only where its names are defined
@@ -92,7 +92,7 @@ def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
         Unusable: A pack is not known.
         Mistakes: A file has mistakes; lists all of them.
     """
-    return _with_own(tuple(added), tuple(only)) if added or only else _every()
+    return _load_chosen(tuple(added), tuple(only)) if added or only else _load_shipped()
 
 
 def load_packs() -> tuple[Pack, ...]:
@@ -106,7 +106,7 @@ def load_signals() -> Mapping[str, Signal]:
 
 
 @cache
-def _every() -> Catalogue:
+def _load_shipped() -> Catalogue:
     return _shipped()[0]
 
 
@@ -121,28 +121,28 @@ def _shipped() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
 
 def _parsed() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
     signals = _parsed_signals()
-    loader = _Loader(*signals)
+    loader = _PackLoader(*signals)
     return loader.catalogue(dict(_yaml_files("packs").values()), frozenset()), signals, loader.checked
 
 
-def _with_own(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
+def _load_chosen(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
     ours = _yaml_files("packs")
     by_hand = [_text(name, ours) for name in (*only, *added)]
     texts = dict(by_hand if only else [*ours.values(), *by_hand])
     _, signals, checked = _shipped()
     # A file of the user may have the display name of one that ships.
     unchanged = {file: checked[file] for file, text in ours.values() if texts.get(file) == text}
-    return _Loader(*signals, unchanged).catalogue(texts, frozenset(file for file, _ in by_hand))
+    return _PackLoader(*signals, unchanged).catalogue(texts, frozenset(file for file, _ in by_hand))
 
 
-class _Loader:
+class _PackLoader:
     """Reads packs one by one, and collects their signals, names and mistakes."""
 
     def __init__(
         self, shipped: Mapping[str, Signal], places: Mapping[str, str], parsed: Mapping[str, _Checked] | None = None
     ) -> None:
         self._shipped = shipped
-        self._known = parsed or {}
+        self._parsed = parsed or {}
         self._mistakes: list[str] = []
         self._signals = dict(shipped)
         self._names = UniqueNames("pack"), UniqueNames("rule"), UniqueNames("signal", places)
@@ -158,12 +158,12 @@ class _Loader:
 
     def _pack(self, file: str, text: bytes) -> Pack | None:
         """The pack in a file, with limits converted to the units of their signals; None if it cannot be parsed."""
-        if file in self._known:
-            document, pack = self._known[file]
+        if file in self._parsed:
+            document, pack = self._parsed[file]
             self._add(document, pack)
             return pack
         try:
-            document = read(file, text, _HOW)
+            document = read(file, text, _TEMPLATE_HINT)
             pack = validate(document, Pack)
         except Mistakes as error:
             self._mistakes += error.lines
@@ -234,7 +234,7 @@ def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]
             f'pack "{name}" is not known{suggest(name, list(ours))}; '
             f"choose from {', '.join(ours)}, or give the path of a .yaml file"
         )
-    return name, user_files.read(Path(name), f"; give the path of a pack{_HOW}")
+    return name, user_files.read(Path(name), f"; give the path of a pack{_TEMPLATE_HINT}")
 
 
 def check_signals(document: Document, defined: Mapping[str, Signal], signals: Mapping[str, Signal]) -> Iterator[str]:

@@ -110,7 +110,7 @@ def reduce_pairs(
 
 
 def is_idle(values: Values, rates: Values, minimum_rate: float | Values) -> NDArray[np.bool_]:
-    """Return which windows have no requests, or fewer per second than `least` and these not slow.
+    """Return which windows have no requests, or fewer per second than `minimum_rate` and these not slow.
 
     By Little's law the rate times the time (`values`, in seconds) is how many requests are outstanding: a disk that
     takes seconds for each request does few of them.

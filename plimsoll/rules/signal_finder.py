@@ -9,17 +9,17 @@ from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import TOTAL, telegraf_name
 from plimsoll.model.series import Series
 from plimsoll.rules.instances import Instances
-from plimsoll.rules.origins import (
-    DerivedOrigin,
-    FactOrigin,
-    FieldsOrigin,
-    Origin,
-    Origins,
-    RecordedOrigin,
-    SeriesOrigin,
-    TotalOrigin,
-    WeightedOrigin,
-    origin_for,
+from plimsoll.rules.resolved_sources import (
+    ResolvedDerivation,
+    ResolvedFact,
+    ResolvedFields,
+    ResolvedRecording,
+    ResolvedRequestTime,
+    ResolvedSeries,
+    ResolvedSource,
+    ResolvedSources,
+    ResolvedTotal,
+    find_source,
     series_of,
 )
 from plimsoll.rules.schema.field_types import AnyFact
@@ -29,7 +29,7 @@ from plimsoll.rules.subjects import Subject, host_tags, hosts_of, subject_of
 _Key: TypeAlias = tuple[str, str | None]
 
 
-Chosen: TypeAlias = Mapping[_Key, tuple[Subject, RecordedOrigin | TotalOrigin]]
+Chosen: TypeAlias = Mapping[_Key, tuple[Subject, ResolvedRecording | ResolvedTotal]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,40 +37,40 @@ class Candidate:
     """What a source gives for a subject; `filled`: all its series have samples."""
 
     subject: Subject
-    origin: RecordedOrigin | TotalOrigin
+    resolved: ResolvedRecording | ResolvedTotal
     filled: bool
 
 
-class Choice:
+class SourceChoice:
     """The best candidate for each subject; sources are added in the order of the signal."""
 
     def __init__(self, signal: Signal) -> None:
-        self._each = signal.instances == "each"
-        self._found: dict[_Key, Candidate] = {}
+        self._has_instances = signal.instances == "each"
+        self._chosen: dict[_Key, Candidate] = {}
         self._on_host: dict[str, Instances] = {}
         self._filled: Counter[str] = Counter()  # how many of each host's candidates have samples
 
     def add(self, source: Source, candidate: Candidate) -> None:
         """Take a candidate where no earlier source gives the instance, or gives it without samples."""
         host = candidate.subject.key[0]
-        if source.fallback and self._each and not source.each:
+        if source.fallback and self._has_instances and not source.has_instances:
             if self._filled[host]:
                 return
             candidate = replace(candidate, subject=Subject(candidate.subject.host, TOTAL))
         key = candidate.subject.key
-        taken_key = key if key in self._found else self._twin(candidate.subject)
+        taken_key = key if key in self._chosen else self._twin(candidate.subject)
         if taken_key is not None:
-            if self._found[taken_key].filled or not candidate.filled:
+            if self._chosen[taken_key].filled or not candidate.filled:
                 return
-            del self._found[taken_key]
+            del self._chosen[taken_key]
             self._on_host[host].remove(taken_key[1] or "")
-        self._found[key] = candidate
+        self._chosen[key] = candidate
         self._filled[host] += candidate.filled
         self._on_host.setdefault(host, Instances()).add(key[1] or "")
 
-    def made(self) -> Chosen:
+    def chosen_sources(self) -> Chosen:
         """What was chosen, by the key of the subject."""
-        return {key: (candidate.subject, candidate.origin) for key, candidate in self._found.items()}
+        return {key: (candidate.subject, candidate.resolved) for key, candidate in self._chosen.items()}
 
     def _twin(self, subject: Subject) -> _Key | None:
         """The subject found already that is the same under another name."""
@@ -80,17 +80,17 @@ class Choice:
         return None if name is None else (host, name)
 
 
-_Found: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
+_Resolved: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, ResolvedSource]]
 
 
-def _nothing_known(subject: Subject, fact: AnyFact) -> float | None:
+def _unknown_fact(subject: Subject, fact: AnyFact) -> float | None:
     return None
 
 
 class Finder:
     """Finds signals among the series of a run.
 
-    `has_samples` says whether a series has any samples; `known` gives a fact of a host or instance, None if it is
+    `has_samples` says whether a series has any samples; `fact_of` gives a fact of a host or instance, None if it is
     not known.
     """
 
@@ -99,72 +99,74 @@ class Finder:
         signals: Mapping[str, Signal],
         series: Sequence[Series],
         has_samples: Callable[[Series], bool],
-        fact_of: Callable[[Subject, AnyFact], float | None] = _nothing_known,
+        fact_of: Callable[[Subject, AnyFact], float | None] = _unknown_fact,
     ) -> None:
         self._signals = signals
         self._series = series
         self._has_samples = has_samples
-        self._known = fact_of
-        self._found: dict[str, Origins] = {}
+        self._fact_of = fact_of
+        self._chosen: dict[str, ResolvedSources] = {}
         self._by_field: dict[tuple[str, str], list[Series]] = {}
         self._by_tags: dict[tuple[str, str], dict[object, Series]] = {}
         for single in series:
             self._by_field.setdefault((single.measurement, single.field.casefold()), []).append(single)
 
-    def find(self, name: str) -> Origins:
-        """The origins of a signal by subject key. For each instance the first source with samples is used."""
-        if name not in self._found:
+    def find(self, name: str) -> ResolvedSources:
+        """Return the resolved sources of a signal by subject: for each instance the first source with samples."""
+        if name not in self._chosen:
             subjects = self._find(self._signals[name])
-            self._found[name] = Origins(self._weighted(subjects, self._signals[name].weight))
-        return self._found[name]
+            self._chosen[name] = ResolvedSources(self._weighted(subjects, self._signals[name].weight))
+        return self._chosen[name]
 
-    def _weighted(self, subjects: _Found, weight: RequestRate | None) -> _Found:
+    def _weighted(self, subjects: _Resolved, weight: RequestRate | None) -> _Resolved:
         """Times per request, each with the rate of its requests where that has samples."""
         if weight is None:
             return subjects
         rates = self.find(weight.rate)
 
-        def weighted(subject: Subject, origin: Origin) -> Origin:
-            rate = origin_for(rates, subject)
-            counts = isinstance(rate, RecordedOrigin) and all(map(self._has_samples, series_of(rate)))
-            if not isinstance(origin, RecordedOrigin):
-                return origin
-            return WeightedOrigin(origin, rate if counts and isinstance(rate, RecordedOrigin) else None, weight.least)
+        def weighted(subject: Subject, resolved: ResolvedSource) -> ResolvedSource:
+            rate = find_source(rates, subject)
+            counts = isinstance(rate, ResolvedRecording) and all(map(self._has_samples, series_of(rate)))
+            if not isinstance(resolved, ResolvedRecording):
+                return resolved
+            return ResolvedRequestTime(
+                resolved, rate if counts and isinstance(rate, ResolvedRecording) else None, weight.minimum_rate
+            )
 
-        return {key: (subject, weighted(subject, origin)) for key, (subject, origin) in subjects.items()}
+        return {key: (subject, weighted(subject, resolved)) for key, (subject, resolved) in subjects.items()}
 
-    def _find(self, signal: Signal) -> _Found:
+    def _find(self, signal: Signal) -> _Resolved:
         if signal.derived:
             return self._derive(signal)
         if signal.fact:
             hosts = hosts_of(self._series, host_tags(self._signals)).values()
-            return {(subject := Subject(host)).key: (subject, FactOrigin(subject, signal.fact)) for host in hosts}
+            return {(subject := Subject(host)).key: (subject, ResolvedFact(subject, signal.fact)) for host in hosts}
         recorded = self._from_sources(signal)
         return _totals(recorded) if signal.instances == "sum" else recorded
 
     def _from_sources(self, signal: Signal) -> Chosen:
-        choice = Choice(signal)
+        choice = SourceChoice(signal)
         for source in signal.sources:
             for candidate in [*self._of_source(source)]:
                 choice.add(source, candidate)
-        return choice.made()
+        return choice.chosen_sources()
 
     def _of_source(self, source: Source) -> Iterator[Candidate]:
         """What one source gives, by instance, and whether it has samples."""
-        parts: dict[tuple[str, str | None], tuple[Subject, list[RecordedOrigin]]] = {}
+        parts: dict[tuple[str, str | None], tuple[Subject, list[ResolvedRecording]]] = {}
         for series in self._candidates(source):
             subject = subject_of(source, series)
-            origin = self._origin(source, series, subject) if subject else None
-            if subject is None or origin is None:
+            resolved = self._resolve(source, series, subject) if subject else None
+            if subject is None or resolved is None:
                 continue
-            filled = all(map(self._has_samples, series_of(origin)))
+            filled = all(map(self._has_samples, series_of(resolved)))
             if source.across is None:
-                yield Candidate(subject, origin, filled)
+                yield Candidate(subject, resolved, filled)
             elif filled:
                 whole = _whole(subject, source.part_after)
-                parts.setdefault(whole.key, (whole, []))[1].append(origin)
-        for whole, recorded_origins in parts.values():
-            yield Candidate(whole, TotalOrigin(tuple(recorded_origins), source.across or "mean"), filled=True)
+                parts.setdefault(whole.key, (whole, []))[1].append(resolved)
+        for whole, recordings in parts.values():
+            yield Candidate(whole, ResolvedTotal(tuple(recordings), source.across or "mean"), filled=True)
 
     def _candidates(self, source: Source) -> Sequence[Series]:
         if source.path is not None:
@@ -173,21 +175,21 @@ class Finder:
             key = (source.measurement or "", source.fields[0].casefold())
         return self._by_field.get(key, ())
 
-    def _origin(self, source: Source, series: Series, subject: Subject) -> RecordedOrigin | None:
-        """The origin that a source gives; None if a field of the measurement, or the fact it divides by, is missing."""
+    def _resolve(self, source: Source, series: Series, subject: Subject) -> ResolvedRecording | None:
+        """What a source gives; None if a field of the measurement, or the fact it divides by, is missing."""
         transform = source.transform
         if source.per:
-            fact = self._known(Subject(subject.host), source.per)
+            fact = self._fact_of(Subject(subject.host), source.per)
             if not fact:
                 return None
             transform = transform.model_copy(update={"scale": transform.scale / fact})
         if not isinstance(source.field, Fields):
-            return SeriesOrigin(series, source.rate, transform)
+            return ResolvedSeries(series, source.rate, transform)
         siblings = [self._other_field(series, name) for name in source.fields[1:]]
         fields = (series, *(sibling for sibling in siblings if sibling))
         if len(fields) < len(source.fields):
             return None
-        return FieldsOrigin(source.field.operation, fields, source.rate, transform)
+        return ResolvedFields(source.field.operation, fields, source.rate, transform)
 
     def _other_field(self, series: Series, field: str) -> Series | None:
         """The series of another field with the same host, measurement and tags."""
@@ -197,30 +199,30 @@ class Finder:
             self._by_tags[place] = {series.key[:3]: series for series in reversed(self._by_field.get(place, ()))}
         return self._by_tags[place].get(series.key[:3])
 
-    def _derive(self, signal: Signal) -> _Found:
+    def _derive(self, signal: Signal) -> _Resolved:
         derived = signal.derived
         if derived is None:
             raise ValueError(f"{signal.title} is not derived")
         operands = [self.find(name) for name in derived.operands]
         subjects = {key: subject for operand in operands for key, (subject, _) in operand.items()}
-        result: dict[tuple[str, str | None], tuple[Subject, Origin]] = {}
+        result: dict[tuple[str, str | None], tuple[Subject, ResolvedSource]] = {}
         with_instances = {host for host, instance in subjects if instance is not None}
         for key, subject in subjects.items():
             if key[1] is None and key[0] in with_instances:
                 continue  # the host's own value belongs to each of its instances
-            origins = [origin_for(operand, subject) for operand in operands]
+            resolved = [find_source(operand, subject) for operand in operands]
             if derived.partial:
                 result[key] = (
                     subject,
-                    TotalOrigin(tuple(origin for origin in origins if isinstance(origin, RecordedOrigin))),
+                    ResolvedTotal(tuple(resolved for resolved in resolved if isinstance(resolved, ResolvedRecording))),
                 )
-            elif all(origin is not None for origin in origins):
+            elif all(resolved is not None for resolved in resolved):
                 weights = tuple(
-                    weight.of(self._known(subject, weight.by)) if (weight := derived.weights.get(name)) else 1.0
+                    weight.of(self._fact_of(subject, weight.by)) if (weight := derived.weights.get(name)) else 1.0
                     for name in (derived.operands if derived.weights else ())
                 )
-                operand_origins = tuple(origin for origin in origins if origin is not None)
-                result[key] = (subject, DerivedOrigin(derived.operation, operand_origins, weights))
+                operands_of_subject = tuple(resolved for resolved in resolved if resolved is not None)
+                result[key] = (subject, ResolvedDerivation(derived.operation, operands_of_subject, weights))
         return result
 
 
@@ -230,13 +232,13 @@ def _whole(subject: Subject, part_after: str | None) -> Subject:
     return replace(subject, instance=whole if separator else subject.instance if part_after else None)
 
 
-def _totals(recorded: Chosen) -> _Found:
+def _totals(recorded: Chosen) -> _Resolved:
     """The sums over the instances of each host."""
-    by_host: dict[str, list[tuple[Subject, RecordedOrigin]]] = {}
-    for (host, _), (subject, origin) in recorded.items():
-        if isinstance(origin, RecordedOrigin):
-            by_host.setdefault(host, []).append((subject, origin))
+    by_host: dict[str, list[tuple[Subject, ResolvedRecording]]] = {}
+    for (host, _), (subject, resolved) in recorded.items():
+        if isinstance(resolved, ResolvedRecording):
+            by_host.setdefault(host, []).append((subject, resolved))
     return {
-        (host, None): (Subject(parts[0][0].host), TotalOrigin(tuple(part for _, part in parts)))
+        (host, None): (Subject(parts[0][0].host), ResolvedTotal(tuple(part for _, part in parts)))
         for host, parts in by_host.items()
     }

@@ -1,4 +1,4 @@
-"""The values of a condition for several subjects at once: one row for each origin, one column for each evaluation."""
+"""The values of a condition for several subjects at once: one row for each source, one column for each evaluation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,27 +12,27 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import Stretch, within
 from plimsoll.model.series import Series
-from plimsoll.rules.origins import (
-    DerivedOrigin,
-    FactOrigin,
-    FieldsOrigin,
-    Origin,
-    RecordedOrigin,
-    SeriesOrigin,
-    TotalOrigin,
-    WeightedOrigin,
+from plimsoll.rules.request_means import FlatPairs, combine_fields, reduce_pairs, requests_per_second
+from plimsoll.rules.resolved_sources import (
+    ResolvedDerivation,
+    ResolvedFact,
+    ResolvedFields,
+    ResolvedRecording,
+    ResolvedRequestTime,
+    ResolvedSeries,
+    ResolvedSource,
+    ResolvedTotal,
     series_of,
 )
-from plimsoll.rules.request_means import FlatPairs, combine_fields, reduce_pairs, requests_per_second
 from plimsoll.rules.schema.field_types import Fact, Operation, Reduce
 from plimsoll.rules.schema.pack import Condition
 from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import (
     Apart,
-    Bounds,
     Pairs,
     Together,
+    WindowBounds,
     combined,
     combined_rates,
     combined_samples,
@@ -45,12 +45,12 @@ _MOST_SAMPLES = 4_000_000  # that are computed at once; more need memory and are
 _MOST_CACHED = 4_000_000  # values of conditions, for other rules with the same condition
 _LARGEST = 2**62  # of a number in an array, with room for sums
 
-Recorded: TypeAlias = RecordedOrigin | WeightedOrigin
+Recorded: TypeAlias = ResolvedRecording | ResolvedRequestTime
 Facts = Callable[[Subject, Fact], float]
 Windows = tuple[int, list[tuple[Stretch, int]]]
 
 
-class _Recorded(NamedTuple):
+class _SeriesRows(NamedTuple):
     """Rows that are a series each, and are transformed alike."""
 
     rows: list[int]
@@ -69,111 +69,113 @@ class _Derived(NamedTuple):
 
 
 class _Alike(NamedTuple):
-    """So many origins, by how they are computed."""
+    """So many sources, by how they are computed."""
 
     number: int
-    recorded: list[_Recorded]
+    recorded: list[_SeriesRows]
     derived: list[_Derived]
     by_form: list[tuple[list[int], list[Recorded]]]
-    others: list[tuple[int, Origin]]
+    single: list[tuple[int, ResolvedSource]]
 
 
 class Layout(NamedTuple):
-    """The origins of a condition, by window, and those in parts. It holds as long as the sampling intervals do."""
+    """The sources of a condition, by window, and those in parts. It holds as long as the sampling intervals do."""
 
-    origins: Sequence[Origin]
-    how: Reduce
+    sources: Sequence[ResolvedSource]
+    reduce: Reduce
     over: int
     by_window: list[tuple[int, list[int], _Alike]]
-    in_parts: list[tuple[int, Origin, Windows]]
+    in_parts: list[tuple[int, ResolvedSource, Windows]]
 
 
 class _ConditionCache:
-    """The values of the last conditions, by what they are of: evaluations, origins, and how these are reduced.
+    """The values of the last conditions, by what they are of: evaluations, sources, and how these are reduced.
 
-    Times and origins are known by their identity, and are kept so that no others get it.
+    Times and sources are known by their identity, and are kept so that no others get it.
     """
 
     def __init__(self) -> None:
-        self._cache: dict[object, tuple[Times, Sequence[Origin], Values]] = {}
+        self._cache: dict[object, tuple[Times, Sequence[ResolvedSource], Values]] = {}
         self._size = 0
         self._end = 0
 
-    def get(self, at: Times, origins: Sequence[Origin], reduce: Reduce, over: int) -> Values | None:
+    def get(self, at: Times, sources: Sequence[ResolvedSource], reduce: Reduce, over: int) -> Values | None:
         """The values, if they are kept."""
-        entry = self._cache.get((id(at), reduce, over, *map(id, origins)))
+        entry = self._cache.get((id(at), reduce, over, *map(id, sources)))
         return entry[2] if entry else None
 
-    def keep(self, at: Times, origins: Sequence[Origin], reduce: Reduce, over: int, values: Values) -> None:
+    def keep(self, at: Times, sources: Sequence[ResolvedSource], reduce: Reduce, over: int, values: Values) -> None:
         """Keep values, which nobody may change from now on."""
         values.setflags(write=False)
         # Live, time moves on, and what lies before it is not asked for again.
         if self._size + values.size > _MOST_CACHED or at[0] > self._end:
             self._cache.clear()
             self._size = 0
-        self._cache[id(at), reduce, over, *map(id, origins)] = at, origins, values
+        self._cache[id(at), reduce, over, *map(id, sources)] = at, sources, values
         self._size += values.size
         self._end = max(self._end, int(at[-1]))
 
 
 @dataclass(frozen=True)
 class SignalValues:
-    """Computes the values of origins from samples and host facts. `together` gives several series at once, if set."""
+    """Computes the values of sources from samples and host facts. `together` gives several series at once, if set."""
 
     samples: Callable[[Series], Samples]
     fact: Facts
     together: Callable[[Sequence[Series]], Together] | None = None
-    # With the origin, so that no other gets its identity.
-    _known: dict[int, tuple[Origin, int, list[Stretch]]] = field(
-        init=False, default_factory=dict[int, tuple[Origin, int, list[Stretch]]]
+    # With the source, so that no other gets its identity.
+    _intervals_by_source: dict[int, tuple[ResolvedSource, int, list[Stretch]]] = field(
+        init=False, default_factory=dict[int, tuple[ResolvedSource, int, list[Stretch]]]
     )
-    _bounds: dict[tuple[int, int], Bounds] = field(init=False, default_factory=dict[tuple[int, int], Bounds])
+    _bounds: dict[tuple[int, int], WindowBounds] = field(
+        init=False, default_factory=dict[tuple[int, int], WindowBounds]
+    )
     _cache: _ConditionCache = field(init=False, default_factory=_ConditionCache)
 
-    def windows(self, condition: Condition, origin: Origin) -> Windows:
+    def windows(self, condition: Condition, source: ResolvedSource) -> Windows:
         """The window, at least twice the sampling interval: for the log, and for parts with another interval."""
-        longest, parts = self._intervals(origin)
+        longest, parts = self._intervals(source)
         window = max(condition.over, 2 * longest)
         return window, [(part, max(condition.over, 2 * part.interval)) for part in parts] if parts else []
 
-    def _intervals(self, origin: Origin) -> tuple[int, list[Stretch]]:
-        """The longest sampling interval (ns) of what an origin reads, and the parts that have another one."""
-        entry = self._known.get(id(origin))
+    def _intervals(self, source: ResolvedSource) -> tuple[int, list[Stretch]]:
+        """The longest sampling interval (ns) of what a source reads, and the parts that have another one."""
+        entry = self._intervals_by_source.get(id(source))
         if entry is None:
             longest, parts = 0, list[Stretch]()
-            for series in series_of(origin):
+            for series in series_of(source):
                 samples = self.samples(series)
                 longest = max(longest, samples.declared or samples.interval or 0)
                 parts += () if samples.declared else samples.other_intervals
             parts.sort(key=lambda part: part.interval)
-            entry = self._known[id(origin)] = origin, longest, parts
+            entry = self._intervals_by_source[id(source)] = source, longest, parts
         return entry[1:]
 
-    def rows(self, condition: Condition, origins: Sequence[Origin], at: Times) -> Values:
-        """One value for each origin and evaluation; NaN for no data.
+    def rows(self, condition: Condition, sources: Sequence[ResolvedSource], at: Times) -> Values:
+        """One value for each source and evaluation; NaN for no data.
 
         Parts of a recording that were sampled at another interval are reduced apart, with their own window.
         """
-        return self.of(self.layout(condition, origins), at)
+        return self.of(self.layout(condition, sources), at)
 
-    def layout(self, condition: Condition, origins: Sequence[Origin]) -> Layout:
-        """How some origins are computed together."""
-        in_parts: list[tuple[int, Origin, Windows]] = []
+    def layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
+        """How some sources are computed together."""
+        in_parts: list[tuple[int, ResolvedSource, Windows]] = []
         by_window: dict[int, list[int]] = {}
-        for row, origin in enumerate(origins):
-            window, stretches = self.windows(condition, origin)
+        for row, source in enumerate(sources):
+            window, stretches = self.windows(condition, source)
             if stretches:
-                in_parts.append((row, origin, (window, stretches)))
+                in_parts.append((row, source, (window, stretches)))
             else:
                 by_window.setdefault(window, []).append(row)
-        alike = [(window, rows, self._alike([origins[row] for row in rows])) for window, rows in by_window.items()]
-        return Layout(origins, condition.reduce, condition.over, alike, in_parts)
+        alike = [(window, rows, self._alike([sources[row] for row in rows])) for window, rows in by_window.items()]
+        return Layout(sources, condition.reduce, condition.over, alike, in_parts)
 
     def of(self, layout: Layout, at: Times) -> Values:
-        """One value for each origin of a layout and evaluation, not to be changed; NaN for no data."""
+        """One value for each source of a layout and evaluation, not to be changed; NaN for no data."""
         if not len(at):
-            return np.empty((len(layout.origins), 0))
-        key = at, layout.origins, layout.how, layout.over
+            return np.empty((len(layout.sources), 0))
+        key = at, layout.sources, layout.reduce, layout.over
         values = self._cache.get(*key)
         if values is None:
             values = self._computed(layout, at)
@@ -181,14 +183,14 @@ class SignalValues:
         return values
 
     def _computed(self, layout: Layout, at: Times) -> Values:
-        values = np.full((len(layout.origins), len(at)), np.nan)
-        for row, origin, windows in layout.in_parts:
-            values[row] = self._in_parts(layout.how, origin, at, windows)
+        values = np.full((len(layout.sources), len(at)), np.nan)
+        for row, source, windows in layout.in_parts:
+            values[row] = self._in_parts(layout.reduce, source, at, windows)
         for window, rows, alike in layout.by_window:
-            values[rows] = self._values(alike, at, window, layout.how)
+            values[rows] = self._values(alike, at, window, layout.reduce)
         return values
 
-    def _in_parts(self, reduce: Reduce, origin: Origin, at: Times, windows: Windows) -> Values:
+    def _in_parts(self, reduce: Reduce, source: ResolvedSource, at: Times, windows: Windows) -> Values:
         window, stretches = windows
         values = np.full(len(at), np.nan)
 
@@ -196,7 +198,7 @@ class SignalValues:
             part = replace(self, samples=lambda series: self.samples(series).chosen(chosen), together=None)
             evaluations = at[chosen(at)]
             values[chosen(at)] = (
-                part._values(part._alike([origin]), evaluations, window, reduce)[0] if len(evaluations) else ()
+                part._values(part._alike([source]), evaluations, window, reduce)[0] if len(evaluations) else ()
             )
 
         take(window, lambda times: ~within(times, (part.span for part, _ in stretches)))
@@ -205,100 +207,100 @@ class SignalValues:
             take(used, partial(within, spans=spans))
         return values
 
-    def _alike(self, origins: Sequence[Origin]) -> _Alike:
-        """How origins are computed; those that are a series each are reduced together."""
-        recorded: dict[object, list[tuple[int, SeriesOrigin]]] = {}
-        derived: dict[tuple[Operation, int], list[tuple[int, DerivedOrigin]]] = {}
+    def _alike(self, sources: Sequence[ResolvedSource]) -> _Alike:
+        """How sources are computed; those that are a series each are reduced together."""
+        recorded: dict[object, list[tuple[int, ResolvedSeries]]] = {}
+        derived: dict[tuple[Operation, int], list[tuple[int, ResolvedDerivation]]] = {}
         by_form: dict[object, list[tuple[int, Recorded]]] = {}
-        others_: list[tuple[int, Origin]] = []
-        for row, origin in enumerate(origins):
-            match origin:
-                case SeriesOrigin():
-                    recorded.setdefault(_form(origin), []).append((row, origin))
-                case DerivedOrigin(operation, operands):
-                    derived.setdefault((operation, len(operands)), []).append((row, origin))
-                case WeightedOrigin() | FieldsOrigin():
-                    by_form.setdefault(_form(origin), []).append((row, origin))
+        single: list[tuple[int, ResolvedSource]] = []
+        for row, source in enumerate(sources):
+            match source:
+                case ResolvedSeries():
+                    recorded.setdefault(_form(source), []).append((row, source))
+                case ResolvedDerivation(operation, operands):
+                    derived.setdefault((operation, len(operands)), []).append((row, source))
+                case ResolvedRequestTime() | ResolvedFields():
+                    by_form.setdefault(_form(source), []).append((row, source))
                 case _:
-                    others_.append((row, origin))
+                    single.append((row, source))
         return _Alike(
-            len(origins),
+            len(sources),
             [self._recorded_alike(rows) for rows in recorded.values()],
             [self._derived_alike(rows) for rows in derived.values()],
             [([row for row, _ in rows], [recorded for _, recorded in rows]) for rows in by_form.values()],
-            others_,
+            single,
         )
 
-    def _recorded_alike(self, rows: Sequence[tuple[int, SeriesOrigin]]) -> _Recorded:
-        series = [series_origin.series for _, series_origin in rows]
+    def _recorded_alike(self, rows: Sequence[tuple[int, ResolvedSeries]]) -> _SeriesRows:
+        series = [resolved.series for _, resolved in rows]
         together = self.together(series) if self.together else Apart([self.samples(series) for series in series])
-        return _Recorded([row for row, _ in rows], together, rows[0][1].transform, rows[0][1].rate)
+        return _SeriesRows([row for row, _ in rows], together, rows[0][1].transform, rows[0][1].rate)
 
-    def _derived_alike(self, rows: Sequence[tuple[int, DerivedOrigin]]) -> _Derived:
+    def _derived_alike(self, rows: Sequence[tuple[int, ResolvedDerivation]]) -> _Derived:
         weights = np.array([derived.weights or (1.0,) * len(derived.operands) for _, derived in rows])
         operands = [self._alike(group) for group in zip(*(derived.operands for _, derived in rows), strict=True)]
         weighed = [*weights.T[:, :, np.newaxis]] if (weights != 1).any() else ()
         return _Derived([row for row, _ in rows], rows[0][1].operation, operands, weighed)
 
     def _values(self, alike: _Alike, at: Times, window: int, reduce: Reduce) -> Values:
-        """One row for each origin."""
+        """One row for each source."""
         values = np.empty((alike.number, len(at)))
         bounds = self._bounds_of(at, window)
         for rows, series, transform, rate in alike.recorded:
             values[rows] = reduce_rows(series, bounds, reduce, partial(_changed, transform), rate=rate)
-        for row, origin in alike.others:
-            values[row] = self._value(origin, at, window, reduce)
-        for rows, origins in alike.by_form:
-            values[rows] = self._recorded(origins, at, window, reduce)
+        for row, source in alike.single:
+            values[row] = self._value(source, at, window, reduce)
+        for rows, sources in alike.by_form:
+            values[rows] = self._recorded(sources, at, window, reduce)
         for rows, operation, operands, weights in alike.derived:
             parts = [self._values(operand, at, window, reduce) for operand in operands]
             values[rows] = combined(operation, parts, weights)
         return values
 
-    def _bounds_of(self, at: Times, window: int) -> Bounds:
+    def _bounds_of(self, at: Times, window: int) -> WindowBounds:
         """The bounds of the windows at these evaluations: those of the last evaluations are kept."""
         cached = self._bounds.get((id(at), window))
         if cached is None:
             if any(bounds.at is not at for bounds in self._bounds.values()):
                 self._bounds.clear()
-            cached = self._bounds[id(at), window] = Bounds(at, window)
+            cached = self._bounds[id(at), window] = WindowBounds(at, window)
         return cached
 
-    def _recorded(self, origins: Sequence[Recorded], at: Times, window: int, reduce: Reduce) -> Values:
-        """One row for each of several origins of one form, all at once unless these are too many samples."""
-        recorded = [self.samples(series) for origin in origins for series in series_of(origin)]
-        if len(origins) > 1 and not _fit_together(recorded, len(origins)):
-            return np.concatenate([self._recorded([origin], at, window, reduce) for origin in origins])
-        times = self._flat([origin.value if isinstance(origin, WeightedOrigin) else origin for origin in origins])
-        weighted = [origin.rate for origin in origins if isinstance(origin, WeightedOrigin)]
+    def _recorded(self, sources: Sequence[Recorded], at: Times, window: int, reduce: Reduce) -> Values:
+        """One row for each of several sources of one form, all at once unless these are too many samples."""
+        recorded = [self.samples(series) for source in sources for series in series_of(source)]
+        if len(sources) > 1 and not _fit_together(recorded, len(sources)):
+            return np.concatenate([self._recorded([source], at, window, reduce) for source in sources])
+        times = self._flat([source.value if isinstance(source, ResolvedRequestTime) else source for source in sources])
+        weighted = [source.rate for source in sources if isinstance(source, ResolvedRequestTime)]
         if not weighted:
-            return reduce_pairs(times, len(origins), at, window, reduce)
+            return reduce_pairs(times, len(sources), at, window, reduce)
         rates = [rate for rate in weighted if rate]
-        per_second = requests_per_second(times, self._flat(rates) if rates else None, len(origins))
+        per_second = requests_per_second(times, self._flat(rates) if rates else None, len(sources))
         busy = per_second > 0
-        return reduce_pairs(times.where(busy), len(origins), at, window, reduce, per_second[busy])
+        return reduce_pairs(times.where(busy), len(sources), at, window, reduce, per_second[busy])
 
-    def _flat(self, origins: Sequence[RecordedOrigin]) -> FlatPairs:
-        """The pairs of several origins of one form."""
-        match origins[0]:
-            case SeriesOrigin(_, rate, transform):
-                recorded = [self.samples(series) for origin in origins for series in series_of(origin)]
+    def _flat(self, sources: Sequence[ResolvedRecording]) -> FlatPairs:
+        """The pairs of several sources of one form."""
+        match sources[0]:
+            case ResolvedSeries(_, rate, transform):
+                recorded = [self.samples(series) for source in sources for series in series_of(source)]
                 return FlatPairs.of_samples(recorded, transform, rate=rate)
-            case FieldsOrigin(operation, _, rate, transform):
-                rows = [[self.samples(series) for series in series_of(origin)] for origin in origins]
+            case ResolvedFields(operation, _, rate, transform):
+                rows = [[self.samples(series) for series in series_of(source)] for source in sources]
                 fields = [FlatPairs.of_samples(column, rate=rate) for column in zip(*rows, strict=True)]
                 together = combine_fields(operation, fields, transform)
                 # Fields that were not sampled at the same times.
                 return together or FlatPairs.of_rows([_combined(operation, row, rate, transform) for row in rows])
 
-    def _value(self, origin: Origin, at: Times, window: int, reduce: Reduce) -> Values:
-        match origin:
-            case TotalOrigin(parts, across):
+    def _value(self, source: ResolvedSource, at: Times, window: int, reduce: Reduce) -> Values:
+        match source:
+            case ResolvedTotal(parts, across):
                 return total([*self._values(self._alike(parts), at, window, reduce)], across)
-            case FactOrigin(subject, fact):
+            case ResolvedFact(subject, fact):
                 return np.full(len(at), float(self.fact(subject, fact)))
             case _:
-                return self._values(self._alike([origin]), at, window, reduce)[0]
+                return self._values(self._alike([source]), at, window, reduce)[0]
 
 
 def _fit_together(recorded: Sequence[Samples], rows: int) -> bool:
@@ -324,14 +326,14 @@ def _changed(transform: Transform, values: Values) -> Values:
     return transformed(values, transform)
 
 
-def _form(origin: Recorded | None) -> tuple[object, ...]:
-    """What origins have in common that are computed at once."""
-    match origin:
-        case SeriesOrigin():
-            return origin.rate, id(origin.transform)
-        case FieldsOrigin():
-            return origin.operation, len(origin.fields), origin.rate, id(origin.transform)
-        case WeightedOrigin():
-            return _form(origin.value), _form(origin.rate)
+def _form(source: Recorded | None) -> tuple[object, ...]:
+    """What sources have in common that are computed at once."""
+    match source:
+        case ResolvedSeries():
+            return source.rate, id(source.transform)
+        case ResolvedFields():
+            return source.operation, len(source.fields), source.rate, id(source.transform)
+        case ResolvedRequestTime():
+            return _form(source.value), _form(source.rate)
         case None:
             return ()

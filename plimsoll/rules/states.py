@@ -12,7 +12,7 @@ from plimsoll.model.log import Times
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, duration_text, utc
 
-EVERY = 10 * SECOND
+EVALUATION_INTERVAL = 10 * SECOND
 
 
 _MOST_EVALUATIONS = 20_000_000
@@ -130,7 +130,7 @@ def run_rows(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
     return states
 
 
-def grid(times: Times, interval: int = EVERY, reach: int = 0) -> Times:
+def evaluation_times(times: Times, interval: int = EVALUATION_INTERVAL, reach: int = 0) -> Times:
     """The evaluations of a recording: from the first grid point at or after the first sample to the
     first at or after the last.
 

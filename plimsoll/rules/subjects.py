@@ -79,7 +79,7 @@ def host_of(series: Series, tags: Collection[str] = ()) -> str:
 
 
 def hosts_of(recorded: Iterable[Series], tags: Collection[str] = ()) -> dict[str, str]:
-    """The computers of some recorded by case-folded name, each spelled as it first appears."""
+    """Return the computers of some series by case-folded name, each spelled as it first appears."""
     first: dict[str, str] = {}
     for series in recorded:
         host = host_of(series, tags)

@@ -25,27 +25,27 @@ class Pairs:
     values: Values
 
 
-_MOST_HELD = 1_000_000  # bounds, of arrays of times; and samples, of windows of one length
+_MOST_CACHED = 1_000_000  # bounds, of arrays of times; and samples, of windows of one length
 _NO_TIMES = np.empty(0, dtype=np.int64)
 _EPSILON = np.finfo(np.float64)
 
 
-class Bounds:
+class WindowBounds:
     """Which rows of a recording lie in the window of each evaluation; found once for each array of times."""
 
     def __init__(self, at: Times, window: int) -> None:
         self.at = at
         self.window = window
-        self._found: dict[int, tuple[Times, NDArray[np.intp], NDArray[np.intp]]] = {}
+        self._rows_by_times: dict[int, tuple[Times, NDArray[np.intp], NDArray[np.intp]]] = {}
 
     def __call__(self, times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The first row of each window, and the one after the last."""
-        cached = self._found.get(id(times))
+        cached = self._rows_by_times.get(id(times))
         if cached is None:
-            if len(self._found) * len(self.at) > _MOST_HELD:
-                self._found.clear()
+            if len(self._rows_by_times) * len(self.at) > _MOST_CACHED:
+                self._rows_by_times.clear()
             first = np.searchsorted(times, self.at - self.window, side="left")
-            cached = self._found[id(times)] = times, first, np.searchsorted(times, self.at, side="right")
+            cached = self._rows_by_times[id(times)] = times, first, np.searchsorted(times, self.at, side="right")
         return cached[1], cached[2]
 
 
@@ -66,7 +66,7 @@ class Cut(NamedTuple):
 class Together(Protocol):
     """Several series that are reduced at once."""
 
-    def cut(self, bounds: Bounds) -> Cut:
+    def cut(self, bounds: WindowBounds) -> Cut:
         """What of them lies in the windows."""
         ...
 
@@ -77,7 +77,7 @@ class Apart:
     def __init__(self, recorded: Sequence[Samples]) -> None:
         self._recorded = recorded
 
-    def cut(self, bounds: Bounds) -> Cut:
+    def cut(self, bounds: WindowBounds) -> Cut:
         """What of them lies in the windows."""
         recorded, shape = self._recorded, (len(self._recorded), len(bounds.at))
         spans = [bounds(samples.times) for samples in recorded]
@@ -94,7 +94,7 @@ class Apart:
 
 
 def reduce_rows(
-    recorded: Together, bounds: Bounds, reduce: Reduce, change: Callable[[Values], Values], *, rate: bool = False
+    recorded: Together, bounds: WindowBounds, reduce: Reduce, change: Callable[[Values], Values], *, rate: bool = False
 ) -> Values:
     """Return one value per series and evaluation e, from the samples with `e - window <= time <= e`; NaN for no data.
 
@@ -157,7 +157,7 @@ def _median(times: Times, values: Values, first: NDArray[np.intp], last: NDArray
     count, result = last - first, np.empty(len(first))
     for length in np.unique(count).tolist():
         rows = np.flatnonzero(count == length)
-        for chunk in np.array_split(rows, -(-len(rows) * length // _MOST_HELD)):
+        for chunk in np.array_split(rows, -(-len(rows) * length // _MOST_CACHED)):
             result[chunk] = np.median(values[first[chunk, np.newaxis] + np.arange(length)], axis=1)
     return result
 

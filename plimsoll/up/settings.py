@@ -34,7 +34,7 @@ from plimsoll.notify.settings import (
 )
 from plimsoll.receive.exporters.scrape import Target
 from plimsoll.receive.line_protocol.series_names import Bounds
-from plimsoll.rules.states import EVERY
+from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.store.duck.store import DAYS as DAYS_KEPT
 from plimsoll.store.duck.store import RAW_DAYS, SIZE_LIMIT
 from plimsoll.store.victoriametrics.address import names_victoriametrics
@@ -174,7 +174,7 @@ class ScrapeSettings(Strict):
 
     targets: tuple[Name, ...] = Field(min_length=1)
     labels: dict[str, str] = Field(default={})
-    interval: Duration = EVERY
+    interval: Duration = EVALUATION_INTERVAL
     host_label: Name | None = None
     user: str = ""
     password: SecretStr | None = None
@@ -189,7 +189,7 @@ class ScrapeSettings(Strict):
     @field_validator("interval")
     @classmethod
     def _check_interval(cls, interval: int) -> int:
-        if interval < EVERY or interval % EVERY or interval > 300 * SECOND:
+        if interval < EVALUATION_INTERVAL or interval % EVALUATION_INTERVAL or interval > 300 * SECOND:
             raise ValueError("is no multiple of 10s up to 5m")
         return interval
 

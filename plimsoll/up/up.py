@@ -35,7 +35,7 @@ from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
-from plimsoll.rules.states import EVERY
+from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.serve.access import Access, TrustedProxy
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.limits import Limits
@@ -352,7 +352,7 @@ class Up:
 
     def _collect(self) -> None:
         """Ask each source for its points every 10 s, on the grid of evaluations, and have them written."""
-        while not self._stop.wait((EVERY - time.time_ns() % EVERY) / SECOND):
+        while not self._stop.wait((EVALUATION_INTERVAL - time.time_ns() % EVALUATION_INTERVAL) / SECOND):
             now = time.time_ns()
             for source in (*self._setup.sources, self._checks.collect):
                 try:

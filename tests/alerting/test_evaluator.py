@@ -13,12 +13,12 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.load import Catalogue, load
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import EVERY, State, Truth, grid
+from plimsoll.rules.states import EVALUATION_INTERVAL, State, Truth, evaluation_times
 from plimsoll.rules.subjects import Subject
 from tests.alerting.in_memory import InMemory
 from tests.rules.test_vectors import CASES, judged, rule_of, signals_of
@@ -66,9 +66,9 @@ def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
 
 def seen_before(store, samples, start):
     """Samples of an earlier time, so that the sampling intervals are known; the evaluation after them."""
-    at = (start - 2400 * SECOND) // EVERY * EVERY
+    at = (start - 2400 * SECOND) // EVALUATION_INTERVAL * EVALUATION_INTERVAL
     earlier = {
-        series: Samples(at - np.arange(2, -1, -1, dtype=np.int64) * (one.interval or EVERY), np.zeros(3))
+        series: Samples(at - np.arange(2, -1, -1, dtype=np.int64) * (one.interval or EVALUATION_INTERVAL), np.zeros(3))
         for series, one in samples.items()
     }
     store.write_points(points(earlier))
@@ -156,9 +156,9 @@ def test_generated_case(case):
     rule, samples, restarts, is_rate = case
     signals = RATES if is_rate else SIGNALS
     finder = Finder(signals, list(samples), lambda _: True)
-    judge = Judge(finder.find, samples.__getitem__, lambda subject, fact: 1.0)
+    judge = RuleEvaluator(finder.find, samples.__getitem__, lambda subject, fact: 1.0)
     times = np.unique(np.concatenate([one.times for one in samples.values()]))
-    (track,) = judge.tracks(rule, lambda subject: grid(times, EVERY, LONGEST))
+    (track,) = judge.evaluate(rule, lambda subject: evaluation_times(times, EVALUATION_INTERVAL, LONGEST))
     # Where a judge that has just been started learns the declared interval from the samples there are.
     (declared,) = {one.declared for one in samples.values()}
     later = [e for e in track.times.tolist() if sampling_interval(times[times <= e]) == declared]

@@ -9,12 +9,12 @@ from plimsoll.alerting.recent_samples import RecentSamples
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.states import EVERY
-from plimsoll.rules.window import Apart, Bounds
+from plimsoll.rules.states import EVALUATION_INTERVAL
+from plimsoll.rules.window import Apart, WindowBounds
 from plimsoll.store.protocol import SampleReader
 
 OVERLAP = 60 * SECOND
-START = 1_700_000_000 * SECOND // EVERY * EVERY
+START = 1_700_000_000 * SECOND // EVALUATION_INTERVAL * EVALUATION_INTERVAL
 REACH = 600 * SECOND
 
 
@@ -48,7 +48,7 @@ def test_windows_hold_what_the_store_has(seed):
         if step in (0, 20, 40):  # other series are judged: some are gone, others are back
             chosen = [one for one in every if random.random() < 0.8]
             reach = {one: int(random.choice([REACH, 900 * SECOND])) if step else REACH for one in chosen}
-        at += EVERY * int(random.choice([1, 1, 1, 5]))  # at times it is late
+        at += EVALUATION_INTERVAL * int(random.choice([1, 1, 1, 5]))  # at times it is late
         buffers.read(reach, at, at)
         if step in (0, 20, 40):
             together = buffers.together([*reach])
@@ -57,7 +57,7 @@ def test_windows_hold_what_the_store_has(seed):
             np.testing.assert_array_equal(held.between(at - REACH, at).times, known.times)
             np.testing.assert_array_equal(held.between(at - REACH, at).values, known.values)
         assert buffers.size == sum(len(buffers.samples(one).times) for one in reach)
-        bounds = Bounds(np.array([at - EVERY, at]), 60 * SECOND)
+        bounds = WindowBounds(np.array([at - EVALUATION_INTERVAL, at]), 60 * SECOND)
         cut, apart = together.cut(bounds), Apart([buffers.samples(one) for one in reach]).cut(bounds)
         for one, other in zip((*cut[:1], cut.times(), *cut[2:]), (*apart[:1], apart.times(), *apart[2:]), strict=True):
             np.testing.assert_array_equal(one, other)
@@ -75,7 +75,7 @@ def test_series_that_miss_a_sample_keep_their_interval():
     }
     buffers = RecentSamples(cast(SampleReader, store), OVERLAP)
     reach = dict.fromkeys(series, REACH)
-    for at in range(START, START + 300 * SECOND, EVERY):
+    for at in range(START, START + 300 * SECOND, EVALUATION_INTERVAL):
         buffers.read(reach, at, at)
         assert [buffers.samples(one).interval for one in series] == [10 * SECOND] * 2
     assert buffers.widest_change() == 20 * SECOND

@@ -55,7 +55,7 @@ def idle_at(signal: PerRequest, value: float | None, over: int, at: int) -> bool
     if not rates:
         return False
     mean = math.fsum(rates) / len(rates)
-    return mean <= 0 or (mean < signal.least and not (value is not None and mean * value >= 0.5))
+    return mean <= 0 or (mean < signal.minimum_rate and not (value is not None and mean * value >= 0.5))
 
 
 def width(signal: Signal, over: int) -> int:

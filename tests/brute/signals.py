@@ -42,12 +42,12 @@ class Derived:
 class PerRequest:
     """The time that each request takes, and how many there are in a second, if that was recorded.
 
-    Below `least` a second there are too few to tell.
+    Below `minimum_rate` a second there are too few to tell.
     """
 
     time: Leaf
     rate: Leaf | None
-    least: float
+    minimum_rate: float
 
     @cached_property
     def is_together(self) -> bool:

@@ -16,7 +16,7 @@ from plimsoll.collect.collector import Collector
 from plimsoll.collect.pdh import PdhError
 from plimsoll.collect.sources import windows
 from plimsoll.collect.sources.reading import Patient
-from plimsoll.export.counters.counters import counters
+from plimsoll.export.counters.counter_list import counters
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.times import SECOND

@@ -9,7 +9,7 @@ import fleet
 import pytest
 import urllib3
 
-from plimsoll.export.prometheus.dashboards import files
+from plimsoll.export.prometheus.dashboards import prometheus_dashboards
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.times import SECOND
 from plimsoll.store.influx.runs import influx_store
@@ -70,7 +70,7 @@ def report(chromium, bucket, prometheus, tmp_path_factory):
         lacking(*lacks.split(" is not here; "))
     built = tmp_path_factory.mktemp("page")
     packages.bundle(built)
-    texts = {**TEXTS, **{f"prometheus/{name}": text for name, text in files.export().files.items()}}
+    texts = {**TEXTS, **{f"prometheus/{name}": text for name, text in prometheus_dashboards.export().files.items()}}
     with serving(built, bucket, prometheus) as address, drawing(chromium, address) as page:
 
         def draw(name):

@@ -101,7 +101,7 @@ def test_a_page_life_that_climbs_in_a_found_steady_state_is_not_crossed():
     climbs = a_log({BATCHES: 500 * (ramp() + noise(8)), LIFE: 30.0 + AT * ROWS * EVERY_S})
     [finding] = [one for one in reviewed(climbs).findings if one.rule.id == "sql-page-life-expectancy"]
     assert finding.track
-    assert finding.track.phase_known
+    assert finding.track.is_phase_determined
     assert finding.outcome == Outcome.HELD
 
 

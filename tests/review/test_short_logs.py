@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.model.times import SECOND
 from plimsoll.review import judging
-from plimsoll.rules.states import grid
+from plimsoll.rules.states import evaluation_times
 
 CPU = r"Processor(_Total)\% Processor Time"
 MEMORY = r"Memory\Available Bytes"
@@ -137,7 +137,7 @@ def test_the_worst_value_of_a_breach_does_too(reviewed):
 def test_the_caption_has_the_distance_of_the_evaluations(reviewed, monkeypatch):
     _, _, report, _ = reviewed([87, 89] * 30, every=10)
     assert re.search(r"which is what is judged: 60 evaluations, one every 10 s<", report)
-    monkeypatch.setattr(judging, "grid", lambda times, reach: grid(times, 30 * SECOND, reach))
+    monkeypatch.setattr(judging, "evaluation_times", lambda times, reach: evaluation_times(times, 30 * SECOND, reach))
     _, _, report, _ = reviewed([87, 89] * 30, every=10)
     assert re.search(r"which is what is judged: 21 evaluations, one every 30 s<", report)
 

@@ -1,4 +1,4 @@
-"""Origins that are computed together have the values that each has alone."""
+"""Sources that are computed together have the values that each has alone."""
 
 from itertools import product
 
@@ -7,7 +7,7 @@ import numpy as np
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.origins import FieldsOrigin, SeriesOrigin, WeightedOrigin
+from plimsoll.rules.resolved_sources import ResolvedFields, ResolvedRequestTime, ResolvedSeries
 from plimsoll.rules.schema.pack import Condition
 from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.signal_values import SignalValues
@@ -15,13 +15,15 @@ from tests.each import each
 
 AS_IS, SCALED = Transform(), Transform(scale=0.001, offset=2.0)
 KINDS = {
-    "a rate of two fields": lambda a, b: FieldsOrigin("ratio", (a, b), True, SCALED),
-    "a sum of two fields": lambda a, b: FieldsOrigin("sum", (a, b), False, SCALED),
-    "a time per request": lambda a, b: WeightedOrigin(SeriesOrigin(a, False, SCALED), SeriesOrigin(b, False, AS_IS)),
-    "a time per counted request": lambda a, b: WeightedOrigin(
-        FieldsOrigin("ratio", (a, b), True, AS_IS), SeriesOrigin(b, True, AS_IS)
+    "a rate of two fields": lambda a, b: ResolvedFields("ratio", (a, b), True, SCALED),
+    "a sum of two fields": lambda a, b: ResolvedFields("sum", (a, b), False, SCALED),
+    "a time per request": lambda a, b: ResolvedRequestTime(
+        ResolvedSeries(a, False, SCALED), ResolvedSeries(b, False, AS_IS)
     ),
-    "a time of unknown requests": lambda a, b: WeightedOrigin(SeriesOrigin(a, False, AS_IS), None),
+    "a time per counted request": lambda a, b: ResolvedRequestTime(
+        ResolvedFields("ratio", (a, b), True, AS_IS), ResolvedSeries(b, True, AS_IS)
+    ),
+    "a time of unknown requests": lambda a, b: ResolvedRequestTime(ResolvedSeries(a, False, AS_IS), None),
 }
 AT = np.arange(0, 700, 10, dtype=np.int64) * SECOND
 

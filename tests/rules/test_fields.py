@@ -9,7 +9,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.report.rule_page import signal_text
 from plimsoll.review.signal_samples import signal_samples
-from plimsoll.rules.origins import FieldsOrigin, SeriesOrigin, series_of
+from plimsoll.rules.resolved_sources import ResolvedFields, ResolvedSeries, series_of
 from plimsoll.rules.schema.signal import Signal, Source
 from plimsoll.rules.signal_finder import Finder
 
@@ -42,10 +42,10 @@ def test_fields_of_one_thing_are_put_together():
 def test_the_next_source_is_taken_where_a_field_is_not_recorded_or_empty(lacking):
     made_up = {"measurement": "diskio", "field": "r_await", "instance": "name"}
     series = [field(name) for name in ("reads", "read_time", "r_await")]
-    assert isinstance(found(series, WAIT, made_up)["h", "sda"][1], FieldsOrigin)
-    assert isinstance(found(series, WAIT, made_up, empty=(lacking,))["h", "sda"][1], SeriesOrigin)
+    assert isinstance(found(series, WAIT, made_up)["h", "sda"][1], ResolvedFields)
+    assert isinstance(found(series, WAIT, made_up, empty=(lacking,))["h", "sda"][1], ResolvedSeries)
     there = [one for one in series if one.field != lacking]
-    assert isinstance(found(there, WAIT, made_up)["h", "sda"][1], SeriesOrigin)
+    assert isinstance(found(there, WAIT, made_up)["h", "sda"][1], ResolvedSeries)
 
 
 @pytest.mark.parametrize(("processors", "scale"), [(4.0, 0.5), (None, None)])
@@ -59,7 +59,7 @@ def test_a_source_for_each_processor_gives_nothing_where_nobody_knows_how_many_t
     }
     finder = Finder(signal(load), [field("ldavg-1", measurement="queue")], lambda one: True, lambda *_: processors)
     origins = [origin for _, origin in finder.find("s.s").values()]
-    assert [one.transform.scale for one in origins if isinstance(one, SeriesOrigin)] == ([scale] if scale else [])
+    assert [one.transform.scale for one in origins if isinstance(one, ResolvedSeries)] == ([scale] if scale else [])
 
 
 def test_instances_that_are_left_out_may_be_named_by_a_part():

@@ -5,12 +5,12 @@ import numpy as np
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.crossings import crossings
-from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.crossings import list_crossings
+from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import grid
+from plimsoll.rules.states import evaluation_times
 
 SIGNALS = {
     "cpu.total": Signal.model_validate(
@@ -35,16 +35,16 @@ def judged(*parts):
     steps = np.concatenate([np.full(count, every) for every, count, _ in parts])
     values = np.concatenate([np.full(count, float(value)) for _, count, value in parts])
     samples = Samples(np.cumsum(steps, dtype=np.int64) * SECOND, values)
-    judge = Judge(
+    judge = RuleEvaluator(
         Finder(SIGNALS, [Series("h", "m", (), "x")], lambda one: True).find, lambda one: samples, lambda one, fact: 1.0
     )
-    (track,) = judge.tracks(RULE, lambda subject: grid(samples.times, reach=1200 * SECOND))
+    (track,) = judge.evaluate(RULE, lambda subject: evaluation_times(samples.times, reach=1200 * SECOND))
     return track
 
 
 def crossed(track):
     """When the rule was crossed, in seconds."""
-    return [(one.start // SECOND, one.end // SECOND) for one in crossings(track) if one.fired_at is not None]
+    return [(one.start // SECOND, one.end // SECOND) for one in list_crossings(track) if one.fired_at is not None]
 
 
 def test_a_load_that_was_sampled_seldom_is_seen():
@@ -84,9 +84,9 @@ def test_a_load_does_not_last_over_a_pause():
     times = np.array([*range(0, 610, 10), *range(7200, 7810, 10)], dtype=np.int64) * SECOND
     samples = Samples(times, np.full(len(times), 96.0))
     finder = Finder(SIGNALS, [Series("h", "m", (), "x")], lambda one: True)
-    judge = Judge(finder.find, lambda one: samples, lambda one, fact: 1.0)
-    (track,) = judge.tracks(RULE, lambda subject: grid(times, reach=RULE.over))
-    assert [(one.start // SECOND, one.end // SECOND) for one in crossings(track)] == [(0, 660), (7200, 7800)]
+    judge = RuleEvaluator(finder.find, lambda one: samples, lambda one, fact: 1.0)
+    (track,) = judge.evaluate(RULE, lambda subject: evaluation_times(times, reach=RULE.over))
+    assert [(one.start // SECOND, one.end // SECOND) for one in list_crossings(track)] == [(0, 660), (7200, 7800)]
 
 
 def test_an_interval_that_changes_thousands_of_times():

@@ -269,7 +269,7 @@ def test_instances_of_sources_and_operands_fit_those_of_their_signal():
     for name, signal in SIGNALS.items():
         for source in signal.sources:
             if source.path and not source.fallback:
-                assert source.each == (signal.instances != "none"), f"{name}: {source.path}"
+                assert source.has_instances == (signal.instances != "none"), f"{name}: {source.path}"
         kept = [SIGNALS[operand].instances for operand in (signal.derived.operands if signal.derived else ())]
         assert signal.instances == ("each" if "each" in kept else "none") or not kept, name
 
@@ -298,7 +298,7 @@ def test_every_limit_of_capacity_is_written_once():
         if pressure := signal.pressure:
             assert set(pressure.named) <= set(CATALOGUE.rules), name
             limits = {rule.healthy.limit for rule in RULES if rule.signal == name}
-            assert not limits & set(pressure.own), f"{name}: rules have {limits & set(pressure.own)} already"
+            assert not limits & set(pressure.numbers), f"{name}: rules have {limits & set(pressure.numbers)} already"
 
 
 def test_a_value_of_capacity_that_no_rule_has_names_its_source():

@@ -12,12 +12,12 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.rules.crossings import crossings
-from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.crossings import list_crossings
+from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, Status, Truth, grid, run, settled, step
+from plimsoll.rules.states import State, Status, Truth, evaluation_times, run, settled, step
 
 SERIES = Series("h", "m", (), "x")
 SIGNALS = {
@@ -66,10 +66,10 @@ def a_log(samples):
 
 def track(rule, samples, phases=(), reach=None):
     finder = Finder(SIGNALS, [SERIES], lambda series: True)
-    judge = Judge(finder.find, lambda series: samples, lambda subject, fact: 1.0, phases)
+    judge = RuleEvaluator(finder.find, lambda series: samples, lambda subject, fact: 1.0, phases)
     intervals = [samples.interval or 0, *(part.interval for part in samples.other_intervals)]
     widest = max(60 * SECOND, 2 * max(intervals)) if reach is None else reach
-    (one,) = judge.tracks(rule, lambda subject: grid(samples.times, reach=widest))
+    (one,) = judge.evaluate(rule, lambda subject: evaluation_times(samples.times, reach=widest))
     return one
 
 
@@ -100,8 +100,8 @@ def test_more_severe_data_never_gives_fewer_breaches(rule, samples, more):
     before, after = track(rule, samples), track(rule, Samples(samples.times, samples.values + worse))
     firing, firing_after = before.states == State.FIRING, after.states == State.FIRING
     assert not (firing & ~firing_after).any()
-    fired = [one for one in crossings(before) if one.fired_at is not None]
-    fired_after = [one for one in crossings(after) if one.fired_at is not None]
+    fired = [one for one in list_crossings(before) if one.fired_at is not None]
+    fired_after = [one for one in list_crossings(after) if one.fired_at is not None]
     for breach in fired:
         assert any(one.start <= breach.start and one.end >= breach.end for one in fired_after)
 
@@ -113,7 +113,7 @@ def test_pauses_left_out_of_the_grid_change_nothing(rule, samples):
     kept = np.isin(full.times, short.times)
     assert full.states[kept].tolist() == short.states.tolist()
     assert np.isnan(full.values[~kept]).all()
-    assert crossings(short) == crossings(full)
+    assert list_crossings(short) == list_crossings(full)
 
 
 @given(rules, recordings())

@@ -6,11 +6,11 @@ import pytest
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, grid
+from plimsoll.rules.states import State, evaluation_times
 
 SIGNALS = {
     "disk.queue": Signal.model_validate(
@@ -38,7 +38,9 @@ def test_a_scaled_rule_recovers_at_a_scaled_limit(left, state):
     values = [35.0] * 10 + [float(left)] * 10
     series = Series("h", "m", (), "x")
     samples = Samples(np.arange(20, dtype=np.int64) * 10 * SECOND, np.array(values))
-    judge = Judge(Finder(SIGNALS, [series], lambda one: True).find, lambda one: samples, lambda subject, fact: 10.0)
-    (track,) = judge.tracks(RULE, lambda subject: grid(samples.times))
+    judge = RuleEvaluator(
+        Finder(SIGNALS, [series], lambda one: True).find, lambda one: samples, lambda subject, fact: 10.0
+    )
+    (track,) = judge.evaluate(RULE, lambda subject: evaluation_times(samples.times))
     assert track.states[9] == State.FIRING
     assert track.states[-1] == state

@@ -6,13 +6,13 @@ import pytest
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.instances import Instances
 from plimsoll.rules.load import load_packs, load_signals
-from plimsoll.rules.origins import origin_for
+from plimsoll.rules.resolved_sources import find_source
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, grid
+from plimsoll.rules.states import State, evaluation_times
 from plimsoll.rules.subjects import Subject
 
 SIGNALS = load_signals()
@@ -37,8 +37,10 @@ def judged(rule, recorded, processors=4.0):
         for series, values in recorded.items()
     }
     finder = Finder(SIGNALS, list(samples), lambda one: bool(len(samples[one].present.times)))
-    judge = Judge(finder.find, samples.__getitem__, lambda subject, fact: processors)
-    return list(judge.tracks(RULES[rule], lambda subject: grid(np.arange(90, dtype=np.int64) * 10 * SECOND)))
+    judge = RuleEvaluator(finder.find, samples.__getitem__, lambda subject, fact: processors)
+    return list(
+        judge.evaluate(RULES[rule], lambda subject: evaluation_times(np.arange(90, dtype=np.int64) * 10 * SECOND))
+    )
 
 
 def test_queues_are_added_up_without_the_blocking_queue_and_without_totals():
@@ -92,5 +94,5 @@ def test_other_instances_are_joined_by_their_names_alone():
         )
     }
     origins = Finder(signals, [Series("H", "m", (("i", "0 C:"),), "x")], lambda one: True).find("a.a")
-    assert origin_for(origins, Subject("h", "0 c:"))
-    assert origin_for(origins, Subject("h", "1 D:")) is None
+    assert find_source(origins, Subject("h", "0 c:"))
+    assert find_source(origins, Subject("h", "1 D:")) is None

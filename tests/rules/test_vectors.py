@@ -12,11 +12,11 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.review.judging import outcome_of
 from plimsoll.rules.crossings import share_of_time, time_crossed
-from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, Truth, grid
+from plimsoll.rules.states import State, Truth, evaluation_times
 from plimsoll.rules.subjects import Subject
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.json").read_text())["cases"]
@@ -64,9 +64,9 @@ def judged(case):
     finder = Finder(signals_of(case), list(samples), lambda series: True)
     phases = [Phase(name, start * SECOND, end * SECOND) for name, start, end in case.get("phases", [])]
     every = case.get("every", 10) * SECOND
-    judge = Judge(finder.find, samples.__getitem__, lambda subject, fact: case["rule"]["factor"], phases)
+    judge = RuleEvaluator(finder.find, samples.__getitem__, lambda subject, fact: case["rule"]["factor"], phases)
     times = np.unique(np.concatenate([one.times for one in samples.values()]))
-    (track,) = judge.tracks(rule_of(case), lambda subject: grid(times, every, 600 * SECOND))
+    (track,) = judge.evaluate(rule_of(case), lambda subject: evaluation_times(times, every, 600 * SECOND))
     assert track.subject == Subject("h")
     return track
 

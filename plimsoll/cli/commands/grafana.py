@@ -10,11 +10,11 @@ import typer
 from plimsoll.cli import args
 from plimsoll.cli.console import print_error, print_line
 from plimsoll.cli.outputs import write_text
-from plimsoll.export.counters.counters import signals_of
-from plimsoll.export.grafana.alerts import files as alerts
-from plimsoll.export.grafana.dashboards import files as dashboard_files
+from plimsoll.export.counters.counter_list import signals_of
+from plimsoll.export.grafana.alerts import alert_files
+from plimsoll.export.grafana.dashboards import dashboard_files
 from plimsoll.export.grafana.dashboards.panels import panel_of
-from plimsoll.export.prometheus.dashboards import files as prometheus_files
+from plimsoll.export.prometheus.dashboards import prometheus_dashboards
 from plimsoll.export.selections import Agent, is_recorded, recorded_by
 from plimsoll.hosts.settings import Settings, load
 from plimsoll.hosts.site import Site, site_of
@@ -84,7 +84,7 @@ def export(
         length = parse_duration(interval)
     except ValueError as error:
         raise Unusable(f"--interval: {error}") from None
-    options = alerts.Options(interval=length, emails=tuple(email or ()), webhook=webhook)
+    options = alert_files.GrafanaOptions(interval=length, emails=tuple(email or ()), webhook=webhook)
     options = replace(options, docs=docs) if docs else options
     selection = _select(config, packs or (), only or (), [agent.value for agent in source or ()])
     write = _export_for_prometheus if data_source is DataSource.PROMETHEUS else _export
@@ -111,15 +111,15 @@ def _select(config: Path | None, packs: Sequence[str], only: Sequence[str], agen
     return _Selection(catalogue, signals, site, shown if only or agents else None)
 
 
-def _export(out: Path, options: alerts.Options, selection: _Selection) -> None:
+def _export(out: Path, options: alert_files.GrafanaOptions, selection: _Selection) -> None:
     """Write alert rules to OUT/rules/grafana and dashboards to OUT/dashboards/grafana.
 
     Rules that Grafana cannot express are named on stderr. Rules of an earlier export that no longer exist are listed
     for Grafana to delete.
     """
-    previous = _exported(out / RULES, "*.yaml", alerts.GENERATED)
+    previous = _exported(out / RULES, "*.yaml", alert_files.GENERATED)
     options = replace(options, panel_of=panel_of, by_hand=selection.catalogue.by_hand)
-    exported = alerts.export(selection.catalogue.packs, selection.signals, selection.site, options, previous)
+    exported = alert_files.export(selection.catalogue.packs, selection.signals, selection.site, options, previous)
     dashboards = dashboard_files.files(options.docs, selection.site, selection.shown)
     _write(out / RULES, exported.files, previous)
     _write(out / DASHBOARDS, dashboards, _exported(out / DASHBOARDS, "*.json", _OWN_DASHBOARD))
@@ -129,7 +129,7 @@ def _export(out: Path, options: alerts.Options, selection: _Selection) -> None:
     print_line(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
 
 
-def _export_for_prometheus(out: Path, options: alerts.Options, selection: _Selection) -> None:
+def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selection: _Selection) -> None:
     """Write the dashboards for a Prometheus data source to OUT/dashboards/grafana/prometheus.
 
     What PromQL cannot say is named on stderr. Alerts are written by `plimsoll prometheus export`.
@@ -138,7 +138,7 @@ def _export_for_prometheus(out: Path, options: alerts.Options, selection: _Selec
         raise Unusable("--email and --webhook are for Grafana's alerts over InfluxDB; Alertmanager has its own")
     if options.interval < SECOND or options.interval % SECOND:
         raise Unusable(f'--interval: "{duration_text(options.interval)}" is not a number of whole seconds')
-    exported = prometheus_files.export(options.docs, selection.site, selection.shown, options.interval)
+    exported = prometheus_dashboards.export(options.docs, selection.site, selection.shown, options.interval)
     _write(out / FOR_PROMETHEUS, exported.files, _exported(out / FOR_PROMETHEUS, "*.json", _OWN_DASHBOARD))
     for refused in exported.refused:
         print_error(f"not exported: {refused}")

@@ -11,11 +11,11 @@ import typer
 from plimsoll.cli import args
 from plimsoll.cli.console import print_error, print_line
 from plimsoll.cli.outputs import write_text
+from plimsoll.export.prometheus.alerting_rules import PrometheusOptions
 from plimsoll.export.prometheus.check import mistakes
-from plimsoll.export.prometheus.export import GENERATED, TESTS
-from plimsoll.export.prometheus.export import export as export_packs
-from plimsoll.export.prometheus.names import names as exporter_names
-from plimsoll.export.prometheus.rules import Options
+from plimsoll.export.prometheus.recording_rules import names as exporter_names
+from plimsoll.export.prometheus.rule_files import GENERATED, TESTS
+from plimsoll.export.prometheus.rule_files import export as export_packs
 from plimsoll.hosts.settings import Settings, load
 from plimsoll.hosts.site import site_of
 from plimsoll.model.errors import Unusable, suggest
@@ -99,7 +99,7 @@ def check(
     print_line(f"ok: {counted(len(files), 'file')}{'' if promtool else '; there is no promtool, syntax unchecked'}")
 
 
-def _options(interval: str, docs: str, names: Sequence[str] = ()) -> Options:
+def _options(interval: str, docs: str, names: Sequence[str] = ()) -> PrometheusOptions:
     """The options of the export. Unusable if the interval is not a duration of whole seconds, or a name unknown."""
     known = exporter_names()
     for name in names:
@@ -113,7 +113,9 @@ def _options(interval: str, docs: str, names: Sequence[str] = ()) -> Options:
         raise Unusable(f"--interval: {error}") from None
     if length < SECOND or length % SECOND:
         raise Unusable(f'--interval: "{interval}" is not a number of whole seconds')
-    return Options(interval=length, docs=docs, names=tuple(name for name in dict.fromkeys(names) if name != _TELEGRAF))
+    return PrometheusOptions(
+        interval=length, docs=docs, names=tuple(name for name in dict.fromkeys(names) if name != _TELEGRAF)
+    )
 
 
 def _syntax_errors(promtool: str, files: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from plimsoll.cli import args
 from plimsoll.cli.console import print_error, print_line, print_plain
 from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting, write_text
 from plimsoll.export.counters import logman, telegraf
-from plimsoll.export.counters.counters import Counters, counters, signals_of
+from plimsoll.export.counters.counter_list import CounterList, counters, signals_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, parse_duration
@@ -77,7 +77,7 @@ def list_counters(
         print_line(f"{out}: {counted(len(needed.recorded), 'counter')} of {objects}")
 
 
-def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Sequence[str]) -> Counters:
+def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Sequence[str]) -> CounterList:
     """The counters of every signal (dashboards also draw signals without rules), or with --only of those packs.
 
     Unusable if a pack that was named needs no counters, or if --instance is given and none is SQL Server's.

@@ -17,7 +17,7 @@ import psutil
 
 from plimsoll.collect.pdh import ObjectCounters, Pdh
 from plimsoll.collect.sources.reading import Group, Lookup, Patient, Reading
-from plimsoll.export.counters.counters import counters
+from plimsoll.export.counters.counter_list import counters
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import SQL_NAMED, CounterPath
 from plimsoll.rules.schema.signal import Signal

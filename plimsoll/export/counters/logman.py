@@ -7,7 +7,7 @@ refer to strings in DLLs that Windows Server 2016 no longer has, and a descripti
 import textwrap
 from xml.sax.saxutils import escape
 
-from plimsoll.export.counters.counters import Counters
+from plimsoll.export.counters.counter_list import CounterList
 from plimsoll.model.times import SECOND
 
 _BINARY = 3  # FileFormat: a binary log
@@ -49,7 +49,7 @@ _SET = """\
 """
 
 
-def text(counters: Counters, interval: int) -> str:
+def text(counters: CounterList, interval: int) -> str:
     """The template, with a sample every `interval` ns (a whole number of seconds)."""
     wrapped = (
         textwrap.wrap(note, _WIDTH, initial_indent="     ", subsequent_indent="       ") for note in counters.notes

@@ -8,7 +8,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from plimsoll.export.counters.counters import Counters, comes_and_goes, is_everywhere
+from plimsoll.export.counters.counter_list import CounterList, comes_and_goes, is_everywhere
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, TOTAL, CounterPath
 from plimsoll.model.times import SECOND
@@ -28,7 +28,7 @@ _OPTIONS = """\
 """
 
 
-def text(counters: Counters, interval: int | None = None) -> str:
+def text(counters: CounterList, interval: int | None = None) -> str:
     """Return the inputs, to be added to a configuration with an agent and an output.
 
     If `interval` (ns) is None, the agent's interval applies.

@@ -146,7 +146,7 @@ def is_subject(selection: Selection, host: str, instance: str | None = None) -> 
     condition = _is(selection.host, host)
     if POLLED in selection.group:
         polled = f"{_is(POLLED, host)} AND {identifier(selection.host)} !~ {whole(_other_form(host))}"
-        condition = f"(({polled}) OR ({condition} AND {identifier(POLLED)} =~ {whole(_own_names(host))}))"
+        condition = f"(({polled}) OR ({condition} AND {identifier(POLLED)} =~ {whole(_names_of_itself(host))}))"
     return condition if instance is None else f"{condition} AND {_is(selection.instance or 'instance', instance)}"
 
 
@@ -155,7 +155,7 @@ def is_other_subject(selection: Selection, host: str, instance: str | None = Non
     condition = _is(selection.host, host, "!~")
     if POLLED in selection.group:
         not_polled = f"{_is(POLLED, host, '!~')} OR {identifier(selection.host)} =~ {whole(_other_form(host))}"
-        condition = f"(({not_polled}) AND ({condition} OR {identifier(POLLED)} !~ {whole(_own_names(host))}))"
+        condition = f"(({not_polled}) AND ({condition} OR {identifier(POLLED)} !~ {whole(_names_of_itself(host))}))"
     return (
         condition if instance is None else f"({condition} OR {_is(selection.instance or 'instance', instance, '!~')})"
     )
@@ -319,7 +319,7 @@ def _other_form(name: str) -> str:
     return literal(short) if domain else rf"{literal(short)}\..*"
 
 
-def _own_names(name: str) -> str:
+def _names_of_itself(name: str) -> str:
     """Return a pattern for the names a computer uses for itself: either form, `localhost`, or none."""
     return f"({literal(_as_stored(name))}|{_other_form(name)}|localhost)?"
 

@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from plimsoll.export.prometheus.names import metrics
+from plimsoll.export.prometheus.recording_rules import metrics
 from plimsoll.export.selections import selections
-from plimsoll.rules.exporters.schema import metric_names
+from plimsoll.rules.exporters.exporter_files import metric_names
 from plimsoll.rules.schema.signal import Signal
 
 _KEYS = ("alert", "expr", "for", "keep_firing_for", "labels", "annotations")
@@ -17,7 +17,7 @@ _SEVERITIES = ("info", "warning", "critical")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _SELECTED = re.compile(rf"(?:({_STRING})|([a-zA-Z_:][a-zA-Z0-9_:]*)(?=[{{\[]))")
 _NAMED = re.compile(rf"__name__=~?({_STRING})")
-_OWN = re.compile(rf"ALERTS\{{alertname=({_STRING})")
+_ACTIVE = re.compile(rf"ALERTS\{{alertname=({_STRING})")
 
 _Rule: TypeAlias = Mapping[str, Any]
 
@@ -81,7 +81,7 @@ def _alerting_mistakes(rule: _Rule, read: frozenset[str], alerts: set[tuple[str,
     if key in alerts:  # they would keep each other's alerts firing
         yield "there is another rule of this name with the same labels"
     alerts.add(key)
-    named = dict.fromkeys(yaml.safe_load(quoted) for quoted in _OWN.findall(rule["expr"]))
+    named = dict.fromkeys(yaml.safe_load(quoted) for quoted in _ACTIVE.findall(rule["expr"]))
     if not named:
         yield "its expr does not keep it firing without data (ALERTS)"
     for name in named:

@@ -16,11 +16,11 @@ from plimsoll.review.findings import Finding
 from plimsoll.review.missing_counters import hosts_with_guests, is_linux, needed
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
+from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.load import load
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Pressure
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.tracks import Track
 
 Mask = NDArray[np.bool_]
 _ROWS_PER_PART = 3
@@ -114,10 +114,10 @@ class Measured:
         """The finding of a rule for a subject, else one for its host."""
         return self._findings.get((rule, *subject.key)) or self._findings.get((rule, host_key(subject.host)))
 
-    def _others_hold(self, track: Track, part: Mask) -> bool:
+    def _others_hold(self, track: RuleEvaluation, part: Mask) -> bool:
         """Whether the other conditions of a rule held for at least half of what was judged of it in `part`."""
         judged = np.isfinite(track.values) & np.append(part, [False])[self.parts.places(track.times)]
-        return not judged.any() or 2 * int((track.others_hold & judged).sum()) >= int(judged.sum())
+        return not judged.any() or 2 * int((track.other_conditions_hold & judged).sum()) >= int(judged.sum())
 
     def level(self, signal: str, which: Literal["low", "high", "full"], default: float) -> float:
         """The value beside a signal below which it is low, or from which on it is high, or full."""

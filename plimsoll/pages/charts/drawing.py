@@ -16,7 +16,7 @@ from plimsoll.pages.charts.chart_spec import Spec, raw_signal
 from plimsoll.pages.charts.hosts_in_range import Scenes, SignalSource
 from plimsoll.pages.charts.signal_values import draw_signals
 from plimsoll.rules.host_filter import is_note
-from plimsoll.rules.origins import series_of
+from plimsoll.rules.resolved_sources import series_of
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.m4 import Drawn

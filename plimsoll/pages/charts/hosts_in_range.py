@@ -17,7 +17,7 @@ from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_series
 from plimsoll.rules.load import Catalogue
-from plimsoll.rules.origins import Origin, Origins, SeriesOrigin
+from plimsoll.rules.resolved_sources import ResolvedSeries, ResolvedSource, ResolvedSources
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Transform
 from plimsoll.rules.signal_finder import Finder
@@ -40,7 +40,7 @@ class SignalSource:
     """A subject that has a signal, where the samples come from, and the rules as they apply to it."""
 
     subject: Subject
-    origin: Origin
+    origin: ResolvedSource
     rules: Sequence[Rule]
 
 
@@ -57,7 +57,7 @@ class HostSignals:
         self.facts = facts
         self._rules: dict[str, Mapping[str | None, list[Rule]]] = {}
 
-    def origins(self, signal: str) -> Origins:
+    def origins(self, signal: str) -> ResolvedSources:
         """The subjects of a signal, and the origins of their samples."""
         return self._finder.find(signal)
 
@@ -188,7 +188,7 @@ class Scene:
         hosts = [*map(host_key, spec.hosts)] or sorted(self._by_host)
         series_by_host = [self._by_host[host] for host in hosts if host in self._by_host]
         return [
-            SignalSource(Subject(host, raw_instance(raw)), SeriesOrigin(raw, False, Transform()), ())
+            SignalSource(Subject(host, raw_instance(raw)), ResolvedSeries(raw, False, Transform()), ())
             for host, series in series_by_host
             for raw in raw_series(series, spec.signal)
         ]

@@ -10,7 +10,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import pauses
 from plimsoll.model.times import SECOND
 from plimsoll.review.signal_samples import signal_samples
-from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as, series_of
+from plimsoll.rules.resolved_sources import ResolvedSeries, ResolvedSource, recorded_as, series_of
 from plimsoll.rules.window import transformed
 from plimsoll.store.m4 import Drawn, bucket_width, m4
 from plimsoll.store.protocol import SampleReader
@@ -21,7 +21,9 @@ _MOST_AT_ONCE = 6_000_000  # samples
 _NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 
 
-def draw_signals(store: SampleReader, origins: Sequence[Origin], start: int, end: int, columns: int) -> list[Drawn]:
+def draw_signals(
+    store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int, columns: int
+) -> list[Drawn]:
     """Return the samples that draw each signal in a range, at most four for each of so many columns; NaN is a gap.
 
     Signals that are recorded as they are drawn are reduced by the store, the others computed from what it has; not too
@@ -29,7 +31,7 @@ def draw_signals(store: SampleReader, origins: Sequence[Origin], start: int, end
     """
     lines: dict[int, Drawn] = {}
     origins = [recorded_as(origin) for origin in origins]
-    direct = {at: origin for at, origin in enumerate(origins) if isinstance(origin, SeriesOrigin) and not origin.rate}
+    direct = {at: origin for at, origin in enumerate(origins) if isinstance(origin, ResolvedSeries) and not origin.rate}
     stored = store.drawn([origin.series for origin in direct.values()], start, end, columns) if direct else ()
     for (at, origin), line in zip(direct.items(), stored, strict=True):
         samples = Samples(line.samples.times, transformed(line.samples.values, origin.transform))
@@ -40,7 +42,7 @@ def draw_signals(store: SampleReader, origins: Sequence[Origin], start: int, end
     return [lines[at] for at in range(len(origins))]
 
 
-def compute_signals(store: SampleReader, origins: Sequence[Origin], start: int, end: int) -> list[Samples]:
+def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int) -> list[Samples]:
     """Return the samples of signals in a range, computed from all series that they are made of."""
     series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
     raw = dict(zip(series, store.read(series, start - _BEFORE, end), strict=True)) if series else {}
@@ -50,7 +52,7 @@ def compute_signals(store: SampleReader, origins: Sequence[Origin], start: int, 
     return [samples.between(start, end) if samples else _NOTHING for samples in signals]
 
 
-def _batches(places: Sequence[int], origins: Sequence[Origin], span: int) -> list[list[int]]:
+def _batches(places: Sequence[int], origins: Sequence[ResolvedSource], span: int) -> list[list[int]]:
     """Return places among origins, in batches that have not too many samples."""
     most = max(1, _MOST_AT_ONCE // max(1, span // _INTERVAL))
     batches: list[list[int]] = []

@@ -11,7 +11,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.pages.charts.hosts_in_range import SignalSource
 from plimsoll.pages.charts.signal_values import compute_signals
-from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as, series_of
+from plimsoll.rules.resolved_sources import ResolvedSeries, ResolvedSource, recorded_as, series_of
 from plimsoll.rules.window import transformed
 from plimsoll.store.protocol import Buckets, SampleReader
 
@@ -77,16 +77,16 @@ def read_series(store: SampleReader, series: Sequence[Series], start: int, end: 
     ]
 
 
-def _is_line(origin: Origin) -> bool:
+def _is_line(origin: ResolvedSource) -> bool:
     """Whether the extremes and the mean of a signal are those of its series, scaled and shifted."""
-    return isinstance(origin, SeriesOrigin) and not origin.rate and origin.transform.most is None
+    return isinstance(origin, ResolvedSeries) and not origin.rate and origin.transform.most is None
 
 
 def _reduced_by_store(
-    store: SampleReader, origins: Sequence[Origin], start: int, end: int, width: int
+    store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int, width: int
 ) -> list[tuple[Times, Mapping[str, Values]]]:
     """Buckets of signals that are recorded as they are, but for their unit."""
-    direct = [origin for origin in origins if isinstance(origin, SeriesOrigin)]
+    direct = [origin for origin in origins if isinstance(origin, ResolvedSeries)]
     stored = store.buckets([origin.series for origin in direct], start, end, width) if direct else ()
     reduced: list[tuple[Times, Mapping[str, Values]]] = []
     for origin, buckets in zip(direct, stored, strict=True):
@@ -97,7 +97,9 @@ def _reduced_by_store(
     return reduced
 
 
-def _compute(store: SampleReader, origins: Sequence[Origin], start: int, end: int, width: int | None) -> list[Samples]:
+def _compute(
+    store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int, width: int | None
+) -> list[Samples]:
     """Return the samples of signals, computed from all that they are made of. Raises Unusable if they are too many."""
     series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
     if series:

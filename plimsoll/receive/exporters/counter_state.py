@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from plimsoll.model.times import SECOND
+from plimsoll.rules.exporters.exporter_files import MetricGroup
 from plimsoll.rules.exporters.formulas import Formula, Moment
-from plimsoll.rules.exporters.schema import Group
 from plimsoll.store.line_protocol import series_and_field
 
 Part: TypeAlias = tuple[str, ...]
@@ -42,7 +42,7 @@ class _At:
 class CounterState:
     """The last samples of the metrics of a group: of one instance, or of all that a total is for."""
 
-    def __init__(self, group: Group, host: str, labels: dict[str, str]) -> None:
+    def __init__(self, group: MetricGroup, host: str, labels: dict[str, str]) -> None:
         self.used = 0
         self.counted = 0  # of `waiting`, by whoever adds it up
         self._group = group

@@ -19,7 +19,7 @@ from plimsoll.model.times import SECOND, duration_text
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator, without_port
 from plimsoll.receive.line_protocol.parse import Parser, TooMany
 from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
-from plimsoll.rules.states import EVERY
+from plimsoll.rules.states import EVALUATION_INTERVAL
 
 _SAMPLE = re.compile(
     rb"([a-zA-Z_:][a-zA-Z0-9_:]*)"
@@ -79,7 +79,7 @@ class Target:
     """
 
     url: str
-    interval: int = EVERY
+    interval: int = EVALUATION_INTERVAL
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     host_label: str | None = None
     authorization: str = field(default="", repr=False)
@@ -159,15 +159,23 @@ class Scraper:
     def step(self, now: int) -> None:
         """Ask the targets that are to be asked at a time (UTC ns), without waiting for them."""
         with self._lock:
-            due = [one for one in self._order if now // EVERY * EVERY % max(EVERY, one.interval // EVERY * EVERY) == 0]
+            due = [
+                one
+                for one in self._order
+                if now
+                // EVALUATION_INTERVAL
+                * EVALUATION_INTERVAL
+                % max(EVALUATION_INTERVAL, one.interval // EVALUATION_INTERVAL * EVALUATION_INTERVAL)
+                == 0
+            ]
             for target in due:
                 state = self._states.setdefault(target.url, _State())
                 if not state.running:
                     state.running = True
-                    self._pool.submit(self._ask, target, state, now // EVERY * EVERY)
+                    self._pool.submit(self._ask, target, state, now // EVALUATION_INTERVAL * EVALUATION_INTERVAL)
 
     def _run(self) -> None:
-        while not self._stop.wait((EVERY - self._clock() % EVERY) / SECOND):
+        while not self._stop.wait((EVALUATION_INTERVAL - self._clock() % EVALUATION_INTERVAL) / SECOND):
             self.step(self._clock())
 
     def _ask(self, target: Target, state: _State, at: int) -> None:

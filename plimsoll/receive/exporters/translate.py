@@ -18,7 +18,7 @@ from plimsoll.model.perfmon import telegraf_name
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters.counter_state import CounterState, Part, of_group
-from plimsoll.rules.exporters.schema import Group, exporters, metric_names
+from plimsoll.rules.exporters.exporter_files import MetricGroup, exporters, metric_names
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.line_protocol import series_and_field
 
@@ -35,7 +35,7 @@ _INSTANCE = "instance"
 class Use(NamedTuple):
     """What a metric is in a group: its name in formulas, and the fields that are the metric itself, with a factor."""
 
-    group: Group
+    group: MetricGroup
     metric: str
     labels: tuple[tuple[str, str], ...]
     plain: tuple[tuple[str, float], ...]
@@ -243,7 +243,7 @@ class Translator:
             plain.append((series_and_field(series).encode(), 1.0))
         return Place(tuple(plain), tuple(kept)) if plain or kept else None
 
-    def _keep(self, group: Group, host: str, labels: dict[str, str]) -> CounterState:
+    def _keep(self, group: MetricGroup, host: str, labels: dict[str, str]) -> CounterState:
         key = (id(group), host, *labels.values())
         found = self._kept.get(key)
         if found is None:
@@ -355,7 +355,7 @@ def _is_address(instance: str) -> bool:
     return without_port(instance) != instance
 
 
-def _uses(group: Group) -> Iterator[tuple[str, Use]]:
+def _uses(group: MetricGroup) -> Iterator[tuple[str, Use]]:
     direct = not group.over and not group.when
     for key, sources in group.sources.items():
         plain: list[tuple[str, float]] = []

@@ -18,7 +18,7 @@ from plimsoll.model.run import Phase
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.review.phases.load import Load
-from plimsoll.rules.states import EVERY
+from plimsoll.rules.states import EVALUATION_INTERVAL
 
 STEADY, RAMP_UP = "steady", "ramp-up"
 _MOST_TRIED = 4  # load signals; the first that tells is believed
@@ -66,7 +66,7 @@ class FoundPhases:
 
         It includes the last evaluation, which may be after the last sample.
         """
-        end += EVERY
+        end += EVALUATION_INTERVAL
         begin = self.boundaries[0]
         if begin is None:
             return (Phase(STEADY, start, end),)

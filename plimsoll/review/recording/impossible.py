@@ -14,9 +14,9 @@ from plimsoll.model.value_text import quantity
 from plimsoll.review.findings import Doubt, Finding
 from plimsoll.review.sentences import subject_title
 from plimsoll.rules.evaluate import BELOW_ZERO, impossible
+from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.pack import Pack
-from plimsoll.rules.states import EVERY
-from plimsoll.rules.tracks import Track
+from plimsoll.rules.states import EVALUATION_INTERVAL
 
 MOST_IMPOSSIBLE = 0.1  # the share of a counter's values from which the run is not known to be healthy
 
@@ -90,10 +90,10 @@ def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
     return values[impossible(values, finding.signal)], len(values)
 
 
-def _is_impossible(track: Track) -> bool:
+def _is_impossible(track: RuleEvaluation) -> bool:
     """Whether more of the values cannot be than one bad sample makes impossible, or all."""
     count, value = int((~np.isnan(track.impossible)).sum()), int((~np.isnan(track.values)).sum())
-    one_sample = track.window // EVERY + 1
+    one_sample = track.window // EVALUATION_INTERVAL + 1
     return count > 0 and (not value or count > one_sample + MOST_IMPOSSIBLE * (count + value))
 
 

@@ -133,18 +133,18 @@ def _item(item: str, most: int) -> list[float | None]:
         times = int(match[1] or 1)
         if not times:
             raise ValueError(f'"{item}" is no sample at all; leave it out')
-        return [None] * _held(item, times, most)
+        return [None] * _check_count(item, times, most)
     match = _STEPS.fullmatch(item)
     if not match:
         raise ValueError(f'"{item}" is not a series of samples; {_hint(item)}')
     first, step = float(match[1]), float(match[2] or 0)
-    steps = _held(item, int(match[3] or 0) + 1, most) - 1
+    steps = _check_count(item, int(match[3] or 0) + 1, most) - 1
     if not math.isfinite(first + steps * step):
         raise ValueError(f'"{item}" is past the largest number there is')
     return [first + at * step for at in range(steps + 1)]
 
 
-def _held(item: str, times: int, most: int) -> int:
+def _check_count(item: str, times: int, most: int) -> int:
     if times > most:
         raise ValueError(f'"{item}" makes more than {_MOST:,} samples; a case needs a few hundred')
     return times

@@ -37,7 +37,7 @@ class Fields(Strict):
     ratio: tuple[str, str] | None = Field(default=None, description="The first divided by the second.")
 
     @model_validator(mode="after")
-    def _one_operation(self) -> "Fields":
+    def _check_operation(self) -> "Fields":
         if [self.sum, self.difference, self.ratio].count(None) != 2:
             raise ValueError("a field is a name, or one of sum, difference or ratio of several")
         if len(set(self.names)) != len(self.names):
@@ -109,7 +109,7 @@ class Source(Strict):
         return self.field.names if isinstance(self.field, Fields) else (self.field,) if self.field else ()
 
     @property
-    def each(self) -> bool:
+    def has_instances(self) -> bool:
         """Whether it gives a value for each instance."""
         return self.path.instance == EACH_INSTANCE if self.path else self.instance is not None
 
@@ -119,12 +119,12 @@ class Source(Strict):
         return {"path": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _one_kind(self) -> "Source":
+    def _check_kind(self) -> "Source":
         if (self.path is None) == (self.measurement is None) or (self.measurement is None) != (self.field is None):
             raise ValueError("a source is either a counter path, or a measurement and a field")
-        if self.but and not self.each:
+        if self.but and not self.has_instances:
             raise ValueError("a source without instances has none to leave out")
-        if self.across and not self.each:
+        if self.across and not self.has_instances:
             raise ValueError("across needs a source that has instances")
         if self.part_after and not self.across:
             raise ValueError("part_after needs across: how the parts become one value")
@@ -159,7 +159,7 @@ class Derivation(Strict):
     times: SignalName | None = Field(default=None, description="What the sum of the others is multiplied by.")
 
     @model_validator(mode="after")
-    def _one_operation(self) -> "Derivation":
+    def _check_operation(self) -> "Derivation":
         if sum(x is not None for x in (self.sum, self.difference, self.ratio)) != 1:
             raise ValueError("a derived signal is one of sum, difference or ratio")
         if self.times and (self.weights or self.partial or not self.sum):
@@ -210,7 +210,7 @@ class Pressure(Strict):
     source: str = Field(default="", description="Where its own values are from.")
 
     @property
-    def own(self) -> tuple[float, ...]:
+    def numbers(self) -> tuple[float, ...]:
         """The values that no rule has."""
         return tuple(level for level in (self.at, self.low, self.high, self.full) if isinstance(level, float))
 
@@ -221,7 +221,7 @@ class Pressure(Strict):
 
     @model_validator(mode="after")
     def _values_have_a_source(self) -> "Pressure":
-        if bool(self.own) != bool(self.source):
+        if bool(self.numbers) != bool(self.source):
             raise ValueError("`source` says where the numbers of at, low, high and full are from")
         return self
 
@@ -230,8 +230,9 @@ class RequestRate(Strict):
     """The rate of the requests of which a signal is the time each took."""
 
     rate: SignalName = Field(description="The signal with the requests per second, of the same instances.")
-    least: float = Field(
+    minimum_rate: float = Field(
         default=0,
+        alias="least",
         ge=0,
         description="Requests per second. In a window with fewer no limit is crossed, unless they were so slow that "
         "half a request and more was outstanding on average.",
@@ -317,15 +318,15 @@ class Signal(Strict):
             raise ValueError("a signal has either sources, is derived, or is a fact")
         if self.weight and (not self.sources or self.instances == "sum"):
             raise ValueError("weight is for a signal that is recorded, and not a sum over instances")
-        if self.instances == "sum" and not all(source.each for source in self.sources):
+        if self.instances == "sum" and not all(source.has_instances for source in self.sources):
             raise ValueError("a sum over instances needs sources that have instances")
-        if self.instances == "none" and any(source.each and not source.across for source in self.sources):
+        if self.instances == "none" and any(source.has_instances and not source.across for source in self.sources):
             raise ValueError("a source has instances: judge each (instances: each), or add them up (instances: sum)")
         if any(source.across and (self.instances == "each") != bool(source.part_after) for source in self.sources):
             raise ValueError("across is for a signal without instances, or with part_after for the wholes of one")
         if self.instances == "sum" and any(source.across for source in self.sources):
             raise ValueError("a sum over instances needs no across")
-        if self.instances == "each" and not all(source.each or source.fallback for source in self.sources):
+        if self.instances == "each" and not all(source.has_instances or source.fallback for source in self.sources):
             raise ValueError("instances: each needs sources that have instances, as (*) in a path")
         return self
 

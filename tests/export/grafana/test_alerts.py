@@ -8,8 +8,8 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from plimsoll.export.grafana.alerts.alert_rules import GONE_AFTER, Options
-from plimsoll.export.grafana.alerts.files import Export, export
+from plimsoll.export.grafana.alerts.alert_files import AlertExport, export
+from plimsoll.export.grafana.alerts.alert_rules import GONE_AFTER, GrafanaOptions
 from plimsoll.export.grafana.dashboards.panels import panel_of
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.site import Judged, Site
@@ -22,7 +22,7 @@ PACKS, SIGNALS = load_packs(), load_signals()
 RULES = {rule.id: rule for pack in PACKS for rule in pack.rules}
 SCHEMA = Path(__file__).parents[4] / "shared" / "reference" / "grafana" / "jsonschema" / "expr.jsonschema.json"
 COMMITTED = Path(__file__).parents[3] / "rules" / "grafana"
-OPTIONS = Options(panel_of=panel_of)
+OPTIONS = GrafanaOptions(panel_of=panel_of)
 # What is refused, as docs/grafana.md describes it.
 UNTOLD = "and its samples do not tell which those are"
 FALLBACK = "they are for hosts without a better source, which Grafana cannot tell"
@@ -54,11 +54,11 @@ def a_pack(*rules):
     return Pack(pack="p", title="T", about="a", rules=tuple(Rule.model_validate(a_rule(**rule)) for rule in rules))
 
 
-def exported(*rules, site=None, options=None, previous=None) -> Export:
+def exported(*rules, site=None, options=None, previous=None) -> AlertExport:
     return export([a_pack(*rules)], SIGNALS, site, options, previous)
 
 
-def rules_of(made: Export, file="p.yaml"):
+def rules_of(made: AlertExport, file="p.yaml"):
     return [rule for group in groups_of(made.files.get(file, "{}")) for rule in group["rules"]]
 
 
@@ -238,7 +238,7 @@ def test_recovery_unloads_where_it_is_reached():
 
 def test_annotations():
     rule = {"sources": [{"document": "D", "place": "P1"}, {"document": "E", "place": "P2"}], "measured_on": "one disk"}
-    made = rules_of(exported(rule, options=Options(panel_of=lambda signal: ("plimsoll-cpu", 3))))[0]
+    made = rules_of(exported(rule, options=GrafanaOptions(panel_of=lambda signal: ("plimsoll-cpu", 3))))[0]
     assert made["annotations"] == {
         "summary": "s",
         "description": "Processor time of{{ with $labels.host }} {{ . }}{{ end }} is "
@@ -288,7 +288,7 @@ def test_where_phases_are_not_known_further_conditions_hold():
 
 
 def test_a_short_window_is_widened_to_twice_the_interval():
-    rule = rules_of(exported({}, options=Options(interval=300 * SECOND)))[0]
+    rule = rules_of(exported({}, options=GrafanaOptions(interval=300 * SECOND)))[0]
     assert rule["data"][0]["relativeTimeRange"] == {"from": 630, "to": 30}
 
 
@@ -390,7 +390,7 @@ def test_rules_that_are_no_more_are_deleted_in_grafana():
 
 
 def test_both_contact_points_are_notified_if_both_are_given():
-    options = Options(emails=("a@x.example", "b@x.example"), webhook="http://h.example/$in")
+    options = GrafanaOptions(emails=("a@x.example", "b@x.example"), webhook="http://h.example/$in")
     data = yaml.load(exported({}, options=options).files["contact.yaml"], yaml.CSafeLoader)
     assert data["contactPoints"][0]["receivers"][0]["settings"]["addresses"] == "a@x.example;b@x.example"
     assert data["contactPoints"][1]["receivers"][0]["settings"]["url"] == "http://h.example/$$in"
@@ -416,7 +416,7 @@ def test_braces_of_names_and_reasons_are_no_templates():
 @pytest.mark.parametrize(("interval", "minutes", "look_back"), [(10, 5, 6 * 3600), (60, 5, 6 * 3600), (600, 30, 6 * 3600), (7200, 360, 24 * 3600)])  # fmt: skip
 def test_silence_is_longer_than_the_interval(interval, minutes, look_back):
     """Three samples must be missing, and the look-back window must be long enough for earlier samples."""
-    rule = rules_of(exported({}, options=Options(interval=interval * SECOND)), "silence.yaml")[0]
+    rule = rules_of(exported({}, options=GrafanaOptions(interval=interval * SECOND)), "silence.yaml")[0]
     assert f", {minutes}) FROM" in queries(rule)[0]
     assert rule["data"][0]["relativeTimeRange"] == {"from": look_back + 30, "to": 30}
     assert rule["annotations"]["limit"] == f"none for {minutes} min"

@@ -12,8 +12,8 @@ import pytest
 import urllib3
 
 from plimsoll.dashboards.areas import load_areas
+from plimsoll.export.grafana.dashboards.panel_queries import computed_groups, constant_query, group_operands, layers
 from plimsoll.export.grafana.dashboards.parts import load_look
-from plimsoll.export.grafana.dashboards.queries import computed_groups, constant_query, group_operands, layers
 from plimsoll.export.grafana.dashboards.runs import HOSTS_URL
 from plimsoll.export.selections import drawn, selections
 from plimsoll.model.run import Recording, Run, StoredRun

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.export.grafana.dashboards import files
+from plimsoll.export.grafana.dashboards import dashboard_files
 from tests.export.grafana.committed import FOLDER
 from tests.export.grafana.committed import TEXTS as FILES
 from tests.export.grafana.panel_queries import panels, questions
@@ -25,7 +25,7 @@ def schema(name):
 def test_committed_files_are_what_is_built():
     """`plimsoll grafana export` writes them."""
     assert {path.name for path in FOLDER.iterdir()} == set(FILES)
-    assert files.files() == FILES
+    assert dashboard_files.files() == FILES
 
 
 def open_schema():
@@ -79,6 +79,6 @@ def test_ids_are_those_of_areas_yaml():
 
 
 def test_rules_pages_can_lie_elsewhere():
-    text = files.files("https://docs.example.org/plimsoll")["cpu.json"]
+    text = dashboard_files.files("https://docs.example.org/plimsoll")["cpu.json"]
     assert "https://docs.example.org/plimsoll/rules/cpu-busy.md" in text
     assert "/public/plimsoll/rules/" not in text

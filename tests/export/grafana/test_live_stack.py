@@ -14,7 +14,7 @@ from plimsoll.dashboards.areas import load_areas
 from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals
-from plimsoll.rules.origins import FieldsOrigin, recorded_as
+from plimsoll.rules.resolved_sources import ResolvedFields, recorded_as
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.window import combined_rates
 from plimsoll.store.influx import tokens
@@ -136,7 +136,7 @@ def recorded(watched, start, end):
 
     def has_value(origin):
         origin = recorded_as(origin)
-        if not isinstance(origin, FieldsOrigin) or not origin.rate:
+        if not isinstance(origin, ResolvedFields) or not origin.rate:
             return True
         # A disk that nothing was read from has no time per read.
         counts = [samples[one.key] for one in origin.fields]

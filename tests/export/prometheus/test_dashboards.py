@@ -11,8 +11,8 @@ import pytest
 import urllib3
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.export.prometheus.dashboards.files import export
-from plimsoll.export.prometheus.dashboards.queries import panel_query
+from plimsoll.export.prometheus.dashboards.panel_promql import panel_query
+from plimsoll.export.prometheus.dashboards.prometheus_dashboards import export
 from plimsoll.model.samples import Recorded
 from plimsoll.model.times import SECOND
 from plimsoll.review.signal_samples import signal_samples

@@ -5,9 +5,9 @@ import subprocess
 import pytest
 import yaml
 
+from plimsoll.export.prometheus.alerting_rules import PrometheusOptions
 from plimsoll.export.prometheus.check import mistakes
-from plimsoll.export.prometheus.export import export
-from plimsoll.export.prometheus.rules import Options
+from plimsoll.export.prometheus.rule_files import export
 from plimsoll.hosts.settings import load
 from plimsoll.hosts.site import site_of
 from plimsoll.rules.load import load as load_rules
@@ -108,7 +108,7 @@ def test_a_limit_of_one_host_is_a_rule_of_its_own(tmp_path):
     settings = tmp_path / "plimsoll.toml"
     settings.write_text('[hosts.WEB01.rules.windows-cpu-busy-critical]\nhealthy = "< 99"\nreason = "agreed"\n')
     site = site_of(load(settings), settings, CATALOGUE)
-    made = export(CATALOGUE.packs, CATALOGUE.signals, site, Options(), with_tests=False)
+    made = export(CATALOGUE.packs, CATALOGUE.signals, site, PrometheusOptions(), with_tests=False)
     found = [rule for rule in rules_of(made) if rule["alert"] == "windows-cpu-busy-critical"]
     own = [rule for rule in found if rule["labels"].get("only") == "WEB01"]
     assert own

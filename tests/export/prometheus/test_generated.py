@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.export.prometheus.export import notation
-from plimsoll.export.prometheus.rules import Options, alerting_rules
-from plimsoll.export.rule_sources import Refused
+from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, alerting_rules
+from plimsoll.export.prometheus.rule_files import notation
+from plimsoll.export.rule_sources import Refusal
 from plimsoll.hosts.site import Site
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.pack import Pack
@@ -79,8 +79,8 @@ def exported(case, number):
     }
     rule = VECTORS["rule_of"](case).model_copy(update={"id": case["name"]})
     pack = Pack(pack="p", title="t", about="a", rules=(rule,))
-    (made,) = alerting_rules(rule, pack, signals, Site(), Options())
-    assert not isinstance(made, Refused), str(made)
+    (made,) = alerting_rules(rule, pack, signals, Site(), PrometheusOptions())
+    assert not isinstance(made, Refusal), str(made)
     return made.document()
 
 

@@ -8,14 +8,14 @@ from collections import defaultdict
 import pytest
 import yaml
 
+from plimsoll.export.prometheus.alerting_rules import PrometheusOptions
 from plimsoll.export.prometheus.check import mistakes
-from plimsoll.export.prometheus.export import export, write_yaml
-from plimsoll.export.prometheus.rules import Options
+from plimsoll.export.prometheus.rule_files import export, write_yaml
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters.scrape import Target, read
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.rules.exporters.schema import exporters, plain_name
+from plimsoll.rules.exporters.exporter_files import exporters, plain_name
 from plimsoll.rules.load import load
 from tests.conftest import built
 
@@ -88,7 +88,7 @@ def by_plimsoll(steps):
 def test_prometheus_records_what_plimsoll_receives(exporter, tmp_path):
     promtool = built("promtool")
     signals = load().signals
-    made = export(load((), ("linux",)).packs, signals, options=Options(names=(exporter,)), with_tests=False)
+    made = export(load((), ("linux",)).packs, signals, options=PrometheusOptions(names=(exporter,)), with_tests=False)
     name = f"{exporter}.names.rules.yaml"
     (tmp_path / name).write_text(made.files[name])
     assert list(mistakes({name: made.files[name]}, signals)) == []
@@ -144,7 +144,7 @@ def test_alerts_fire_on_what_windows_exporter_records(tmp_path):
     made = export(
         [pack.model_copy(update={"rules": read})],
         load().signals,
-        options=Options(names=("windows_exporter",)),
+        options=PrometheusOptions(names=("windows_exporter",)),
         with_tests=False,
     )
     for name, content in made.files.items():

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.export.prometheus.rules import Options, alerting_rules
-from plimsoll.export.rule_sources import Refused
+from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, alerting_rules
+from plimsoll.export.rule_sources import Refusal
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.site import Site
 from plimsoll.model.sampling import sampling_interval
@@ -36,10 +36,12 @@ def exported(case):
     pack = Pack(pack="p", title="t", about="a", rules=(rule,))
     facts = {Subject("h"): {"spindles": float(case["rule"]["factor"])}} if "factor" in case["rule"] else {}
     times = np.unique([t for points in case["series"].values() for t, _ in points]) * SECOND
-    options = Options(every=case.get("every", 10) * SECOND, interval=sampling_interval(times) or 10 * SECOND)
+    options = PrometheusOptions(
+        evaluation_interval=case.get("every", 10) * SECOND, interval=sampling_interval(times) or 10 * SECOND
+    )
     site = Site(["h"] if facts else [], facts=Facts(GivenFacts(facts)))
     *_, last = alerting_rules(rule, pack, VECTORS["signals_of"](case), site, options)
-    assert not isinstance(last, Refused), str(last)
+    assert not isinstance(last, Refusal), str(last)
     return last
 
 

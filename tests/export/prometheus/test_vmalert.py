@@ -11,13 +11,13 @@ import subprocess
 from pathlib import Path
 
 from plimsoll.model.times import SECOND
-from plimsoll.rules.states import EVERY
+from plimsoll.rules.states import EVALUATION_INTERVAL
 from tests.conftest import built
 
 FOLDER = Path(__file__).parent
 WORKED = runpy.run_path(str(FOLDER / "test_vectors.py"))
 GENERATED = runpy.run_path(str(FOLDER / "test_generated.py"))
-EVERY_S = EVERY // SECOND
+EVERY_S = EVALUATION_INTERVAL // SECOND
 NUMBER = 100  # of those that promtool is given: what vmalert takes grows with the square
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from plimsoll.export.annotations import DOCS, annotations, escape_braces, value_template
-from plimsoll.export.grafana.alerts.query import Json, Pipeline, add_conditions, seconds
+from plimsoll.export.grafana.alerts.pipeline import Json, Pipeline, add_conditions, seconds
 from plimsoll.export.grafana.influxql import is_other_subject, is_subject
 from plimsoll.export.rule_sources import (
     BoundCondition,
     Inexpressible,
-    Refused,
+    Refusal,
     RuleSource,
     bind_conditions,
     further_conditions,
@@ -42,16 +42,16 @@ _DEFAULT_ONLY = "of SQL Server's named instances, whose objects Grafana cannot m
 
 
 @dataclass(frozen=True)
-class Options:
+class GrafanaOptions:
     """How rules are evaluated in Grafana; durations in ns.
 
-    Rules are evaluated every `every`, over windows that end `delay` earlier so that late samples are included.
+    Rules are evaluated every `evaluation_interval`, over windows that end `delay` earlier for late samples.
     `interval` is the time between samples; windows shorter than twice that are widened. `docs` is the URL of the rules'
     pages. `panel_of` returns the dashboard and panel of a signal. `emails` and `webhook` are notified. `by_hand` are
     packs chosen by name, whose superseded limits stay in force.
     """
 
-    every: int = 10 * SECOND
+    evaluation_interval: int = 10 * SECOND
     delay: int = 30 * SECOND
     interval: int = 10 * SECOND
     docs: str = DOCS
@@ -62,8 +62,13 @@ class Options:
 
 
 def alert_rules(
-    rule: Rule, pack: Pack, signals: Mapping[str, Signal], site: Site, options: Options, critical: Rule | None = None
-) -> Iterator[tuple[Json, Variant] | Refused]:
+    rule: Rule,
+    pack: Pack,
+    signals: Mapping[str, Signal],
+    site: Site,
+    options: GrafanaOptions,
+    critical: Rule | None = None,
+) -> Iterator[tuple[Json, Variant] | Refusal]:
     """Yield the alert rules of one rule with their variants, for each target and source, and its refusals.
 
     The alert rules do not fire while `critical`, a rule on the same signal, is crossed.
@@ -76,21 +81,21 @@ def alert_rules(
         return candidates if single else merge_variants(candidates)
 
     for source in rule_sources(rule, pack, signals, site, "Grafana", merge):
-        if isinstance(source, Refused):
+        if isinstance(source, Refusal):
             yield source
             continue
         target, variant = source.target, source.variant
         try:
             yield _alert_rule(source, pack, signals, options, critical_for_target(critical, target, site)), variant
         except Inexpressible as error:
-            yield Refused(rule.id, str(error), variant.label)
+            yield Refusal(rule.id, str(error), variant.label)
             continue
         if target.host is None and is_default_only(source):
-            yield Refused(rule.id, _DEFAULT_ONLY, variant.label)
+            yield Refusal(rule.id, _DEFAULT_ONLY, variant.label)
 
 
 def alert_rule(uid: str, title: str, pipeline: Pipeline, condition: str, interval: int, **fields: Any) -> Json:
-    """Return an alert rule that is evaluated every `every` ns. `more` are its `for`, annotations and labels."""
+    """Return an alert rule that is evaluated every `interval` ns, with its `for` (`hold`), annotations and labels."""
     return {
         "uid": uid,
         "title": title,
@@ -120,7 +125,7 @@ def duration(length: int) -> str:
 
 
 def _alert_rule(
-    source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: Options, critical: Rule | None
+    source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: GrafanaOptions, critical: Rule | None
 ) -> Json:
     source = use_default_instance(source)
     target, rule = source.target, source.target.rule
@@ -138,7 +143,7 @@ def _alert_rule(
         escape_dollars(_shorten_title(f"{rule.id}{f' on {target.name}' if target.name else ''}", uid)),
         pipeline,
         condition,
-        options.every,
+        options.evaluation_interval,
         hold=duration(rule.for_),
         annotations={
             **annotations(target, signals[rule.signal], bound, template, options.docs, critical),

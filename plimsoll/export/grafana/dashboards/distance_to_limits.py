@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import Limits, shortly
-from plimsoll.export.grafana.dashboards import describe, panels, queries
+from plimsoll.export.grafana.dashboards import describe, panel_queries, panels
 from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
     LAST,
@@ -46,7 +46,7 @@ CRITICAL: Sequence[Range] = ((_CRITICAL, _CRITICAL + _WIDTH), (_STRETCHED + _CRO
 _TINY = 1e-6  # of a limit, as a division by 0 gives 0 in InfluxDB
 
 
-class Level(NamedTuple):
+class LimitLevel(NamedTuple):
     """A limit of a host: its rule, what it is multiplied by, and where a crossing lies in the column `State`."""
 
     rule: Rule
@@ -56,7 +56,7 @@ class Level(NamedTuple):
 
 def distance_panel(limits: Limits, panel_id: int, grid: Json) -> Json:
     """Return the table with a row for each limit and host or instance, the worst first."""
-    targets = queries.Targets()
+    targets = panel_queries.Targets()
     for rules in rows(limits):
         for query, alias in _queries(rules, limits):
             targets.ask(query, alias)
@@ -81,7 +81,7 @@ def rows(limits: Limits) -> Iterator[tuple[Rule, ...]]:
         signals = {rule.signal for rule in rules}
         candidates = [variant for signal in signals for variant in variants(signal, load_signals())]
         drives = any(rule.drive for rule in rules)
-        if len(signals) > 1 or drives or not all(map(queries.is_mergeable, candidates)):
+        if len(signals) > 1 or drives or not all(map(panel_queries.is_mergeable, candidates)):
             raise ValueError(f"areas.yaml: {', '.join(names)} have no common share of a limit")
         if any(_levels(rules, limits, host) for host in ("", *limits.site.hosts)):
             yield rules
@@ -111,7 +111,7 @@ def _queries(rules: tuple[Rule, ...], limits: Limits) -> Iterator[tuple[str, str
             yield _query(levels, host, different)
 
 
-def _query(levels: Sequence[Level], host: str, different: Sequence[str]) -> tuple[str, str]:
+def _query(levels: Sequence[LimitLevel], host: str, different: Sequence[str]) -> tuple[str, str]:
     """Return the query for a host, or without a name for all but those that are different, with its alias."""
 
     def where(selection: Selection) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ def _query(levels: Sequence[Level], host: str, different: Sequence[str]) -> tupl
     rule = levels[0].rule
     packs = [pack for pack in load_packs() if {level.rule.id for level in levels} & {rule.id for rule in pack.rules}]
     candidates = variants(rule.signal, load_signals())
-    query, tags = queries.hosts_query(
+    query, tags = panel_queries.hosts_query(
         [variant for variant in candidates if all(is_for_pack(pack, variant) for pack in packs)],
         _share(levels[0]),
         "max" if rule.reduce == "increase" or not rule.for_ else "mean",
@@ -139,9 +139,9 @@ def _query(levels: Sequence[Level], host: str, different: Sequence[str]) -> tupl
     return query, _SEPARATOR.join((f"{slope:.12g}", f"{offset:.12g}", describe.panel_path(*home), name, "$tag_host"))
 
 
-def _levels(rules: tuple[Rule, ...], limits: Limits, host: str) -> list[Level]:
+def _levels(rules: tuple[Rule, ...], limits: Limits, host: str) -> list[LimitLevel]:
     """Return the limits of these rules that a host has, or, without a name, the hosts that the site does not name."""
-    levels: list[Level] = []
+    levels: list[LimitLevel] = []
     for rule in rules:
         judged = limits.site.held(rule, host)
         fact = judged.rule.scale
@@ -149,7 +149,7 @@ def _levels(rules: tuple[Rule, ...], limits: Limits, host: str) -> list[Level]:
         if judged.off or judged.unknown or (fact and value is None and fact not in DEFAULTS):
             continue
         factor = "" if fact is None else f"${fact}" if value is None else number(value)
-        levels.append(Level(judged.rule, factor, _place(judged.rule, assumed=factor.startswith("$"))))
+        levels.append(LimitLevel(judged.rule, factor, _place(judged.rule, assumed=factor.startswith("$"))))
     return levels
 
 
@@ -161,7 +161,7 @@ def _place(rule: Rule, *, assumed: bool) -> int:
     return _CRITICAL if rule.severity == "critical" else _WARNING
 
 
-def _line(levels: Sequence[Level]) -> tuple[float, float]:
+def _line(levels: Sequence[LimitLevel]) -> tuple[float, float]:
     """Return slope and offset of the line from the share of the first limit to the column `State`."""
     first, *further = levels
     if further and first.place == _WARNING and further[0].place == _CRITICAL:
@@ -171,7 +171,7 @@ def _line(levels: Sequence[Level]) -> tuple[float, float]:
     return _FLAT, first.place - _CROSSED * _FLAT
 
 
-def _share(level: Level) -> str:
+def _share(level: LimitLevel) -> str:
     """Return the expression for the share of a limit reached, in percent, where `{}` is the value."""
     healthy = level.rule.healthy
     if not healthy.limit:  # any value above 0 is too much
@@ -184,7 +184,7 @@ def _share(level: Level) -> str:
     return f"{_CROSSED} * {{}} / ({limit})"
 
 
-def _limit_name(level: Level) -> str:
+def _limit_name(level: LimitLevel) -> str:
     rule, signal = level.rule, load_signals()[level.rule.signal]
     if not rule.healthy.limit:
         return f"{signal.title}, none allowed"

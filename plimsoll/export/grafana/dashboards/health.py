@@ -5,13 +5,13 @@ from typing import Any
 
 from plimsoll.dashboards.areas import WIDTH, PanelSpec, load_areas
 from plimsoll.dashboards.limits import Limits, home_of, title
-from plimsoll.export.grafana.dashboards import distance_to_limits, panels, queries, variables
+from plimsoll.export.grafana.dashboards import dashboard_variables, distance_to_limits, panel_queries, panels
 from plimsoll.export.grafana.dashboards.distance_to_limits import Range
 from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
     SHARED,
+    GrafanaUnit,
     Json,
-    Unit,
     grid,
     link,
     load_look,
@@ -44,8 +44,8 @@ def health_variables(limits: Limits) -> list[Json]:
     rules = [rule for row in distance_to_limits.rows(limits) for rule in row]
     signals = dict.fromkeys([*load_areas().health.hosts, *(rule.signal for rule in rules)])
     facts: set[Fact] = {rule.scale for rule in rules if rule.scale and rule.scale in DEFAULTS}
-    numbers = map(variables.number_variable, sorted(facts))
-    return [variables.source_variable(), variables.hosts_variable(signals), *numbers]
+    numbers = map(dashboard_variables.number_variable, sorted(facts))
+    return [dashboard_variables.source_variable(), dashboard_variables.hosts_variable(signals), *numbers]
 
 
 def health_panels(limits: Limits) -> list[Json]:
@@ -123,13 +123,13 @@ def _alerts(number: int, name: str, about: str, labels: str, place: Json) -> Jso
 
 def _hosts(limits: Limits) -> Json:
     """Return the table with the last value of each signal, in the colour of the limit that it is beyond."""
-    targets = queries.Targets()
+    targets = panel_queries.Targets()
     first = load_areas().areas[0]
     charts = link(first.title, f"/d/{first.uid}?var-host=${{__data.fields.Host}}&${{__url_time_range}}")
     overrides = [override(_HOST, {"custom.width": 150, "links": [charts]})]
     for heading, spec, unit in _columns(limits):
         candidates = variants(spec.signal, load_signals())
-        query, _ = queries.hosts_query(candidates, panels.scaled_value(unit.scale))
+        query, _ = panel_queries.hosts_query(candidates, panels.scaled_value(unit.scale))
         targets.ask(query, f"{heading}|$tag_host")
         colors = panels.cell_thresholds(limits.rules_of(spec), unit.scale)
         look = {"unit": spec.unit or unit.unit, "thresholds": colors, **part("hosts_column")}
@@ -147,7 +147,7 @@ def _hosts(limits: Limits) -> Json:
 def _courses(limits: Limits) -> Json:
     """Return the table with the course of each signal over the range, over the data of the table of hosts."""
     columns = [heading for heading, _, _ in _columns(limits)]
-    names = [f"Trend #{queries.ref_id(at)}" for at in range(len(columns))]
+    names = [f"Trend #{panel_queries.ref_id(at)}" for at in range(len(columns))]
     fields: Json = {"host": {"operation": "groupby", "aggregations": []}}
     fields |= {name: {"operation": "aggregate", "aggregations": [_FIRST]} for name in names}
     headings = dict(zip((f"{name} ({_FIRST})" for name in names), columns, strict=True))
@@ -174,7 +174,7 @@ def _courses(limits: Limits) -> Json:
     }
 
 
-def _columns(limits: Limits) -> list[tuple[str, PanelSpec, Unit]]:
+def _columns(limits: Limits) -> list[tuple[str, PanelSpec, GrafanaUnit]]:
     """Return the heading of each column, its signal with its limits, and its unit."""
     homes = [home_of(signal) for signal in load_areas().health.hosts]
     specs = [home[1] for home in homes if home]
@@ -183,7 +183,7 @@ def _columns(limits: Limits) -> list[tuple[str, PanelSpec, Unit]]:
 
 def _last_heard_of() -> Json:
     """Return the table with the time of each host's last sample, the oldest first."""
-    targets = queries.Targets()
+    targets = panel_queries.Targets()
     for variant in variants(load_areas().health.alive, load_signals()):
         selection = variant.selections[0]
         where = " AND ".join([*selection.where, "$timeFilter", *chosen(selection)])

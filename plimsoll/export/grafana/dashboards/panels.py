@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.limits import Limits, Scaled, drawn, home_of, in_view, scaled, title
-from plimsoll.export.grafana.dashboards import describe, queries
+from plimsoll.export.grafana.dashboards import describe, panel_queries
 from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
     LAST,
+    GrafanaUnit,
     Json,
-    Unit,
     last_values,
     load_look,
     organize,
@@ -25,7 +25,7 @@ from plimsoll.store.influx.quoting import number
 NO_DATA = "No host recorded this in the range"
 AT_END = "At the end of the range"
 _POINTS = 360
-_POINTS_OF_EACH = 240  # if every instance of every host is a line
+_POINTS_PER_INSTANCE = 240  # if every instance of every host is a line
 _WIDE = 12
 _SMALL = 10
 _TRANSPARENT = "transparent"
@@ -52,7 +52,7 @@ def signal_panel(spec: PanelSpec, uid: str, grid: Json, limits: Limits) -> Json:
     }
 
 
-def unit_of(signal: str) -> Unit:
+def unit_of(signal: str) -> GrafanaUnit:
     """Return how the unit of a signal is shown in Grafana."""
     return load_look().units[load_signals()[signal].unit]
 
@@ -104,11 +104,11 @@ def cell_thresholds(rules: Sequence[Rule], scale: float) -> Json:
 def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
     """Return a panel of lines with the limits of these rules."""
     unit, signal = unit_of(spec.signal), load_signals()[spec.signal]
-    targets = queries.line_targets(spec, scaled_value(unit.scale))
+    targets = panel_queries.line_targets(spec, scaled_value(unit.scale))
     naming, limits = targets.naming(), scaled(rules)
     for limit in limits:
         value = f"{limit.healthy.limit * unit.scale:.12g} * ${limit.fact}"
-        targets.ask(queries.constant_query(spec.signal, value), limit_name(limit))
+        targets.ask(panel_queries.constant_query(spec.signal, value), limit_name(limit))
     defaults: Json = {
         "unit": spec.unit or _unit_name(unit, rules),
         "noValue": NO_DATA,
@@ -125,7 +125,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
         "lines",
         datasource=DATASOURCE,
         targets=targets.all,
-        maxDataPoints=_POINTS_OF_EACH if signal.instances == "each" else _POINTS,
+        maxDataPoints=_POINTS_PER_INSTANCE if signal.instances == "each" else _POINTS,
         fieldConfig={
             "defaults": defaults,
             "overrides": [*map(_limit_override, dict.fromkeys(limit.severity for limit in limits))],
@@ -135,7 +135,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
     return lines | ({"transformations": naming} if naming else {})
 
 
-def _style(spec: PanelSpec, rules: Sequence[Rule], unit: Unit) -> Json:
+def _style(spec: PanelSpec, rules: Sequence[Rule], unit: GrafanaUnit) -> Json:
     """Return how lines are drawn; limits are lines too, dashed if none of them is a breach by itself."""
     shown = drawn(rules)
     notes = all(rule.severity == "info" or rule.and_ for rule in shown)
@@ -166,7 +166,7 @@ def _limit_override(severity: Severity) -> Json:
     }
 
 
-def _unit_name(unit: Unit, rules: Sequence[Rule]) -> str:
+def _unit_name(unit: GrafanaUnit, rules: Sequence[Rule]) -> str:
     """Return Grafana's name for a unit: that with more decimals where the limits are small."""
     small = unit.small and rules and all(rule.healthy.limit < _SMALL for rule in rules)
     return unit.small if unit.small and small else unit.unit
@@ -179,7 +179,7 @@ def _table(spec: PanelSpec) -> Json:
     return part(
         "table",
         datasource=DATASOURCE,
-        targets=queries.last_targets(spec, scaled_value(unit.scale)).all,
+        targets=panel_queries.last_targets(spec, scaled_value(unit.scale)).all,
         transformations=[last_values(), columns],
         options=table_options(AT_END, desc=True),
         fieldConfig={"defaults": defaults, "overrides": []},

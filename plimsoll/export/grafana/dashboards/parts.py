@@ -12,7 +12,7 @@ from plimsoll.rules.schema.field_types import Severity, Strict
 DATASOURCE_UID = "plimsoll-influxql"
 
 
-class Unit(Strict):
+class GrafanaUnit(Strict):
     """How one unit of signals is shown in Grafana."""
 
     unit: str
@@ -21,10 +21,10 @@ class Unit(Strict):
     scale: float = 1.0
 
 
-class Look(Strict):
+class GrafanaLook(Strict):
     """look.yaml as a whole."""
 
-    units: dict[str, Unit]
+    units: dict[str, GrafanaUnit]
     severities: dict[Severity, str]
     run: str
     line: str
@@ -103,6 +103,6 @@ def _parts() -> Json:
 
 
 @cache
-def load_look() -> Look:
+def load_look() -> GrafanaLook:
     """Load look.yaml. Raises Mistakes if it is invalid."""
-    return validate(read("look.yaml", files("plimsoll.export.grafana").joinpath("look.yaml").read_bytes()), Look)
+    return validate(read("look.yaml", files("plimsoll.export.grafana").joinpath("look.yaml").read_bytes()), GrafanaLook)

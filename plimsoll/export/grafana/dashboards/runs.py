@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from plimsoll.dashboards.areas import WIDTH, PanelSpec, load_areas, uid
 from plimsoll.dashboards.limits import Limits, home_of, title
-from plimsoll.export.grafana.dashboards import panels, queries, variables
+from plimsoll.export.grafana.dashboards import dashboard_variables, panel_queries, panels
 from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
     Json,
@@ -52,24 +52,26 @@ def run_annotation() -> Json:
 def run_variables(limits: Limits) -> list[Json]:
     """Return the variables of the dashboard: the two runs, how far back they are, and the choices of panels."""
     hidden = {"hide": 2, "skipUrlSync": True}
-    run = variables.query_variable("run", "Run", _LATEST.format(""), sort=0)
-    start = variables.query_variable("start", "Start", f'SELECT "start_ms" {_OF.format("run")}', **hidden)
+    run = dashboard_variables.query_variable("run", "Run", _LATEST.format(""), sort=0)
+    start = dashboard_variables.query_variable("start", "Start", f'SELECT "start_ms" {_OF.format("run")}', **hidden)
     earlier = _LATEST.format(" WHERE time < ${start}ms")
-    baseline = variables.query_variable("baseline", "Earlier run", earlier, sort=0)
+    baseline = dashboard_variables.query_variable("baseline", "Earlier run", earlier, sort=0)
     # Panels shift their range back, so that it begins with the run; not forward, which Grafana cannot.
     since = '${__from} - "start_ms"'
     minutes = f"floor(({since} + abs({since})) / 120000)"
     further = 'floor((${start} - "start_ms") / 60000) + ${shift}'
-    shift = variables.query_variable("shift", "Minutes back", f"SELECT {minutes} {_OF.format('run')}", **hidden)
+    shift = dashboard_variables.query_variable(
+        "shift", "Minutes back", f"SELECT {minutes} {_OF.format('run')}", **hidden
+    )
     parts = [
-        variables.query_variable(
+        dashboard_variables.query_variable(
             f"{name}_{unit}", f"{name}, {unit} back", f"SELECT {value} {_OF.format(name)}", **hidden
         )
         for name, total in (("run", minutes), ("baseline", further))
         for unit, value in (("days", f"floor(({total}) / 1440)"), ("minutes", f"({total}) % 1440"))
     ]
-    compared = variables.panel_variables([_spec(signal) for signal in load_areas().runs.compared], limits)
-    return [variables.source_variable(), run, start, baseline, shift, *parts, *compared]
+    compared = dashboard_variables.panel_variables([_spec(signal) for signal in load_areas().runs.compared], limits)
+    return [dashboard_variables.source_variable(), run, start, baseline, shift, *parts, *compared]
 
 
 def run_panels(limits: Limits) -> list[Json]:
@@ -84,7 +86,7 @@ def _list() -> Json:
     titles = {uid("health"): areas.health.title} | {area.uid: area.title for area in areas.areas}
     here = link("Show here", f"/d/{uid(AREA)}?{_OPEN}&var-run=${{__data.fields.run}}")
     links = [here, *(link(f"Open {title}", f"/d/{to}?{_OPEN}") for to, title in titles.items())]
-    targets = queries.Targets()
+    targets = panel_queries.Targets()
     targets.ask(_LIST, result_format="table")
     table = panel("table", "", grid(10, WIDTH, 0, 0), datasource=DATASOURCE, targets=targets.all) | part("run_list")
     table["transformations"].append(organize(_COLUMNS))

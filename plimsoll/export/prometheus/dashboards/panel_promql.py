@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from plimsoll.dashboards.areas import Function, PanelSpec
-from plimsoll.export.grafana.dashboards.queries import DISK_VARIABLE
+from plimsoll.export.grafana.dashboards.panel_queries import DISK_VARIABLE
 from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
-from plimsoll.export.prometheus.values import FUNCTIONS, SWAPPED, by, combine, number, selector
+from plimsoll.export.prometheus.promql import FUNCTIONS, SWAPPED, by, combine, number, selector
 from plimsoll.export.rule_sources import Inexpressible
 from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, drawn
 from plimsoll.rules.load import load_signals

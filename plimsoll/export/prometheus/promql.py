@@ -12,7 +12,7 @@ from plimsoll.export.rule_sources import BoundCondition, Inexpressible
 from plimsoll.export.selections import OBJECT, POLLED, Selection
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL
 from plimsoll.model.times import SECOND
-from plimsoll.rules.exporters.schema import metric_names
+from plimsoll.rules.exporters.exporter_files import metric_names
 from plimsoll.rules.request_means import OCCUPIED
 from plimsoll.rules.schema.field_types import Operation, Reduce
 from plimsoll.rules.schema.signal import Fields, Transform
@@ -238,8 +238,8 @@ class _Window:
         rate = f"avg {group} (avg_over_time(({requests}){steps}))"
         scale = "" if source.transform.scale == 1 else f"{number(source.transform.scale)} * "
         mean = f"{scale}{total} / ({count} > 0)"
-        if selection.least:
-            mean = f"({mean} and ({rate} >= {number(selection.least)} or {rate} * {mean} >= {number(OCCUPIED)}))"
+        if selection.minimum_rate:
+            mean = f"({mean} and ({rate} >= {number(selection.minimum_rate)} or {rate} * {mean} >= {number(OCCUPIED)}))"
         return f"({mean} or {rate} * 0)"
 
 

@@ -1,4 +1,4 @@
-"""Origins: the series a signal is computed from for one subject, and how."""
+"""Resolved sources: the series a signal is computed from for one subject, and how."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from plimsoll.rules.subjects import Subject
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesOrigin:
+class ResolvedSeries:
     """A signal recorded as one series: its values, or their rate, are transformed."""
 
     series: Series
@@ -22,7 +22,7 @@ class SeriesOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldsOrigin:
+class ResolvedFields:
     """A signal computed sample by sample from several fields of one measurement."""
 
     operation: Operation
@@ -31,65 +31,65 @@ class FieldsOrigin:
     transform: Transform
 
 
-RecordedOrigin: TypeAlias = SeriesOrigin | FieldsOrigin
+ResolvedRecording: TypeAlias = ResolvedSeries | ResolvedFields
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedOrigin:
-    """A time per request, and the rate of the requests if that is recorded; below the rate `least` nobody waits."""
+class ResolvedRequestTime:
+    """A time per request, and the recorded rate of the requests; below `minimum_rate` no limit is crossed."""
 
-    value: RecordedOrigin
-    rate: RecordedOrigin | None
-    least: float = 0.0
+    value: ResolvedRecording
+    rate: ResolvedRecording | None
+    minimum_rate: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedOrigin:
+class ResolvedDerivation:
     """A signal computed from other signals."""
 
     operation: Operation
-    operands: tuple["Origin", ...]
+    operands: tuple["ResolvedSource", ...]
     weights: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class TotalOrigin:
+class ResolvedTotal:
     """A sum, mean, maximum or minimum: at each time, of those parts that have data."""
 
-    parts: tuple[RecordedOrigin, ...]
-    how: Across = "sum"
+    parts: tuple[ResolvedRecording, ...]
+    across: Across = "sum"
 
 
 @dataclass(frozen=True, slots=True)
-class FactOrigin:
+class ResolvedFact:
     """A signal that is a fact of the host: a constant."""
 
     subject: Subject
     fact: Fact
 
 
-Origin: TypeAlias = RecordedOrigin | WeightedOrigin | DerivedOrigin | TotalOrigin | FactOrigin
+ResolvedSource: TypeAlias = ResolvedRecording | ResolvedRequestTime | ResolvedDerivation | ResolvedTotal | ResolvedFact
 
 
-class Origins(dict[tuple[str, str | None], tuple[Subject, Origin]]):
+class ResolvedSources(dict[tuple[str, str | None], tuple[Subject, ResolvedSource]]):
     """The subjects of a signal and where their samples come from, by the key of the subject. It does not change."""
 
     @cached_property
-    def by_host(self) -> Mapping[str, Sequence[tuple[Subject, Origin]]]:
+    def by_host(self) -> Mapping[str, Sequence[tuple[Subject, ResolvedSource]]]:
         """The same by host (case-folded)."""
-        by_host: dict[str, list[tuple[Subject, Origin]]] = {}
+        by_host: dict[str, list[tuple[Subject, ResolvedSource]]] = {}
         for (host, _), pair in self.items():
             by_host.setdefault(host, []).append(pair)
         return by_host
 
-    def same(self, host: str, instance: str) -> tuple[Subject, Origin] | None:
+    def same(self, host: str, instance: str) -> tuple[Subject, ResolvedSource] | None:
         """What a host has for an instance under another name."""
         if host not in self._instances:
             self._instances[host] = Instances(subject.key[1] or "" for subject, _ in self.by_host.get(host, ()))
         name = self._instances[host].same(instance)
         return None if name is None else self.get((host, name))
 
-    def services(self, host: str) -> Sequence[tuple[Subject, Origin]]:
+    def services(self, host: str) -> Sequence[tuple[Subject, ResolvedSource]]:
         """What a host has for named instances of a service."""
         if host not in self._services:
             self._services[host] = [pair for pair in self.by_host.get(host, ()) if pair[0].service]
@@ -100,53 +100,53 @@ class Origins(dict[tuple[str, str | None], tuple[Subject, Origin]]):
         return {}
 
     @cached_property
-    def _services(self) -> dict[str, Sequence[tuple[Subject, Origin]]]:
+    def _services(self) -> dict[str, Sequence[tuple[Subject, ResolvedSource]]]:
         return {}
 
 
-def series_of(origin: Origin) -> tuple[Series, ...]:
-    """All series that an origin reads."""
-    match origin:
-        case SeriesOrigin(series):
+def series_of(source: ResolvedSource) -> tuple[Series, ...]:
+    """All series that a source reads."""
+    match source:
+        case ResolvedSeries(series):
             return (series,)
-        case FieldsOrigin():
-            return origin.fields
-        case WeightedOrigin(value, rate):
+        case ResolvedFields():
+            return source.fields
+        case ResolvedRequestTime(value, rate):
             return (*series_of(value), *(series_of(rate) if rate else ()))
-        case DerivedOrigin():
-            return tuple(series for operand in origin.operands for series in series_of(operand))
-        case TotalOrigin():
-            return tuple(series for part in origin.parts for series in series_of(part))
-        case FactOrigin():
+        case ResolvedDerivation():
+            return tuple(series for operand in source.operands for series in series_of(operand))
+        case ResolvedTotal():
+            return tuple(series for part in source.parts for series in series_of(part))
+        case ResolvedFact():
             return ()
 
 
-def facts_of(origin: Origin) -> tuple[FactOrigin, ...]:
-    """All facts that an origin needs."""
-    match origin:
-        case FactOrigin():
-            return (origin,)
-        case DerivedOrigin():
-            return tuple(fact for operand in origin.operands for fact in facts_of(operand))
+def facts_of(source: ResolvedSource) -> tuple[ResolvedFact, ...]:
+    """All facts that a source needs."""
+    match source:
+        case ResolvedFact():
+            return (source,)
+        case ResolvedDerivation():
+            return tuple(fact for operand in source.operands for fact in facts_of(operand))
         case _:
             return ()
 
 
-def recorded_as(origin: Origin) -> Origin:
-    """The origin of what was recorded: of a time per request the time, without its weights."""
-    return origin.value if isinstance(origin, WeightedOrigin) else origin
+def recorded_as(source: ResolvedSource) -> ResolvedSource:
+    """The source of what was recorded: of a time per request the time, without its weights."""
+    return source.value if isinstance(source, ResolvedRequestTime) else source
 
 
-def origin_for(origins: Origins, subject: Subject) -> Origin | None:
-    """The origin for a subject: of the same instance, else of its host as a whole. None if there is no match.
+def find_source(sources: ResolvedSources, subject: Subject) -> ResolvedSource | None:
+    """The source for a subject: of the same instance, else of its host as a whole. None if there is no match.
 
     Processor 3 of one object may be named `0,3` by another, and a volume `C:` be on the disk `0 C:`. If the signal
     belongs to a named instance of a service on the host, that is used for a disk or a processor, unless the host has
     several: the log does not say which of them a disk serves.
     """
     host, instance = subject.key
-    pair = origins.get(subject.key) or origins.get((host, None))
+    pair = sources.get(subject.key) or sources.get((host, None))
     if pair is None and instance is not None:
-        services = () if subject.service else origins.services(host)
-        pair = origins.same(host, instance) or (services[0] if len(services) == 1 else None)
+        services = () if subject.service else sources.services(host)
+        pair = sources.same(host, instance) or (services[0] if len(services) == 1 else None)
     return pair[1] if pair else None

@@ -5,8 +5,8 @@ from typing import Any
 
 from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.limits import Limits, scaled
+from plimsoll.export.grafana.dashboards.panel_queries import DISK_VARIABLE
 from plimsoll.export.grafana.dashboards.parts import DATASOURCE, Json, part
-from plimsoll.export.grafana.dashboards.queries import DISK_VARIABLE
 from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
 from plimsoll.export.selections import Selection, drawn
 from plimsoll.hosts.facts import DEFAULTS

@@ -163,10 +163,10 @@ def _add_operand(
         joined_with = None  # a selection needs no nulls for its own subjects
     reduce = bound.condition.reduce
     value = pipeline.reduce(pipeline.query(window(selection, reduce, where, joined_with), bound.window))
-    if selection.weight and selection.least and reduce == "mean":
+    if selection.weight and selection.minimum_rate and reduce == "mean":
         rate = pipeline.reduce(pipeline.query(requests(selection, where, joined_with), bound.window))
         # 0, so that no limit is crossed, if there were too few requests to tell.
-        enough = f"${rate} >= {number(selection.least)} || ${rate} * ${value} >= {number(OCCUPIED)}"
+        enough = f"${rate} >= {number(selection.minimum_rate)} || ${rate} * ${value} >= {number(OCCUPIED)}"
         return f"(${value} * ({enough}))"
     if reduce == "increase":
         return _add_increase(pipeline, value, span(selection, where, joined_with), bound)

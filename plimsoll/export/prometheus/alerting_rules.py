@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from plimsoll.export.annotations import annotations, value_template
-from plimsoll.export.prometheus.values import by, duration, host_matcher, number, signal_value, text
+from plimsoll.export.prometheus.promql import by, duration, host_matcher, number, signal_value, text
 from plimsoll.export.rule_sources import (
     BoundCondition,
     Inexpressible,
-    Refused,
+    Refusal,
     RuleSource,
     bind_conditions,
     rule_sources,
@@ -33,14 +33,14 @@ _WITHIN: dict[Operator, str] = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "=":
 
 
 @dataclass(frozen=True)
-class Options:
-    """How rules are evaluated: every `every` ns, over samples every `interval` ns.
+class PrometheusOptions:
+    """How rules are evaluated: every `evaluation_interval` ns, over samples every `interval` ns.
 
     `docs` is the URL that the pages of rules are below; without it alerts link to none. `by_hand` are packs chosen by
     name, whose superseded limits stay in force. `names` are the exporters whose metrics are given Telegraf's names.
     """
 
-    every: int = 10 * SECOND
+    evaluation_interval: int = 10 * SECOND
     interval: int = 10 * SECOND
     docs: str = ""
     by_hand: frozenset[str] = frozenset()
@@ -93,20 +93,22 @@ class _Comparison(NamedTuple):
 
 
 def alerting_rules(
-    rule: Rule, pack: Pack, signals: Mapping[str, Signal], site: Site, options: Options
-) -> Iterator[AlertingRule | Refused]:
+    rule: Rule, pack: Pack, signals: Mapping[str, Signal], site: Site, options: PrometheusOptions
+) -> Iterator[AlertingRule | Refusal]:
     """Yield the alerting rules of a rule, for each target and source, and its refusals."""
     for source in rule_sources(rule, pack, signals, site, "Prometheus"):
-        if isinstance(source, Refused):
+        if isinstance(source, Refusal):
             yield source
             continue
         try:
             yield _alerting_rule(source, pack, signals, options)
         except Inexpressible as error:
-            yield Refused(rule.id, str(error), source.variant.label)
+            yield Refusal(rule.id, str(error), source.variant.label)
 
 
-def _alerting_rule(source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: Options) -> AlertingRule:
+def _alerting_rule(
+    source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: PrometheusOptions
+) -> AlertingRule:
     target, rule, signal = source.target, source.target.rule, signals[source.target.rule.signal]
     if rule.healthy.worse != "higher" and signal.weight:
         raise Inexpressible("a time per request is 0 where there were none, and low values break its limit")
@@ -157,7 +159,7 @@ def _matchers(selection: Selection, target: Target, with_instance: bool) -> Iter
             yield host_matcher(selection, subject.host, subject.instance, other=True)
 
 
-def _compare(bound: BoundCondition, signals: Mapping[str, Signal], options: Options) -> _Comparison:
+def _compare(bound: BoundCondition, signals: Mapping[str, Signal], options: PrometheusOptions) -> _Comparison:
     derived = signals[bound.condition.signal].derived
     value = signal_value(bound, options.interval, partial=bool(derived and derived.partial))
     return _Comparison(value, bound.variant.group, bound.healthy)

@@ -16,7 +16,7 @@ from plimsoll.rules.schema.signal import Signal
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
+class CounterList:
     """Paths to record, grouped by object, and a note on each choice between equivalent counters."""
 
     paths: tuple[CounterPath, ...]
@@ -65,7 +65,7 @@ def signals_of(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[st
     return tuple(dict.fromkeys(signal for name in names for signal in with_operands(name)))
 
 
-def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Sequence[str] = ()) -> Counters:
+def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Sequence[str] = ()) -> CounterList:
     """Return the counters to record for these signals on a current Windows.
 
     SQL Server's counters are those of the default instance and of the named `instances`. A signal without a counter
@@ -76,7 +76,7 @@ def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Seq
     paths = [copy for path in chosen.values() for copy in (path, *_of_instances(path, instances))]
     order = {name: at for at, name in enumerate(dict.fromkeys(path.object for path in paths))}
     paths.sort(key=lambda path: (order[path.object], path.counter.casefold(), path.instance or ""))
-    return Counters(tuple(paths), choice.notes())
+    return CounterList(tuple(paths), choice.notes())
 
 
 def is_everywhere(object_: str) -> bool:
@@ -89,7 +89,7 @@ def comes_and_goes(object_: str) -> bool:
     return any(fnmatchcase(object_, name) for name in _table().come_and_go)
 
 
-class Gone(Strict):
+class RemovedCounter(Strict):
     """An object, or one counter of it, that current versions of Windows no longer have."""
 
     object: str
@@ -102,11 +102,11 @@ class Gone(Strict):
         return f"{self.object}\\{self.counter}" if self.counter else self.object
 
 
-class Table(Strict):
+class CounterTable(Strict):
     """The contents of counters.yaml; the comments there explain the fields."""
 
     everywhere: dict[str, str | None]
-    gone: tuple[Gone, ...]
+    gone: tuple[RemovedCounter, ...]
     come_and_go: tuple[str, ...]
 
 
@@ -146,7 +146,7 @@ class _Choice:
         return gone is not None
 
     def notes(self) -> tuple[str, ...]:
-        """Return one line for each choice and each dropped that was left out."""
+        """Return one line for each choice and each counter that was left out."""
         objects = [
             f"{taken}, not {', '.join(dropped)}: {_table().everywhere[taken] or 'both say the same'}."
             for taken, dropped in self._objects.items()
@@ -171,5 +171,5 @@ def _key(path: CounterPath) -> tuple[str, str, str]:
 
 
 @cache
-def _table() -> Table:
-    return validate(read("counters.yaml", shipped_files("rules").joinpath("counters.yaml").read_bytes()), Table)
+def _table() -> CounterTable:
+    return validate(read("counters.yaml", shipped_files("rules").joinpath("counters.yaml").read_bytes()), CounterTable)

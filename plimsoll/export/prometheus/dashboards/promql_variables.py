@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 
 from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.limits import Limits
-from plimsoll.export.grafana.dashboards import variables
+from plimsoll.export.grafana.dashboards import dashboard_variables
+from plimsoll.export.grafana.dashboards.panel_queries import DISK_VARIABLE
 from plimsoll.export.grafana.dashboards.parts import Json, part
-from plimsoll.export.grafana.dashboards.queries import DISK_VARIABLE
 from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
-from plimsoll.export.prometheus.dashboards.queries import HOST, INSTANCE
-from plimsoll.export.prometheus.values import text
+from plimsoll.export.prometheus.dashboards.panel_promql import HOST, INSTANCE
+from plimsoll.export.prometheus.promql import text
 from plimsoll.export.selections import Selection
-from plimsoll.rules.exporters.schema import plain_name
+from plimsoll.rules.exporters.exporter_files import plain_name
 from plimsoll.store.influx.quoting import literal
 
 _TYPE = "prometheus"
@@ -22,9 +22,9 @@ _NO_TOTALS = f'/{INSTANCE}="(?!cpu-total"|all"|(?:.*[,/])?_Total")([^"]+)"/'
 
 def panel_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
     """Return the variables of a dashboard with these panels."""
-    source = variables.source_variable(query=_TYPE)
+    source = dashboard_variables.source_variable(query=_TYPE)
     del source["current"]
-    drawn_selections = variables.signal_selections(spec.signal for spec in panels)
+    drawn_selections = dashboard_variables.signal_selections(spec.signal for spec in panels)
     hosts = _query_variable(HOST_VARIABLE, "Host", f"label_values({{{_metric_matcher(drawn_selections)}}}, {HOST})")
     template_variables = [source, hosts]
     if instances := _with_instance(spec.signal for spec in panels if not spec.drive):
@@ -34,12 +34,12 @@ def panel_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
         if spec.drive:
             name, label = DISK_VARIABLE.format(spec.drive), f"{spec.drive.capitalize()} disk"
             disks = _instances_variable(name, label, _with_instance([spec.signal]))
-            template_variables.append(disks | {"allValue": variables.NOT_SYSTEM})
-    return [*template_variables, *variables.number_variables(panels, limits)]
+            template_variables.append(disks | {"allValue": dashboard_variables.NOT_SYSTEM})
+    return [*template_variables, *dashboard_variables.number_variables(panels, limits)]
 
 
 def _with_instance(signals: Iterable[str]) -> list[Selection]:
-    return [selection for selection in variables.signal_selections(signals) if selection.instance]
+    return [selection for selection in dashboard_variables.signal_selections(signals) if selection.instance]
 
 
 def _instances_variable(name: str, label: str, selections: Sequence[Selection]) -> Json:
@@ -54,7 +54,7 @@ def _instances_variable(name: str, label: str, selections: Sequence[Selection]) 
 
 
 def _query_variable(name: str, label: str, promql: str) -> Json:
-    return variables.query_variable(name, label, promql, **part("choice")) | {"datasource": DATASOURCE}
+    return dashboard_variables.query_variable(name, label, promql, **part("choice")) | {"datasource": DATASOURCE}
 
 
 def _metric_matcher(selections: Iterable[Selection]) -> str:

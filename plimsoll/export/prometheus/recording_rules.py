@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.export.prometheus.values import PLAIN_NAME, duration, number, text
+from plimsoll.export.prometheus.promql import PLAIN_NAME, duration, number, text
 from plimsoll.export.selections import OBJECT, POLLED
 from plimsoll.model.perfmon import SQL_NAMED
 from plimsoll.model.times import SECOND
+from plimsoll.rules.exporters.exporter_files import DEFAULT_SERVER, Exporter, Metric, MetricGroup, exporters, plain_name
 from plimsoll.rules.exporters.formulas import Formula
-from plimsoll.rules.exporters.schema import DEFAULT_SERVER, Exporter, Group, Metric, exporters, plain_name
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.influx.quoting import literal
 
@@ -65,7 +65,7 @@ def _rules(exporter: Exporter, read: set[tuple[str, str]], interval: int) -> Ite
 class _Written:
     """Writes the fields of a group."""
 
-    group: Group
+    group: MetricGroup
     interval: int
 
     @property

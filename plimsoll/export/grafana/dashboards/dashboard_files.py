@@ -7,7 +7,7 @@ from typing import TypeAlias
 from plimsoll.dashboards.areas import WIDTH, Area, PanelSpec, RowSpec, load_areas, uid
 from plimsoll.dashboards.limits import Limits
 from plimsoll.export.annotations import DOCS, rule_page
-from plimsoll.export.grafana.dashboards import health, panels, runs, variables
+from plimsoll.export.grafana.dashboards import dashboard_variables, health, panels, runs
 from plimsoll.export.grafana.dashboards.parts import Json, grid, part
 from plimsoll.hosts.site import Site
 
@@ -49,7 +49,7 @@ def dashboard_text(dashboard: Json, docs: str) -> str:
 
 
 def _influx_area(area: Area, limits: Limits) -> Json:
-    chosen = [variables.source_variable(), *variables.panel_variables([*area.panels], limits)]
+    chosen = [dashboard_variables.source_variable(), *dashboard_variables.panel_variables([*area.panels], limits)]
     return area_dashboard(area, chosen, lambda spec, place: panels.signal_panel(spec, area.uid, place, limits))
 
 

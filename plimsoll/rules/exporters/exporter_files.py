@@ -74,7 +74,7 @@ _Several = Annotated[tuple[str, ...], BeforeValidator(_several), Field(min_lengt
 _Formulas = Annotated[tuple[str, ...], BeforeValidator(_texts), Field(min_length=1)]
 
 
-class Group(Strict):
+class MetricGroup(Strict):
     """The metrics of one measurement, or of one Perfmon object, and the fields they become."""
 
     measurement: str | None = Field(default=None, description="Telegraf's measurement.")
@@ -138,7 +138,7 @@ class Group(Strict):
         return Series(host, self.measurement or "", tags, field)
 
     @model_validator(mode="after")
-    def _makes_sense(self) -> "Group":
+    def _makes_sense(self) -> "MetricGroup":
         if (self.measurement is None) == (self.object is None):
             raise ValueError("a group has either a measurement or an object")
         if self.instance is not None and self.object is None:
@@ -158,7 +158,7 @@ class Exporter(Strict):
     """A file of rules/exporters as a whole."""
 
     title: Sentence = Field(description="What it is called.")
-    groups: tuple[Group, ...] = Field(min_length=1)
+    groups: tuple[MetricGroup, ...] = Field(min_length=1)
 
 
 def metric_names(measurement: str, field: str) -> tuple[str, ...]:

@@ -6,15 +6,15 @@ from fractions import Fraction
 
 import yaml
 
-from plimsoll.export.prometheus.names import recording_rules
-from plimsoll.export.prometheus.rules import AlertingRule, Options, alerting_rules
-from plimsoll.export.prometheus.values import duration, text
-from plimsoll.export.rule_sources import Refused
+from plimsoll.export.prometheus.alerting_rules import AlertingRule, PrometheusOptions, alerting_rules
+from plimsoll.export.prometheus.promql import duration, text
+from plimsoll.export.prometheus.recording_rules import recording_rules
+from plimsoll.export.rule_sources import Refusal
 from plimsoll.export.selections import OBJECT, POLLED, Selection
 from plimsoll.hosts.site import Site
 from plimsoll.model.times import SECOND
 from plimsoll.rules.cases import operands, run_case
-from plimsoll.rules.exporters.schema import plain_name
+from plimsoll.rules.exporters.exporter_files import plain_name
 from plimsoll.rules.host_filter import as_notes
 from plimsoll.rules.schema.pack import Case, Pack, Rule
 from plimsoll.rules.schema.signal import Fields, Signal
@@ -28,7 +28,7 @@ _HOUR = 3600 * SECOND
 _SHORTEST = 600 * SECOND
 
 
-_LONG_EVERY = 120 * SECOND
+_LONG_TEST_INTERVAL = 120 * SECOND
 
 
 _MANY_REQUESTS = 1000.0  # per second, where a case does not say how many there were
@@ -39,7 +39,7 @@ class UnitTests:
     """A file of tests: what is added to the name of the pack, how often it evaluates (ns), and how many cases."""
 
     suffix: str
-    every: int
+    interval: int
     groups: Sequence[Mapping[str, object]]
     cases: int
 
@@ -62,33 +62,33 @@ TESTS = "tests"
 
 
 @dataclass(frozen=True)
-class Export:
+class PrometheusExport:
     """The exported files by name, the number of alerting rules and of tested cases, and what was refused."""
 
     files: Mapping[str, str]
     rules: int
     cases: int
-    refused: tuple[Refused, ...]
+    refused: tuple[Refusal, ...]
 
 
 def export(
     packs: Sequence[Pack],
     signals: Mapping[str, Signal],
     site: Site | None = None,
-    options: Options | None = None,
+    options: PrometheusOptions | None = None,
     *,
     with_tests: bool = True,
-) -> Export:
+) -> PrometheusExport:
     """Return the files: `PACK.rules.yaml` with the rules of a pack, `tests/PACK.test.yaml` with its cases."""
-    site, options = site or Site(), options or Options()
+    site, options = site or Site(), options or PrometheusOptions()
     files: dict[str, str] = {}
-    refused: list[Refused] = []
+    refused: list[Refusal] = []
     rules = cases = 0
     for pack in as_notes(packs, options.by_hand):
         exported: list[tuple[Rule, AlertingRule]] = []
         for rule in pack.rules:
             for result in alerting_rules(rule, pack, signals, site, options):
-                if isinstance(result, Refused):
+                if isinstance(result, Refusal):
                     refused.append(result)
                 else:
                     exported.append((rule, result))
@@ -96,10 +96,10 @@ def export(
             continue
         name, head = f"{pack.pack}.rules.yaml", _FROM.format(pack.pack)
         documents = [alert.document() for _, alert in exported]
-        files[name] = _group_file(head, f"plimsoll {pack.pack}", options.every, documents)
+        files[name] = _group_file(head, f"plimsoll {pack.pack}", options.evaluation_interval, documents)
         rules += len(exported)
         for tests in unit_tests(exported, signals, options) if with_tests else ():
-            document = {"rule_files": [f"../{name}"], "evaluation_interval": duration(tests.every)}
+            document = {"rule_files": [f"../{name}"], "evaluation_interval": duration(tests.interval)}
             content = write_yaml({**document, "tests": tests.groups})
             files[f"{TESTS}/{pack.pack}{tests.suffix}.test.yaml"] = head + content
             cases += tests.cases
@@ -108,14 +108,14 @@ def export(
         recorded = recording_rules(exporter, signals, options.interval)
         content = _group_file(head, f"plimsoll names of {exporter}", options.interval, recorded)
         files[f"{exporter}.names.rules.yaml"] = content
-    return Export(files, rules, cases, tuple(refused))
+    return PrometheusExport(files, rules, cases, tuple(refused))
 
 
 def _group_file(head: str, name: str, interval: int, rules: Sequence[Mapping[str, object]]) -> str:
     return head + write_yaml({"groups": [{"name": name, "interval": duration(interval), "rules": rules}]})
 
 
-class _Dumper(yaml.CSafeDumper):
+class _RuleDumper(yaml.CSafeDumper):
     """Writes expressions of several lines as blocks."""
 
 
@@ -123,16 +123,16 @@ def _represent_text(dumper: yaml.CSafeDumper, data: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", data, style="|" if "\n" in data else None)
 
 
-_Dumper.add_representer(str, _represent_text)
+_RuleDumper.add_representer(str, _represent_text)
 
 
 def write_yaml(document: Mapping[str, object]) -> str:
     """Return the document as YAML."""
-    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100_000)
+    return yaml.dump(document, Dumper=_RuleDumper, sort_keys=False, allow_unicode=True, width=100_000)
 
 
 def unit_tests(
-    rules: Sequence[tuple[Rule, AlertingRule]], signals: Mapping[str, Signal], options: Options
+    rules: Sequence[tuple[Rule, AlertingRule]], signals: Mapping[str, Signal], options: PrometheusOptions
 ) -> Iterator[UnitTests]:
     """Yield the files of tests of the rules for all hosts. Expected is what Plimsoll makes of the same samples."""
     groups: dict[int, _Group] = {}
@@ -151,13 +151,16 @@ def unit_tests(
             )
     short = [group for limit, group in sorted(groups.items()) if limit <= 2 * _HOUR]
     long = [group for limit, group in sorted(groups.items()) if limit > 2 * _HOUR]
-    for suffix, interval, chosen in (("", options.every, short), (".long", max(_LONG_EVERY, options.every), long)):
+    for suffix, interval, chosen in (
+        ("", options.evaluation_interval, short),
+        (".long", max(_LONG_TEST_INTERVAL, options.evaluation_interval), long),
+    ):
         if chosen:
             documents = [group.document(options.interval) for group in chosen]
             yield UnitTests(suffix, interval, documents, sum(len(group.tests) for group in chosen))
 
 
-def _resampled(case: Case, exported: AlertingRule, options: Options) -> Case:
+def _resampled(case: Case, exported: AlertingRule, options: PrometheusOptions) -> Case:
     """Return the case at the export's interval, with the facts that the limits are for, and no known phase."""
     times = max(1, case.interval // options.interval)
     repeated = {name: [value for value in values for _ in range(times)] for name, values in case.series.items()}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
-from plimsoll.rules.origins import Origin
+from plimsoll.rules.resolved_sources import ResolvedSource
 from plimsoll.rules.schema.healthy import Healthy, holds
 from plimsoll.rules.states import State, States, Truth, Truths
 from plimsoll.rules.subjects import Subject
@@ -18,7 +18,7 @@ NOT_JUDGED = -2  # where a truth of -1 is no data
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class TruthRuns:
     """Runs of equal truth, in order of time; neighbours differ.
 
     Attributes:
@@ -30,7 +30,7 @@ class Runs:
     truths: NDArray[np.int8]
 
     @classmethod
-    def of(cls, truths: Truths, states: States) -> "Runs":
+    def of(cls, truths: Truths, states: States) -> "TruthRuns":
         """The runs of a column of truths."""
         outside = states == State.NOT_JUDGED
         column = np.where(outside, np.int8(NOT_JUDGED), truths) if outside.any() else truths
@@ -55,7 +55,7 @@ class Runs:
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class RuleEvaluation:
     """A rule judged for one subject, with one row per evaluation.
 
     Attributes:
@@ -66,9 +66,9 @@ class Track:
         values: The rule's own reduced values; NaN for no data.
         truths: The condition; false where only `recover` keeps an alert firing.
         states: The state after each evaluation.
-        others_hold: Whether all other conditions of the rule held.
+        other_conditions_hold: Whether all other conditions of the rule held.
         impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
-        phase_known: Whether the phases of the run were known, if the rule is for one.
+        is_phase_determined: Whether the phases of the run were known, if the rule is for one.
         other_windows: Windows (ns) of parts of the log that were sampled at another interval.
         for_: How long (ns) the condition must be true before the rule fires.
         begun: Whether there was data before the first evaluation, as where only a part of a log is judged.
@@ -81,17 +81,17 @@ class Track:
     values: Values
     truths: Truths
     states: States
-    others_hold: NDArray[np.bool_]
+    other_conditions_hold: NDArray[np.bool_]
     impossible: Values
-    phase_known: bool = True
+    is_phase_determined: bool = True
     other_windows: Sequence[int] = ()
     for_: int = 0
     begun: bool = False
 
     @cached_property
-    def runs(self) -> Runs:
+    def runs(self) -> TruthRuns:
         """The runs of equal truth."""
-        return Runs.of(self.truths, self.states)
+        return TruthRuns.of(self.truths, self.states)
 
     @property
     def active(self) -> NDArray[np.bool_]:
@@ -133,7 +133,7 @@ class Conditions:
         values: The rule's own reduced values; NaN for no data.
         enter: The condition for leaving OK.
         stay: The condition for remaining pending or firing; differs from `enter` if the rule has a `recover` limit.
-        others_hold: Whether all other conditions of the rule held.
+        other_conditions_hold: Whether all other conditions of the rule held.
         impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
     """
 
@@ -142,29 +142,29 @@ class Conditions:
     values: Values
     enter: Truths
     stay: Truths
-    others_hold: NDArray[np.bool_]
+    other_conditions_hold: NDArray[np.bool_]
     impossible: Values
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class ConditionMatrix:
     """The conditions of a rule for several subjects: a row each, a column for each evaluation."""
 
-    subjects: Sequence[tuple[Subject, Origin]]
+    subjects: Sequence[tuple[Subject, ResolvedSource]]
     healthy: Sequence[Healthy]
     times: Times
     values: Values
     enter: Truths
     stay: Truths
-    others_hold: NDArray[np.bool_]
+    other_conditions_hold: NDArray[np.bool_]
     impossible: Values
 
     def row(self, at: int) -> Conditions:
         """The conditions for one subject."""
-        columns = self.values[at], self.enter[at], self.stay[at], self.others_hold[at], self.impossible[at]
+        columns = self.values[at], self.enter[at], self.stay[at], self.other_conditions_hold[at], self.impossible[at]
         return Conditions(self.healthy[at], self.times, *columns)
 
-    def without(self, rows: NDArray[np.bool_]) -> "Matrix":
+    def without(self, rows: NDArray[np.bool_]) -> "ConditionMatrix":
         """The same without data for some rows."""
         hidden = rows[:, np.newaxis]
         return replace(
@@ -176,24 +176,24 @@ class Matrix:
         )
 
 
-class Limits(NamedTuple):
-    """Limits of one operator, a row each."""
+class RowLimits(NamedTuple):
+    """Limits of several rows, all with one operator."""
 
-    each: Sequence[Healthy]
+    limits: Sequence[Healthy]
     values: Values
 
     @classmethod
-    def of(cls, limits: Sequence[Healthy]) -> "Limits":
+    def of(cls, limits: Sequence[Healthy]) -> "RowLimits":
         """The limits of some rows."""
         return cls(limits, np.array([limit.limit for limit in limits])[:, np.newaxis])
 
     def hold(self, values: Values) -> NDArray[np.bool_]:
         """Which values are healthy, by the limit of each row; False for NaN."""
-        return holds(self.each[0].operator, values, self.values)
+        return holds(self.limits[0].operator, values, self.values)
 
 
 def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
-    """Whether the condition holds; it is false truths nobody waited, and there is no data truths there is no value."""
+    """Return whether the condition holds: false where nobody waited, no data where there is no value."""
     truths = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
     return np.where(idle, np.int8(Truth.FALSE), truths).astype(np.int8)
 

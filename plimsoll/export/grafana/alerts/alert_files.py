@@ -13,17 +13,17 @@ import yaml
 
 from plimsoll.dashboards.areas import uid
 from plimsoll.export.grafana.alerts.alert_rules import (
-    Options,
+    GrafanaOptions,
     alert_rule,
     alert_rules,
     critical_of,
     duration,
     escape_dollars,
 )
-from plimsoll.export.grafana.alerts.query import Json, Pipeline
+from plimsoll.export.grafana.alerts.pipeline import Json, Pipeline
 from plimsoll.export.grafana.dashboards import health
 from plimsoll.export.grafana.influxql import samples_per_minute
-from plimsoll.export.rule_sources import Refused
+from plimsoll.export.rule_sources import Refusal
 from plimsoll.export.selections import OBJECT, Selection, Variant
 from plimsoll.hosts.site import Site
 from plimsoll.model.times import SECOND
@@ -31,13 +31,13 @@ from plimsoll.rules.host_filter import as_notes
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 
-EVERY = 60 * SECOND
+SILENCE_INTERVAL = 60 * SECOND
 
 
 _MINUTE = 60 * SECOND
 
 
-_LEAST_MINUTES = 5
+_SHORTEST_MINUTES = 5
 
 
 _MISSED_SAMPLES = 3
@@ -66,47 +66,47 @@ _REPEAT = {"critical": "1h", "warning": "4h", "info": "1d"}  # the notification 
 
 
 @dataclass(frozen=True)
-class Export:
+class AlertExport:
     """The exported files by name, the number of alert rules in them, and what was refused."""
 
     files: Mapping[str, str]
     rules: int
-    refused: tuple[Refused, ...]
+    refused: tuple[Refusal, ...]
 
 
 def export(
     packs: Sequence[Pack],
     signals: Mapping[str, Signal],
     site: Site | None = None,
-    options: Options | None = None,
+    options: GrafanaOptions | None = None,
     previous: Mapping[str, str] | None = None,
-) -> Export:
+) -> AlertExport:
     """Return the files of the export. Rules that are only in `previous`, the files to replace, are deleted."""
-    site, options = site or Site(), options or Options()
+    site, options = site or Site(), options or GrafanaOptions()
     files: dict[str, str] = {}
-    refused: list[Refused] = []
+    refused: list[Refusal] = []
     exported: list[tuple[Rule, Variant]] = []
     uids: set[str] = set()
     for pack in as_notes(packs, options.by_hand):
         pack_rules: list[Json] = []
         for rule in pack.rules:
             results = [*alert_rules(rule, pack, signals, site, options, critical_of(rule, pack))]
-            refused += (result for result in results if isinstance(result, Refused))
-            accepted = [result for result in results if not isinstance(result, Refused)]
+            refused += (result for result in results if isinstance(result, Refusal))
+            accepted = [result for result in results if not isinstance(result, Refusal)]
             exported += ((rule, variant) for _, variant in accepted)
             pack_rules += _number_titles(rule.id, [alert for alert, _ in accepted])
         if pack_rules:
             name = f"rules/packs/{pack.pack}.yaml and rules/signals"
-            files[f"{pack.pack}.yaml"] = _group_file(pack.title, pack_rules, options.every, name)
+            files[f"{pack.pack}.yaml"] = _group_file(pack.title, pack_rules, options.evaluation_interval, name)
         uids |= {alert["uid"] for alert in pack_rules}
     if silent := silence_rules(exported, options.delay, options.interval):
         uids |= {alert["uid"] for alert in silent}
-        files["silence.yaml"] = _group_file("Silence", silent, EVERY, "rules/packs")
+        files["silence.yaml"] = _group_file("Silence", silent, SILENCE_INTERVAL, "rules/packs")
     files["contact.yaml"] = _write_yaml(_contact(options.emails, options.webhook), _FROM.format("what it was told"))
     if retired := sorted(_exported_uids(previous or {}) - uids):
         deleted = {"deleteRules": [{"orgId": _ORG_ID, "uid": uid} for uid in retired]}
         files["retired.yaml"] = _write_yaml(deleted, f"{GENERATED}.\n{_RETIRED}")
-    return Export(files, len(uids), tuple(refused))
+    return AlertExport(files, len(uids), tuple(refused))
 
 
 def _number_titles(rule: str, alerts: Sequence[Json]) -> Iterator[Json]:
@@ -176,15 +176,15 @@ def _write_yaml(content: Json, provenance: str) -> str:
     """Return a provisioning file as text, with the provenance as a comment at the top."""
     head = "".join(f"# {line}\n" for line in provenance.splitlines())
     data = {"apiVersion": 1, **content}
-    return head + yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_NO_LINE_BREAKS)
+    return head + yaml.dump(data, Dumper=_AlertDumper, sort_keys=False, allow_unicode=True, width=_NO_LINE_BREAKS)
 
 
 _NO_LINE_BREAKS = 1_000_000
 # Mappings with exactly these keys are written on one line.
-_ON_ONE_LINE = ({"from", "to"}, {"type", "uid"}, {"mode"}, {"type", "params"}, {"orgId", "uid"})
+_INLINE_KEYS = ({"from", "to"}, {"type", "uid"}, {"mode"}, {"type", "params"}, {"orgId", "uid"})
 
 
-class _Dumper(yaml.CSafeDumper):
+class _AlertDumper(yaml.CSafeDumper):
     """Writes short mappings and lists on one line, and nothing as a reference to another part."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -192,7 +192,7 @@ class _Dumper(yaml.CSafeDumper):
 
 
 def _represent_mapping(dumper: yaml.CSafeDumper, data: dict[str, Any]) -> yaml.Node:
-    return dumper.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=set(data) in _ON_ONE_LINE or None)
+    return dumper.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=set(data) in _INLINE_KEYS or None)
 
 
 def _represent_list(dumper: yaml.CSafeDumper, data: list[Any]) -> yaml.Node:
@@ -207,9 +207,9 @@ def _represent_number(dumper: yaml.CSafeDumper, value: float) -> yaml.Node:
     return dumper.represent_scalar("tag:yaml.org,2002:float", f"{value:.15g}")
 
 
-_Dumper.add_representer(dict, _represent_mapping)
-_Dumper.add_representer(list, _represent_list)
-_Dumper.add_representer(float, _represent_number)
+_AlertDumper.add_representer(dict, _represent_mapping)
+_AlertDumper.add_representer(list, _represent_list)
+_AlertDumper.add_representer(float, _represent_number)
 
 
 def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval: int) -> list[Json]:
@@ -218,7 +218,7 @@ def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval
     `interval` is the time between samples. Each object and measurement has its own alerts, because a host may send one
     and not another.
     """
-    minutes = max(_LEAST_MINUTES, -(-_MISSED_SAMPLES * interval // _MINUTE))
+    minutes = max(_SHORTEST_MINUTES, -(-_MISSED_SAMPLES * interval // _MINUTE))
     first: dict[tuple[str, str, str], Selection] = {}
     for _, variant in exported:
         for selection in variant.selections:
@@ -247,7 +247,7 @@ def _rule(name: str, selections: Sequence[Selection], kind: str, delay: int, min
         f"No samples: {'objects of Windows' if several else kind}{collector}",
         pipeline,
         pipeline.threshold(value, _SILENT),
-        EVERY,
+        SILENCE_INTERVAL,
         hold="0s",
         annotations={
             "summary": f"A host sends no more samples of {kind}: its thresholds are not judged.",
