@@ -211,7 +211,7 @@ _KINDS = (
     _Kind(_COMPOUND, SPREADSHEET),
     _Kind(
         rb"Linux \d",
-        "what sar, iostat, mpstat or pidstat prints; convert the file that sar recorded (sar -o FILE records one), "
+        "what iostat, mpstat or pidstat prints; convert the file that sar recorded (sar -o FILE records one), "
         f"with: {_SADF}",
     ),
     _Kind(

@@ -54,6 +54,7 @@ FORMATS: tuple[Format, ...] = (
     perfmon.TSV,
     perfmon.TYPEPERF,
     _later("sadf"),
+    _later("sadf.sar"),
     _later("load_results.jmeter_csv"),
     _later("load_results.jmeter_xml"),
     _later("load_results.k6_csv"),

@@ -170,9 +170,7 @@ def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remar
         )
     named = next((table.zone for table in tables if table.zone), None)
     text = f'have the zone "{named}", a name that does not fix an offset' if named else "do not say their zone"
-    remarks.add(
-        Kind.GUESSED, f"the times {text} (sadf -t or -T): they are the log's own clock's; name it with {Parameter.ZONE}"
-    )
+    remarks.add(Kind.GUESSED, f"the times {text}: they are the log's own clock's; name it with {Parameter.ZONE}")
     return Zone.unknown()
 
 

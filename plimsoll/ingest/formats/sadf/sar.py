@@ -1,0 +1,141 @@
+"""What sysstat's `sar` prints, from Linux: tables under headers that come again, with the time of day before each row.
+
+It is rewritten as what `sadf -t -d` writes of the same samples, line by line, and read as that.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time, timedelta
+
+from plimsoll.ingest.formats import sadf
+from plimsoll.ingest.reading import ReadOptions
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind, Remarks
+
+NAME = "sar"
+_BANNER = re.compile(rb"Linux (\S+) \((.+?)\)[ \t]+(\S+)[ \t]+_(\w+)_")
+_ROW = re.compile(r"(\d{1,2}):(\d\d):(\d\d)(?: ([AP]M))?\s+(.*\S)")
+_RESTART = re.compile(r"LINUX[ -]RESTART\s*(.*)")
+_FIELD = re.compile(r"%?[A-Za-z][\w%/.-]*\Z")
+# Columns of instances, which sadf writes first and sar last.
+_LAST = ("FILESYSTEM", "MOUNTPOINT", "DEVICE", "DEV", "IFACE", "FCHOST")
+_UNREAD = ("BUS", "DEVICE", "BAT")  # sensors, USB devices and batteries
+_DAY = timedelta(days=1)
+_DATES = ("%Y-%m-%d", "%m/%d/%y", "%m/%d/%Y", "%d/%m/%y", "%d/%m/%Y", "%d.%m.%Y", "%d.%m.%y", "%Y年%m月%d日")
+
+
+def sniff(text: Text) -> bool:
+    """Whether the first line is that of sar, and a table with times follows: iostat begins with the same line."""
+    if not _BANNER.match(text.header):
+        return False
+    head = text.data[:8192].decode("utf-8", errors="replace").splitlines()
+    rows = [match[5] for line in head if (match := _ROW.match(line))]
+    return bool(rows) and (_RESTART.match(rows[0]) is not None or _is_header(rows[0].split()))
+
+
+def read(text: Text, options: ReadOptions) -> Log:
+    """Return all tables as one log. Unusable if the first line has no date, or as sadf's files are."""
+    remarks = Remarks(str(text.path))
+    lines = "\n".join(_Rewriter(text, remarks).lines())
+    log = sadf.read(replace(text, data=lines.encode(), encoding="utf-8"), options)
+    return replace(log, format=NAME, remarks=(*remarks, *log.remarks))
+
+
+@dataclass
+class _Rewriter:
+    """Writes the lines of sadf, one for each line of sar, so that the numbers of lines stay."""
+
+    text: Text
+    remarks: Remarks
+    host: str = ""
+    day: date = date.min
+    columns: list[str] = field(default_factory=list[str])
+    is_rotated: bool = False
+    before: datetime | None = None
+    interval: int = 0
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines."""
+        for number, line in enumerate(self.text.data[:].decode("utf-8", errors="replace").split("\n"), 1):
+            if banner := _BANNER.match(line.encode()):
+                self._begin(banner[2].decode(), banner[3].decode(errors="replace"), number)
+                yield ""
+            elif row := _ROW.match(line):
+                hour, minute, second, half, rest = row.groups()
+                hours = int(hour) if half is None else int(hour) % 12 + 12 * (half == "PM")
+                yield self._line((hours, int(minute), int(second)), rest)
+            else:
+                yield ""  # blank, or the averages at the end, by a word of the language
+
+    def _begin(self, host: str, day: str, number: int) -> None:
+        """Take the host and the date of a first line."""
+        days = {moment.date() for form in _DATES if (moment := _parsed(day, form))}
+        if not days:
+            raise Unusable(
+                f'{self.text.path}:{number}: the date "{day}" is of no form that is known; write the file again with '
+                "S_TIME_FORMAT=ISO sar -A -f FILE, or with sadf -d FILE -- -A"
+            )
+        # Of month/day and day/month the one that the name of the file tells (sar27), else the first, which is C's.
+        of_file = re.search(r"sar?(?:\d{6})?(\d\d)\b", self.text.path.name)
+        fitting = [date for date in days if of_file and date.day == int(of_file[1])]
+        first = next(moment.date() for form in _DATES if (moment := _parsed(day, form)))
+        if len(days) > 1 and not fitting:
+            text = f"the date {day} is taken for {first}; if it is another, write the file with S_TIME_FORMAT=ISO"
+            self.remarks.add(Kind.GUESSED, text, line=number)
+        self.host, self.day, self.before = host, (fitting or [first])[0], None
+        self.columns = []
+
+    def _line(self, clock: tuple[int, int, int], rest: str) -> str:
+        cells = rest.split()
+        if restart := _RESTART.match(rest):
+            return f"{self.host};-1;{self._moment(clock)};LINUX-RESTART\t{restart[1]}"
+        if _is_header(cells):
+            return self._header(cells)
+        if not self.columns:
+            return ""
+        moment = self._moment(clock)
+        if self.is_rotated:
+            # A mount point may have blanks in it.
+            width = len(self.columns) - 1
+            cells = [" ".join(cells[width:]), *cells[:width]]
+        if (self.columns[0], cells[0]) in (("CPU", "all"), ("INTR", "sum")) and "CPU0" not in self.columns:
+            cells[0] = "-1"
+        return ";".join((self.host, str(self.interval), str(moment), *cells))
+
+    def _header(self, cells: list[str]) -> str:
+        if cells[-1] in _UNREAD or cells[0] in _UNREAD:
+            self.columns = []
+            return ""
+        self.is_rotated = cells[-1] in _LAST
+        columns = [cells[-1], *cells[:-1]] if self.is_rotated else cells
+        if columns != self.columns:
+            self.columns, self.before, self.interval = columns, None, 0
+        shown = [columns[0], "CPU*"] if columns[0] == "INTR" and "CPU0" in columns else columns
+        return f"# hostname;interval;timestamp;{';'.join(shown)}"
+
+    def _moment(self, clock: tuple[int, int, int]) -> datetime:
+        """Return the time of a row: the day of the first line, or the day after where the table went past midnight."""
+        moment = datetime.combine(self.day, time(*clock))
+        if self.before is not None:
+            moment = datetime.combine(self.before.date(), moment.time())
+            if moment < self.before - _DAY / 2:
+                moment += _DAY
+            if moment != self.before:
+                self.interval = max(round((moment - self.before).total_seconds()), 0)
+        self.before = moment
+        return moment
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether these are names of columns: none is a number, and the last is no value."""
+    return len(cells) > 1 and all(_FIELD.match(cell) for cell in cells)
+
+
+def _parsed(text: str, form: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, form)
+    except ValueError:
+        return None
