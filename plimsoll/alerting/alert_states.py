@@ -15,7 +15,7 @@ from plimsoll.rules.resolved_sources import series_of
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.states import State, Status, Truth, step
+from plimsoll.rules.states import State, Status
 
 
 class AlertStates:
@@ -92,10 +92,9 @@ class AlertStates:
                 continue
             del self._gone[key]
             if key not in self._place and before.state == State.PENDING:
-                rule = target.rule
-                after = step(before, at, Truth.NO_DATA, Truth.NO_DATA, rule.for_)
-                self.keep(key, after)
-                yield StateChange(at, rule, target.subject, before.state, after.state, None, nan, healthy, target.note)
+                states = before.state, State.NO_DATA
+                self.keep(key, Status(State.NO_DATA))
+                yield StateChange(at, target.rule, target.subject, *states, None, nan, healthy, target.note)
 
     def value(self, key: Key) -> float:
         """The reduced value of a rule at the last evaluation; NaN if there is no data."""

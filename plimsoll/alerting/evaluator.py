@@ -102,10 +102,9 @@ class Evaluator:
         changes: list[StateChange] = []
         for batch in self.states.batches:
             self._check()
-            for key, status, change in batch.advance(self._judge, at, self._note_unknown, self._covered):
-                self.states.keep(key, status)
-                if change:
-                    changes.append(change)
+            for change in batch.advance(self._judge, at, self._note_unknown, self._covered):
+                self.states.keep(change.key, Status(change.after, change.since))
+                changes.append(change)
         changes += self.states.step_vanished(end)
         self._last = end
         changes.sort(key=lambda change: change.at)

@@ -13,12 +13,11 @@ from plimsoll.alerting.state_changes import StateChange
 from plimsoll.hosts.facts import UnknownFact
 from plimsoll.model.log import Times, Values
 from plimsoll.model.series import HostKey
-from plimsoll.rules.crossings import worst_of
 from plimsoll.rules.evaluate import RuleEvaluator, SubjectBatch
 from plimsoll.rules.evaluations import ConditionMatrix
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.states import State, States, Status, Truth, settled, step
+from plimsoll.rules.states import State, States, Status, Truth, step
 from plimsoll.rules.subjects import Subject
 
 
@@ -80,8 +79,8 @@ class RuleBatch:
         at: Times,
         lacking: Callable[[RuleTarget, str], None],
         covered: Callable[[RuleTarget, int], int | None],
-    ) -> Iterator[tuple[Key, Status, StateChange | None]]:
-        """Judge at these evaluations, and yield what changes: the key, the status, and the change of state if any.
+    ) -> Iterator[StateChange]:
+        """Judge at these evaluations, and yield the changes of state.
 
         `lacking` is called with the facts that are not known: who needs them is not judged. `covered` gives how much of
         the window of a rule samples cover at an evaluation.
@@ -125,33 +124,35 @@ class RuleBatch:
 
     def _step(
         self, matrix: ConditionMatrix, rows: NDArray[np.intp], covered: Callable[[RuleTarget, int], int | None]
-    ) -> Iterator[tuple[Key, Status, StateChange | None]]:
-        hold = self.rule.for_
+    ) -> Iterator[StateChange]:
         for column, at in enumerate(matrix.times.tolist()):
-            states, since = self.states[rows], self.since[rows]
-            enter, stay = matrix.enter[:, column], matrix.stay[:, column]
-            same = settled(states, since, at, enter, stay, hold)
-            self._worsen(rows, np.flatnonzero(same & (states == State.PENDING)), matrix, column)
-            for place in np.flatnonzero(~same).tolist():
-                row = int(rows[place])
-                before, value = self.status(row), float(matrix.values[place, column])
-                after = step(before, at, int(enter[place]), int(stay[place]), hold)
-                limit, worst = matrix.healthy[place], nan
-                if after.state in CROSSED:
-                    worst = worst_of(limit, np.array([self.worst[row], value]))
-                self.set(row, after, worst)
-                change = None
-                if after.state != before.state and (after.state in CROSSED or before.state in CROSSED):
-                    target = self.targets[row]
-                    begun = after.since if after.state in CROSSED else None
-                    states_, number = (before.state, after.state), covered(target, at)
-                    change = StateChange(
-                        at, self.rule, target.subject, *states_, begun, value, limit, target.note, number, worst
-                    )
-                yield self.keys[row], after, change
+            before, values = self.states[rows], matrix.values[:, column]
+            after, since = step(
+                before, self.since[rows], at, matrix.enter[:, column], matrix.stay[:, column], self.rule.for_
+            )
+            active = (after == State.PENDING) | (after == State.FIRING)
+            kept = np.where(active, after, np.int8(State.OK))
+            self._worsen(rows, np.flatnonzero(active & (before != State.FIRING)), matrix, column)
+            self.states[rows], self.since[rows] = kept, since
+            for place in np.flatnonzero(kept != before).tolist():
+                target, row, crossed = self.targets[rows[place]], rows[place], bool(active[place])
+                yield StateChange(
+                    at,
+                    self.rule,
+                    target.subject,
+                    State(int(before[place])),
+                    State(int(after[place])),
+                    int(since[place]) if crossed else None,
+                    float(values[place]),
+                    matrix.healthy[place],
+                    target.note,
+                    covered(target, at),
+                    float(self.worst[row]) if crossed else nan,
+                )
+            self.worst[rows[after != State.PENDING]] = nan
 
     def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], matrix: ConditionMatrix, column: int) -> None:
-        """Keep the worst values of those that stay pending."""
+        """Keep the worst values of those that are pending, or were until they fire."""
         if not len(pending):
             return
         worsening, values = rows[pending], matrix.values[pending, column]

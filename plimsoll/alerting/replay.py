@@ -19,7 +19,7 @@ from plimsoll.rules.crossings import worst_of
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.evaluations import Conditions
 from plimsoll.rules.resolved_sources import series_of
-from plimsoll.rules.states import EVALUATION_INTERVAL, State, Truth, run
+from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, run
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import SampleReader
 
@@ -100,15 +100,20 @@ def conditions_of(
 
 def pending_since(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:
     """Since when (UTC ns) a rule is pending for a subject at the end, and the worst value since; None if it is not."""
-    states, status = run(conditions.times, conditions.enter, conditions.stay, target.rule.for_)
-    if not len(states) or states[-1] != State.PENDING or status.since is None:
+    states = _states(target, conditions)
+    if not len(states) or states[-1] != State.PENDING:
         return None
-    return status.since, worst_of(conditions.healthy, conditions.values[conditions.times >= status.since])
+    begun = int(np.append(np.flatnonzero(states != State.PENDING), -1).max()) + 1
+    return int(conditions.times[begun]), worst_of(conditions.healthy, conditions.values[begun:])
+
+
+def _states(target: RuleTarget, conditions: Conditions) -> States:
+    return run(conditions.times, conditions.enter[np.newaxis], conditions.stay[np.newaxis], target.rule.for_)[0]
 
 
 def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> Iterator[AlertInterval]:
     """Yield the times that a rule fired for a subject, those left out that ended before `start` (UTC ns)."""
-    states, _ = run(conditions.times, conditions.enter, conditions.stay, target.rule.for_)
+    states = _states(target, conditions)
     active = (states == State.PENDING) | (states == State.FIRING)
     with_data = np.flatnonzero(conditions.enter != Truth.NO_DATA)
     value = int(conditions.times[with_data[-1]]) if len(with_data) else None

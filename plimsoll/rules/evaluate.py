@@ -39,7 +39,7 @@ from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_values import Facts, Layout, SignalValues
-from plimsoll.rules.states import State, Truth, Truths, run_rows
+from plimsoll.rules.states import State, Truth, Truths, run
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import Together
 
@@ -160,11 +160,11 @@ class RuleEvaluator:
         inside = self._inside(rule, matrix.times)
         enter, values, together, odd = matrix.enter, matrix.values, matrix.other_conditions_hold, matrix.impossible
         if inside.all():
-            states = run_rows(matrix.times, enter, matrix.stay, rule.for_)
+            states = run(matrix.times, enter, matrix.stay, rule.for_)
         else:
             states = np.full(enter.shape, State.NOT_JUDGED, dtype=np.int8)
             for span in spans_of(inside):
-                states[:, span] = run_rows(matrix.times[span], enter[:, span], matrix.stay[:, span], rule.for_)
+                states[:, span] = run(matrix.times[span], enter[:, span], matrix.stay[:, span], rule.for_)
             enter, values = np.where(inside, enter, Truth.NO_DATA).astype(np.int8), np.where(inside, values, np.nan)
             together, odd = together & inside, np.where(inside, odd, np.nan)
         knows = self._knows(rule)

@@ -1,4 +1,4 @@
-"""The state machine of alerts. Live alerting calls `step`; a review calls `run` on whole columns."""
+"""The state machine of alerts. Live alerting calls `step`; a review calls `run`, which folds it over a matrix."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -48,86 +48,89 @@ class Status:
     since: int | None = None
 
 
-_OK = Status()
-_WITHOUT_DATA = Status(State.NO_DATA)
-_ACTIVE = State.PENDING, State.FIRING
+def step(states: States, since: Times, at: int, enter: Truths, stay: Truths, hold: int) -> tuple[States, Times]:
+    """Return the states of subjects after the evaluation at `at`, and from when the condition has been true.
 
-
-def step(status: Status, at: int, enter: int, stay: int, hold: int) -> Status:
-    """The status after the evaluation at `at`.
-
-    `enter` is the condition for leaving OK, `stay` the one for remaining pending or firing; they differ only if the
-    rule has a `recover` limit. `hold` is the rule's `for` in ns.
+    `since` (UTC ns) counts where a subject is pending or firing, and is 0 elsewhere. `enter` is the condition for
+    leaving OK, `stay` the one for remaining pending or firing; they differ only if the rule has a `recover` limit.
+    `hold` is the rule's `for` in ns.
     """
-    active = _is_active(status)
-    truth = stay if active else enter
-    if truth == Truth.FALSE:
-        return _OK
-    if truth == Truth.NO_DATA:
-        return status if status.state == State.FIRING else _WITHOUT_DATA
-    if status.state == State.FIRING:
-        return status
-    since = status.since if active and status.since is not None else at
-    return Status(State.FIRING if at - since >= hold else State.PENDING, since)
+    was_firing = states == State.FIRING
+    active = was_firing | (states == State.PENDING)
+    truths, begun = np.where(active, stay, enter), np.where(active, since, at)
+    true, missing = truths == Truth.TRUE, truths == Truth.NO_DATA
+    firing = (true & (at - begun >= hold)) | (was_firing & (true | missing))
+    inactive = np.where(missing, np.int8(State.NO_DATA), np.int8(State.OK))
+    after = np.where(firing, np.int8(State.FIRING), np.where(true, np.int8(State.PENDING), inactive))
+    return after, np.where(firing | true, begun, 0)
 
 
-def settled(states: States, since: Times, at: int, enter: Truths, stay: Truths, hold: int) -> NDArray[np.bool_]:
-    """Of which subjects `step` would change nothing at `at`: they stay pending or firing, or neither of both.
+def run(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
+    """Return the states of subjects, a row each, at every evaluation, a column each.
 
-    `since` counts where the state is pending.
+    Equal to calling `step` at every evaluation, but computed from runs of equal conditions, of all rows at once. It
+    takes for granted that a condition that is true keeps an alert; `step` is called where `recover` contradicts that.
     """
-    pending, firing = states == State.PENDING, states == State.FIRING
-    waits = pending & (stay == Truth.TRUE) & (at - since < hold)
-    return waits | (firing & (stay != Truth.FALSE)) | (~(pending | firing) & (enter != Truth.TRUE))
-
-
-def _is_active(status: Status) -> bool:
-    return status.state in _ACTIVE
-
-
-def run(times: Times, enter: Truths, stay: Truths, hold: int, status: Status | None = None) -> tuple[States, Status]:
-    """The state at every evaluation, and the status after the last: `step` folded over columns.
-
-    Equal to calling `step` at every evaluation, but faster: while the condition does not change, the status can
-    only change when `for` has passed, so only those evaluations are stepped.
-    """
-    status = status or Status()
-    if not len(times):
-        return np.empty(0, dtype=np.int8), status
-    changed = enter[1:] != enter[:-1]
-    if stay is not enter:
-        changed |= stay[1:] != stay[:-1]
-    starts = np.concatenate(([0], np.flatnonzero(changed) + 1))
-    bounds = [*starts.tolist(), len(times)]
-    begin, entered, stayed = times[starts].tolist(), enter[starts].tolist(), stay[starts].tolist()
-    at: list[int] = []  # where a state begins, and which
-    states: list[State] = []
-    for first, last, now, on, off in zip(bounds, bounds[1:], begin, entered, stayed, strict=False):
-        before, place = status, first
-        status = step(status, now, on, off, hold)
-        at.append(place)
-        states.append(status.state)
-        # The next evaluation uses `stay` instead of `enter`, or the reverse.
-        while on != off and _is_active(status) != _is_active(before) and place + 1 < last:
-            before, place = status, place + 1
-            status = step(status, int(times[place]), on, off, hold)
-            at.append(place)
-            states.append(status.state)
-        if status.state == State.PENDING and status.since is not None:
-            place = max(place + 1, int(np.searchsorted(times[first:last], status.since + hold)) + first)
-            if place < last:
-                status = step(status, int(times[place]), on, off, hold)
-                at.append(place)
-                states.append(status.state)
-    return np.repeat(np.array(states, dtype=np.int8), np.diff([*at, len(times)])), status
-
-
-def run_rows(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
-    """The states of several subjects, a row each; of those whose condition is never true no evaluation is stepped."""
     states = np.where(enter == Truth.NO_DATA, np.int8(State.NO_DATA), np.int8(State.OK))
-    for row in np.flatnonzero((enter == Truth.TRUE).any(axis=1)).tolist():
-        states[row], _ = run(times, enter[row], enter[row] if stay is enter else stay[row], hold)
+    crossed = (enter == Truth.TRUE).any(axis=1)
+    if stay is not enter:
+        contradicts = ((enter == Truth.TRUE) & (stay != Truth.TRUE)).any(axis=1)
+        crossed &= ~contradicts
+        states[contradicts] = _stepped(times, enter[contradicts], stay[contradicts], hold)
+    if crossed.all():
+        return _run_crossed(times, enter, stay, hold)
+    if crossed.any():
+        states[crossed] = _run_crossed(times, enter[crossed], enter[crossed] if stay is enter else stay[crossed], hold)
     return states
+
+
+def _stepped(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
+    columns = np.empty(enter.shape, dtype=np.int8)
+    states, since = np.zeros(len(enter), dtype=np.int8), np.zeros(len(enter), dtype=np.int64)
+    for column, at in enumerate(times.tolist()):
+        states, since = step(states, since, at, enter[:, column], stay[:, column], hold)
+        columns[:, column] = states
+    return columns
+
+
+def _run_crossed(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
+    """Return the states of rows, each of which is crossed; every run has one state, or a second one in its end."""
+    changed = np.ones(enter.shape, dtype=np.bool_)
+    changed[:, 1:] = enter[:, 1:] != enter[:, :-1]
+    if stay is not enter:
+        changed[:, 1:] |= stay[:, 1:] != stay[:, :-1]
+    starts = np.flatnonzero(changed)
+    lengths = np.diff(starts, append=enter.size)
+    first = starts % len(times)
+    on, off, opens = enter.ravel()[starts], stay.ravel()[starts], first == 0
+    # Without regard to an alert that fires: true runs begin it, and what is not true ends it.
+    pending = (on == Truth.TRUE)[_latest((on == Truth.TRUE) | (off != Truth.TRUE) | opens)]
+    begun = times[first[_latest(pending & (opens | ~_before(pending)))]]
+    fires_at = np.maximum(np.searchsorted(times, begun + hold) - first, 0)
+    fires = pending & (fires_at < lengths)
+    # What fires goes on until its condition is false, whether there is data or not.
+    number = np.arange(len(starts))
+    last_fired = np.maximum.accumulate(np.where(fires, number, -1))
+    firing = np.concatenate(([-1], last_fired[:-1])) >= _latest((off == Truth.FALSE) | opens)
+    active = pending | firing
+    leaves = ~active & ~opens & _before(active)
+    inactive = np.where(on == Truth.NO_DATA, State.NO_DATA, State.OK)
+    left = np.where(off == Truth.NO_DATA, State.NO_DATA, State.OK)
+    begins = np.where(firing, State.FIRING, np.where(pending, State.PENDING, np.where(leaves, left, inactive)))
+    ends = np.where(active, State.FIRING, inactive)
+    until = np.where(firing, lengths, np.where(fires, fires_at, np.where(leaves, 1, lengths)))
+    parts = np.column_stack((until, lengths - until)).ravel()
+    return np.repeat(np.column_stack((begins, ends)).astype(np.int8).ravel(), parts).reshape(enter.shape)
+
+
+def _latest(decisive: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return for each run the last decisive one up to it; the first is decisive."""
+    return np.maximum.accumulate(np.where(decisive, np.arange(len(decisive)), 0))
+
+
+def _before(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return for each run whether it is so of the one before it."""
+    return np.concatenate(([False], runs[:-1]))
 
 
 def evaluation_times(times: Times, interval: int = EVALUATION_INTERVAL, reach: int = 0) -> Times:

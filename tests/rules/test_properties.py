@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from plimsoll.model.log import Log
 from plimsoll.model.run import Phase
@@ -17,7 +18,7 @@ from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, Status, Truth, evaluation_times, run, settled, step
+from plimsoll.rules.states import State, Truth, evaluation_times, run, step
 
 SERIES = Series("h", "m", (), "x")
 SIGNALS = {
@@ -129,18 +130,40 @@ def replace_phase(rule):
     return rule.model_copy(update={"phase": "steady"})
 
 
-@given(st.lists(st.tuples(truths, truths), max_size=80), st.sampled_from([0, 10, 30, 35]))
-def test_columns_give_what_the_clock_gives(pairs, hold):
-    times = np.arange(len(pairs), dtype=np.int64) * 10 * SECOND
-    enter = np.array([a for a, _ in pairs], dtype=np.int8)
-    stay = np.array([b for _, b in pairs], dtype=np.int8)
-    status, stepped = Status(), []
-    for at, (a, b) in zip(times.tolist(), pairs, strict=True):
-        status = step(status, at, a, b, hold * SECOND)
-        stepped.append(status.state)
-    states, last = run(times, enter, stay, hold * SECOND)
-    assert states.tolist() == stepped
-    assert last == status
+def matrices(count):
+    return st.integers(1, 4).flatmap(
+        lambda rows: st.integers(0, 40).flatmap(
+            lambda columns: st.tuples(*[arrays(np.int8, (rows, columns), elements=truths)] * count)
+        )
+    )
+
+
+@given(matrices(2), st.sampled_from(["the same", "kept while true", "any"]), st.sampled_from([0, 10, 30, 35]))
+def test_a_matrix_gives_what_the_clock_gives(conditions, recover, hold):
+    enter, stay = conditions
+    if recover != "any":
+        stay = enter if recover == "the same" else np.where(enter == Truth.TRUE, enter, stay)
+    times = np.arange(enter.shape[1], dtype=np.int64) * 10 * SECOND
+    states, since = np.zeros(len(enter), np.int8), np.zeros(len(enter), np.int64)
+    columns = []
+    for column, at in enumerate(times.tolist()):
+        states, since = step(states, since, at, enter[:, column], stay[:, column], hold * SECOND)
+        columns.append(states)
+    assert run(times, enter, stay, hold * SECOND).T.tolist() == [column.tolist() for column in columns]
+
+
+def test_a_step_pends_fires_and_recovers():
+    """The table of docs/evaluation.md: true, false and no data, while OK, pending for 290 s and for 300 s, and firing."""
+    states = np.array([State.OK, State.PENDING, State.PENDING, State.FIRING], np.int8)
+    since = np.array([0, 710, 700, 100])
+    after = {
+        Truth.TRUE: ([State.PENDING, State.PENDING, State.FIRING, State.FIRING], [1000, 710, 700, 100]),
+        Truth.FALSE: ([State.OK] * 4, [0] * 4),
+        Truth.NO_DATA: ([State.NO_DATA] * 3 + [State.FIRING], [0, 0, 0, 100]),
+    }
+    for truth, result in after.items():
+        conditions = np.full(4, truth, np.int8)
+        assert tuple(column.tolist() for column in step(states, since, 1000, conditions, conditions, 300)) == result
 
 
 @given(st.floats(0.001, 1e9), st.integers(1, 30))
@@ -159,23 +182,3 @@ def test_the_mean_of_equal_values_is_that_value(number, count):
     one = track(rule, samples)
     assert (one.values[~np.isnan(one.values)] == number).all()
     assert (one.states == State.FIRING).all()
-
-
-def test_a_step_changes_nothing_where_all_is_settled():
-    at, hold = 1000, 300
-    statuses = [
-        Status(State.OK),
-        *(Status(state, at - age) for state in (State.PENDING, State.FIRING) for age in (299, 300)),
-    ]
-    cases = [(one, enter, stay) for one in statuses for enter in Truth for stay in Truth]
-    states, enter, stay = (
-        np.array(column, np.int8)
-        for column in zip(*((one.state, enter, stay) for one, enter, stay in cases), strict=True)
-    )
-    since = np.array([one.since or 0 for one, *_ in cases])
-    found = settled(states, since, at, enter, stay, hold).tolist()
-    active = (State.PENDING, State.FIRING)
-    for (before, entered, stayed), same in zip(cases, found, strict=True):
-        after = step(before, at, entered, stayed, hold)
-        is_same = after == before or (before.state not in active and after.state not in active)
-        assert same == is_same, (before, entered, stayed, after)
