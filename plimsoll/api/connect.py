@@ -17,9 +17,9 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.http_connections import last_cause
 from plimsoll.notify.alerts_document import AlertPart, SilencePart
 from plimsoll.pages.http_api.alerts import IncidentPart, NotePart
-from plimsoll.pages.http_api.health import HealthPart, HostPart, LimitPart, SignalPart
+from plimsoll.pages.http_api.health import ApiHost, ApiLimit, ApiSignal, HealthPart
 from plimsoll.pages.http_api.parameters import MOST_AT_ONCE, Page
-from plimsoll.pages.http_api.runs import RunPart
+from plimsoll.pages.http_api.runs import ApiRun
 from plimsoll.pages.http_api.samples import SeriesPart
 
 _CONNECT_S, _ANSWER_S = 5, 300
@@ -58,17 +58,17 @@ class Connection:
         """Whether all hosts are well."""
         return self._read(HealthPart, "/health")
 
-    def hosts(self, *, text: str = "", state: str | None = None) -> list[HostPart]:
+    def hosts(self, *, text: str = "", state: str | None = None) -> list[ApiHost]:
         """The hosts, by name: those with a text in it, or in a state (`healthy`, `alert`, `silent`, `not judged`)."""
-        return [*self._all(HostPart, "/hosts", text=text, state=state)]
+        return [*self._all(ApiHost, "/hosts", text=text, state=state)]
 
-    def limits(self, *, host: str = "", state: str | None = None, severity: str | None = None) -> list[LimitPart]:
+    def limits(self, *, host: str = "", state: str | None = None, severity: str | None = None) -> list[ApiLimit]:
         """The limits that are judged now, with their values."""
-        return [*self._all(LimitPart, "/limits", host=host, state=state, severity=severity)]
+        return [*self._all(ApiLimit, "/limits", host=host, state=state, severity=severity)]
 
-    def signals(self, *, text: str = "") -> list[SignalPart]:
+    def signals(self, *, text: str = "") -> list[ApiSignal]:
         """The signals that rules judge and charts show."""
-        return [*self._all(SignalPart, "/signals", text=text)]
+        return [*self._all(ApiSignal, "/signals", text=text)]
 
     def names(
         self, *, host: Sequence[str] = (), text: str = "", from_: str = "now-1h", to: str = "now"
@@ -147,10 +147,10 @@ class Connection:
         """Add a note to the charts: of a host, or of all."""
         return self._changed(NotePart, "POST", "/notes", {"text": text, "at": at, "host": host, "who": who})
 
-    def runs(self, *, text: str = "", labels: Mapping[str, str] | None = None) -> list[RunPart]:
+    def runs(self, *, text: str = "", labels: Mapping[str, str] | None = None) -> list[ApiRun]:
         """The recorded runs, the latest first, each with what its review says in short."""
         wanted = [f"{name}={value}" for name, value in (labels or {}).items()]
-        return [*self._all(RunPart, "/runs", text=text, label=wanted)]
+        return [*self._all(ApiRun, "/runs", text=text, label=wanted)]
 
     def review(self, run: str, *, wait_s: float = 600) -> dict[str, Any]:
         """The review of a run, as docs/review-json.md describes it; it is made if there is none."""

@@ -52,7 +52,7 @@ class TimeAxis:
         self.ms: Times = (filled - start) // MILLISECOND
 
     def values(self, recorded: Values) -> Values:
-        """Recorded values with NaN in each pause and for each missing sample."""
+        """Return recorded values with NaN in each pause and for each missing sample."""
         recorded = np.where(np.isfinite(recorded), recorded, np.nan)
         return np.insert(recorded, self._paused, np.nan) if len(self._paused) else recorded
 
@@ -62,7 +62,7 @@ class TimeAxis:
         return round(len(self.ms) * 4 * _BASE64)
 
     def encoded(self) -> dict[str, Any]:
-        """For the page: start, interval and number of rows where they are regular, else every time."""
+        """Return the times for the page: start, interval and count if they are regular, else all of them."""
         steps = np.diff(self.ms)
         if len(steps) and (steps == steps[0]).all():
             return {"from": int(self.ms[0]), "every": int(steps[0]), "rows": len(self.ms)}
@@ -86,7 +86,7 @@ class LineSamples:
 
     @classmethod
     def of(cls, samples: Samples, axis: TimeAxis, unit: str) -> "LineSamples":
-        """The line of these samples, whose values are in `unit`."""
+        """Return the line of samples whose values are in `unit`."""
         values = axis.values(samples.values)
         rows = np.flatnonzero(np.isfinite(values))
         largest = float(np.abs(values[rows]).max(initial=0))
@@ -112,14 +112,14 @@ class LineSamples:
         return f"{number(self.count)} sample{'s' if self.count != 1 else ''}{kept}, {missing}{gaps}"
 
     def size(self, steps: int | None) -> int:
-        """How many characters it takes at most at a resolution, without its axis."""
+        """Return the most characters that the line takes at a resolution, without its axis."""
         if steps is None:
             return round(len(self.values) * (8 if self.wide else 4) * _BASE64)
         points = 2 * steps + min(self.gaps, 2 * steps)
         return round(points * (12 if self.wide else 8) * _BASE64)
 
     def encoded(self, axis: int, span: int) -> dict[str, Any]:
-        """For the page; `axis` is the number of its axis there, `span` the length of the run in ms."""
+        """Return the line for the page. `axis` is the number of its axis, `span` the length of the run (ms)."""
         if self.steps is not None:
             times, values = _reduced(self.axis.ms, self.values, self.steps, span)
             return _encoded_times(times) | self._encoded_values(values)
@@ -201,7 +201,7 @@ class Charts:
         severity: str = "info",
         marks: int = 5,
     ) -> Chart:
-        """A chart of at most eight lines of one unit; the first matters most and is drawn on top.
+        """Add a chart of at most eight lines of one unit. The first line is drawn on top.
 
         Args:
             lines: The lines, all in `unit`.
@@ -250,7 +250,7 @@ class Charts:
                     break
 
     def data(self) -> dict[str, Any]:
-        """Everything the page needs to draw the charts."""
+        """Return everything the page needs to draw the charts."""
         span = self._ms(self._end)
         complete = [sample for sample in self._samples.values() if sample.steps is None]
         axes = list({id(line_samples.axis): line_samples.axis for line_samples in complete}.values())
@@ -291,7 +291,7 @@ class Charts:
         return self._known_times[id(times)][1]
 
     def _merged(self, spans: list[Span]) -> list[Span]:
-        """The spans; where there are very many, those too close together to be seen apart are merged."""
+        """Return the spans. If there are very many, those too close to be told apart are merged."""
         if len(spans) <= _MOST_SPANS:
             return spans
         distance = (self._end - self._start) // _MOST_SPANS
@@ -305,7 +305,7 @@ class Charts:
 
 
 def _shared_caption(several: Sequence[LineSamples]) -> str:
-    """One caption for several lines: `6 more, 1,801 samples each, none missing`."""
+    """Return a caption for several lines: `6 more, 1,801 samples each, none missing`."""
     captions = list(dict.fromkeys(line_samples.caption for line_samples in several))
     if len(captions) == 1 and len(several) > 1:
         text = captions[0].replace("samples", "samples each", 1)
@@ -315,7 +315,7 @@ def _shared_caption(several: Sequence[LineSamples]) -> str:
 
 
 def _offsets(zone: Zone, start: int, end: int) -> list[tuple[int, int]]:
-    """The zone's offset from UTC (min) at the start and at each change within the run, after its time (ms)."""
+    """Return the zone's offsets from UTC: time (ms) and offset (min), at the start and at each change."""
 
     def offset(at: int) -> int:
         return (zone.local(at).utcoffset() or timedelta()) // timedelta(minutes=1)
@@ -335,7 +335,7 @@ def _offsets(zone: Zone, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _reduced(ms: Times, values: Values, steps: int, span: int) -> tuple[Times, Values]:
-    """The minimum and maximum of each step, at their times; a row without a value marks each gap."""
+    """Return the minimum and maximum of each step, at their times. A NaN row marks each gap."""
     rows = np.flatnonzero(np.isfinite(values))
     if not len(rows):
         return ms[:0], values[:0]
@@ -353,7 +353,7 @@ def _reduced(ms: Times, values: Values, steps: int, span: int) -> tuple[Times, V
 
 
 def _extremes(values: Values, group_ends: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The indices of the minimum and maximum of each group; a group ends where `group_ends` is true."""
+    """Return the indices of the minimum and maximum of each group. `group_ends` is true where a group ends."""
     group = np.concatenate(([0], np.cumsum(group_ends)))
     order = np.lexsort((values, group))
     first = np.concatenate(([0], np.flatnonzero(group_ends) + 1))
@@ -371,7 +371,7 @@ def _base64(values: NDArray[Any], kind: str) -> str:
 
 
 def scale_for(largest: float, unit: str) -> Scale:
-    """The multiple for values up to `largest`."""
+    """Return the multiple of a unit for values up to `largest`."""
     for size, name in MULTIPLES.get(unit, ()):
         if largest >= size:
             return Scale(1 / size, name)

@@ -69,7 +69,7 @@ class Area(Strict):
         return (panel for row in self.rows for panel in row.panels)
 
 
-class Health(Strict):
+class HealthDashboard(Strict):
     """The Health dashboard: a table of hosts by signals, and the distance to the limits of rules."""
 
     title: str
@@ -79,7 +79,7 @@ class Health(Strict):
     alive: SignalName
 
 
-class Runs(Strict):
+class RunsDashboard(Strict):
     """The dashboard of recorded runs."""
 
     title: str
@@ -91,8 +91,8 @@ class Areas(Strict):
     """areas.yaml as a whole."""
 
     areas: tuple[Area, ...]
-    health: Health
-    runs: Runs
+    health: HealthDashboard
+    runs: RunsDashboard
 
 
 def uid(area: str) -> str:
@@ -128,6 +128,7 @@ def _duplicate_ids(document: Document, areas: Areas) -> Iterator[str]:
 
 
 def _unknown_names(document: Document, areas: Areas) -> Iterator[str]:
+    """Yield mistakes for names of signals and rules that do not exist."""
     signals, rules = load_signals(), {rule.id: rule for pack in load_packs() for rule in pack.rules}
     names: list[tuple[Place, str]] = [
         (("areas", at, "rows", row_at, "panels", panel_at, "signal"), panel.signal)

@@ -31,7 +31,7 @@ class Scaled:
 
 
 @dataclass(frozen=True)
-class Limits:
+class PanelLimits:
     """The rules of panels, as they apply to every host that the site does not name."""
 
     site: Site = field(default_factory=Site)
@@ -108,7 +108,7 @@ def strictest(rules: Sequence[Rule]) -> Iterator[Healthy]:
         yield min(ceilings, key=lambda healthy: healthy.limit)
 
 
-def title(spec: PanelSpec, limits: Limits) -> str:
+def title(spec: PanelSpec, limits: PanelLimits) -> str:
     """Return the title of a panel, the signal and its healthy range: `Processor time · < 80 %`."""
     signal = load_signals()[spec.signal]
     name = f"{signal.title}, disks of the {spec.drive}" if spec.drive else signal.title
@@ -133,7 +133,7 @@ def _weight(rule: Rule) -> tuple[bool, int]:
 def home_of(signal: str) -> tuple[str, PanelSpec] | None:
     """Return the dashboard's uid and the panel that draws the rules of a signal, else the first that shows it."""
     shown = panels_of(signal)
-    drawing = [(uid, spec) for uid, spec in shown if Limits().judged_rules(spec)]
+    drawing = [(uid, spec) for uid, spec in shown if PanelLimits().judged_rules(spec)]
     return next(iter([*drawing, *shown]), None)
 
 

@@ -1,7 +1,6 @@
-"""All pages of `plimsoll up`."""
+"""The routes of all pages of `plimsoll up`."""
 
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.middleware.gzip import GZipMiddleware
@@ -24,13 +23,12 @@ from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.rules import routes as rules
 from plimsoll.pages.runs import routes as runs
 from plimsoll.pages.shared import static_files
-from plimsoll.pages.shared.forms import see
+from plimsoll.pages.shared.forms import own_address, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.uploads import routes as uploads
 from plimsoll.serve.access import LOGIN
 from plimsoll.up.watched import Watched
 
-_LONGEST_BACK = 1000
 _LEAST_PACKED = 1000  # bytes
 _EFFORT = 3  # a page of many hosts becomes 8 times smaller, in a few ms
 
@@ -63,13 +61,11 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
 
 def _logged_in(request: Request) -> Response:
     """Redirect to the page of this server that the login is for; the guard has asked for the password."""
-    parts = urlsplit(request.query_params.get("back", "")[:_LONGEST_BACK])
-    path = parts.path if parts.path.startswith("/") and not parts.path.startswith(("//", "/\\")) else "/"
-    return see(f"{path}?{parts.query}" if parts.query else path)
+    return see(own_address(request.query_params.get("back", "")))
 
 
 def _missing(frame: Frame) -> Route:
-    """The answer to browsers under all other addresses."""
+    """Return the route that answers browsers at all other addresses."""
 
     def page(request: Request) -> Response:
         text = f"There is no page {request.url.path[:200]}."

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.alerting.host_inventory import HostInventory, LastSample
-from plimsoll.dashboards.limits import Limits, drawn, home_of
+from plimsoll.dashboards.limits import PanelLimits, drawn, home_of
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.signal_values import reduced, with_gaps
@@ -73,7 +73,7 @@ def test_limits_are_those_of_grafanas_panel(here):
     write(here.store, cpu("WEB1"), np.full(90, 20.0))
     home = home_of("cpu.busy")
     assert home
-    expected = {rule.id for rule in drawn(Limits().rules_of(home[1]))}
+    expected = {rule.id for rule in drawn(PanelLimits().rules_of(home[1]))}
     (chart,) = charts(here, "cpu.busy|WEB1", from_=FROM, to=TO)["charts"]
     assert {rule for rule, _, _ in chart["rules"]} == expected
     assert {level for level, *_ in chart["limits"]} == {80.0, 90.0, 99.0}

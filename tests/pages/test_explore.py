@@ -92,6 +92,6 @@ def test_what_cannot_be_drawn_is_said_and_the_rest_is_drawn(here):
     page = here.request("GET", "/explore?line=none&line=a|b|c|d&line=cpu.busy|WEB1").data.decode()
     assert "no signal is named &#34;none&#34;" in page
     assert page.count('data-chart="cpu.busy|WEB1"') == 1
-    assert "No series of this range has these words" in here.request("GET", "/explore?q=zzzz").data.decode()
+    assert "No series in this range matches these words" in here.request("GET", "/explore?q=zzzz").data.decode()
     json = here.request("GET", "/api/find?q=processor+time").json()
     assert any(item["link"].startswith("/explore?line=cpu.busy") for item in json)

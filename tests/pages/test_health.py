@@ -13,8 +13,8 @@ from plimsoll.alerting.self_monitoring import Problem
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health import routes
-from plimsoll.pages.health.choice import Choice
-from plimsoll.pages.health.host_table import Hosts, host_table
+from plimsoll.pages.health.choice import HostChoice
+from plimsoll.pages.health.host_table import HostOverview, host_table
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.sparkline import LastHour
 from plimsoll.receive.write_queue import WriteState
@@ -165,19 +165,19 @@ def test_the_wall_is_one_screen_at_any_number_of_hosts(count, watching, served, 
 
 def test_hosts_are_chosen_and_grouped_by_their_labels():
     named = [HostHealth(name, HostState.HEALTHY) for name in ("a1", "a2", "b1")]
-    known_hosts = Hosts(
+    known_hosts = HostOverview(
         named,
         Firing(),
         JudgedHosts(LatestEvaluation(), {}, Firing(), SITE.catalogue),
         {"a1": {"site": "Berlin"}, "b1": {"site": "Oslo"}},
     )
-    grouped = host_table(known_hosts, Choice(group="site"), SITE.catalogue)
+    grouped = host_table(known_hosts, HostChoice(group="site"), SITE.catalogue)
     assert {group.title: [row.name for row in group.rows] for group in grouped.groups} == {
         "site=Berlin": ["a1"],
         "without site": ["a2"],
         "site=Oslo": ["b1"],
     }
-    assert [row.name for row in host_table(known_hosts, Choice(label="site=Oslo"), SITE.catalogue).rows] == ["b1"]
+    assert [row.name for row in host_table(known_hosts, HostChoice(label="site=Oslo"), SITE.catalogue).rows] == ["b1"]
 
 
 def test_an_empty_page_says_how_to_add_a_host(served, chromium):
@@ -313,7 +313,9 @@ def test_a_cell_and_a_row_say_why_they_are_marked():
     (odd,) = judged(nan, State.NO_DATA, -51).cells(host_key("web1")).values()
     assert odd.figure == ("cannot be: -51 %", "")
     table = host_table(
-        Hosts([HostHealth("web1", HostState.HEALTHY)], Firing(), judged(99, State.PENDING)), Choice(), SITE.catalogue
+        HostOverview([HostHealth("web1", HostState.HEALTHY)], Firing(), judged(99, State.PENDING)),
+        HostChoice(),
+        SITE.catalogue,
     )
     assert (table.rows[0].pending, table.pending) == ("critical", "critical")
 

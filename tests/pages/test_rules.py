@@ -50,7 +50,7 @@ def test_rules_are_listed_and_searched(chromium, alert_data, pages):
             assert page.locator("tbody tr:visible").count() == len(all_inner_texts)
             assert page.locator("#shown").inner_text() == f"{len(all_inner_texts)} rules"
             page.get_by_role("searchbox").fill("no such words")
-            page.get_by_text("No rule has these words.").wait_for()
+            page.get_by_text("No rule matches these words.").wait_for()
             page.get_by_role("searchbox").fill(CPU)
             assert view.fits
             assert view.violations() == []
@@ -79,7 +79,7 @@ def test_the_page_of_a_rule(chromium, alert_data, pages):
             assert "all hosts: limit ≤ 95 % set in plimsoll.toml instead of the documented ≤ 90 %" in text
             assert "switched off in plimsoll.toml: <b>batch</b> host" in text
             assert page.locator("#alerts li").count() == 20
-            page.get_by_role("link", name="All that have ended").click()
+            page.get_by_role("link", name="All ended alerts").click()
             assert "30 alerts ended in this time" in page.locator("#ended").inner_text()
             page.wait_for_load_state()
             page.go_back()

@@ -18,7 +18,7 @@ from plimsoll.model.value_text import quantity
 from plimsoll.notify import notification_log
 from plimsoll.notify.test_message import TestedTarget
 from plimsoll.pages.shared.alert_rows import incident_rows, rows
-from plimsoll.pages.shared.time_range import TimeRange
+from plimsoll.pages.shared.time_range import PageRange
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.wording import SEVERITIES, should_text
 from plimsoll.up.watched import Watched
@@ -66,7 +66,7 @@ class Filter:
     last: str
     start: str
     end: str
-    range: TimeRange
+    range: PageRange
     wrong: str = ""
 
     @classmethod
@@ -77,9 +77,9 @@ class Filter:
         severity = severity if severity in _CHOICES else ""
         last = last if last in dict(LAST) else _USUAL
         try:
-            span, wrong = TimeRange.parse(start or last, end or "now", zone), ""
+            span, wrong = PageRange.parse(start or last, end or "now", zone), ""
         except Unusable as error:
-            span, wrong = TimeRange.parse(last, "now", zone), str(error)
+            span, wrong = PageRange.parse(last, "now", zone), str(error)
         return cls(host, rule, severity, last, start, end, span, wrong)
 
     def search(self, severities: Sequence[Severity]) -> alert_queries.AlertFilter:
@@ -141,6 +141,7 @@ def _first_of(page: str) -> int:
 
 
 def _describe_silence(watched: Watched, silence: silences.Silence, zone: Zone) -> dict[str, Any]:
+    """Return a silence for the list, with the number of firing alerts that it matches."""
     where = f" on {silence.host}" if silence.host != "*" else ""
     where += f", {silence.instance}" if silence.instance != "*" else ""
     matches = firing(watched.file).like(silence.rule, silence.host, silence.instance)

@@ -54,7 +54,7 @@ _HAPPENED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SignalLook:
     """A signal to look at: its title, its chart (as `data-chart` has it) and its panel's dashboard; empty if none."""
 
     title: str
@@ -217,6 +217,7 @@ class _AlertPages:
         notice: str = "",
         untried: str = "",
     ) -> Response:
+        """Return the page of alerts. `notice` reports a new silence, `untried` why no test message was sent."""
         content: dict[str, Any] = lists.content(self._watched, query, self._frame.zone_of(request))
         rule_ids = sorted(actions.known_rules(self._file))
         content |= {"silence": form, "notice": notice, "untried": untried, "rule_ids": rule_ids}
@@ -266,7 +267,7 @@ def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> d
         "known_rule": rule is not None,
         "own": _look(alert.signal, alert.host, alert.instance, signals.get(alert.signal)),
         "looks": [_look(name, alert.host, None, signals.get(name)) for name in names]
-        or [Look(title) for title in alert.details.look_at],
+        or [SignalLook(title) for title in alert.details.look_at],
         "band": [*_band(alert, zone, now)],
         "start": query.get("from") or start,
         "end": query.get("to") or end,
@@ -278,6 +279,7 @@ def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> d
 
 
 def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
+    """Yield the names and values of the facts of an alert, which depend on its kind."""
     unit, details = alert.details.unit, alert.details
     match alert.kind:
         case "rule" | "flapping":
@@ -319,11 +321,11 @@ def _band(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str, str]]:
             yield kind, word, f"{zone.clock(first, date=False)}–{till} ({length})"
 
 
-def _look(name: str, host: str, instance: str | None, signal: Signal | None) -> Look:
+def _look(name: str, host: str, instance: str | None, signal: Signal | None) -> SignalLook:
     if signal is None:
-        return Look(name)
+        return SignalLook(name)
     area, panel = panel_of(name)
-    return Look(signal.title, str(Spec(name, (host,), instance)), area, panel)
+    return SignalLook(signal.title, str(Spec(name, (host,), instance)), area, panel)
 
 
 def _happened(watched: Watched, alert: Alert, zone: Zone) -> Sequence[tuple[str, str, str]]:

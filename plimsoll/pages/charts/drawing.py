@@ -79,7 +79,7 @@ class ChartContent:
     problem: str = ""
 
 
-class Drawing:
+class ChartReader:
     """Finds what the charts of one request show."""
 
     def __init__(self, scenes: Scenes, file: AlertsFile, span: ChartRange) -> None:

@@ -58,11 +58,11 @@ class HostSignals:
         self._rules: dict[str, Mapping[str | None, list[Rule]]] = {}
 
     def origins(self, signal: str) -> ResolvedSources:
-        """The subjects of a signal, and the origins of their samples."""
+        """Return the subjects of a signal, and the sources of their samples."""
         return self._finder.find(signal)
 
     def find(self, signal: str, drive: str | None) -> list[SignalSource]:
-        """The subjects of a signal in order of their names; those of disks that are marked as such a `drive`."""
+        """Return the sources of a signal by name of the subject; with `drive` those of disks that are marked so."""
         origins = self.origins(signal)
         rules = self._rules_of(signal) if origins else {}
         return [
@@ -156,7 +156,7 @@ class Scene:
         return self.site.catalogue.signals
 
     def find(self, spec: Spec) -> list[SignalSource]:
-        """The subjects of a spec, in order of their names, with the rules as they apply to each."""
+        """Return the sources of a spec by name of the subject, with the rules that apply to each."""
         instance = None if spec.instance is None else spec.instance.casefold()
         if spec.is_raw:
             sources = self._raw(spec)
@@ -177,14 +177,14 @@ class Scene:
         return any(self._holds(key, spec.drive) for host in hosts for key in host.origins(spec.signal))
 
     def facts(self, host: str) -> Sequence[str]:
-        """What is known of a host, in words."""
+        """Return the facts of a host as texts."""
         return [line for signals in self._host_signals([host]) for line in signals.facts.of_host(host)]
 
     def _holds(self, place: tuple[str, str | None], drive: str | None) -> bool:
         return drive is None or self._drives.get(place) == drive
 
     def _raw(self, spec: Spec) -> list[SignalSource]:
-        """The series of a spec as they were sent."""
+        """Return the series of a raw spec."""
         hosts = [*map(host_key, spec.hosts)] or sorted(self._by_host)
         series_by_host = [self._by_host[host] for host in hosts if host in self._by_host]
         return [

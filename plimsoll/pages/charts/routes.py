@@ -20,11 +20,11 @@ from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.charts.chart_spec import parse_lines
-from plimsoll.pages.charts.drawing import ChartContent, ChartLine, ChartRange, Drawing
+from plimsoll.pages.charts.drawing import ChartContent, ChartLine, ChartRange, ChartReader
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.shared.time_range import TimeRange
+from plimsoll.pages.shared.time_range import PageRange
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.wording import SEVERITIES, gravity, limit_text
 from plimsoll.up.watched import Watched
@@ -41,7 +41,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
         try:
             specs = [parse_lines(text) for text in request.query_params.getlist("chart")[:_MOST_CHARTS]]
             span = _range(request, frame, watched)
-            contents = Drawing(scenes, watched.file, span).contents(specs)
+            contents = ChartReader(scenes, watched.file, span).contents(specs)
         except Unusable as error:
             return JSONResponse({"error": with_fields(str(error))}, HTTPStatus.BAD_REQUEST)
         except Unreachable as error:
@@ -58,7 +58,7 @@ def _range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
     width = query.get("width", "")
     columns = int(width) if width.isdecimal() and len(width) < 6 else _USUAL_COLUMNS
     columns = max(_LEAST_COLUMNS, min(_MOST_COLUMNS, columns))
-    span = TimeRange.parse(query.get("from"), query.get("to"), zone)
+    span = PageRange.parse(query.get("from"), query.get("to"), zone)
     hosts = [host.host for host in host_inventory.hosts(watched.file)]
     return ChartRange(span.start, span.end, columns, zone, hosts)
 
@@ -155,7 +155,7 @@ def _last(line: ChartLine, unit: str) -> str:
 
 
 def _spans(alert: Alert, end: int) -> list[Span]:
-    """When its limit was crossed without alerting yet, and when it fired."""
+    """Return the times in which an alert was pending, and in which it fired."""
     firing = Span(alert.fired_at, alert.ended_at or end, alert.severity)
     return [Span(alert.begin, alert.fired_at, "brief"), firing] if alert.begin < alert.fired_at else [firing]
 
@@ -165,7 +165,7 @@ def _gravity(span: Span) -> int:
 
 
 def _urgency(alert: Alert) -> tuple[bool, int, int]:
-    """For sorting: those that fire come last, the critical ones of them at the end, then the latest."""
+    """Return a key that sorts firing alerts last, critical ones at the end, then by time."""
     return alert.firing, gravity(alert.severity) if alert.firing else 0, alert.fired_at
 
 
@@ -180,7 +180,7 @@ def _alert(alert: Alert, zone: Zone) -> dict[str, Any]:
 
 
 def _axis(signal: str) -> dict[str, Any]:
-    """How far the value axis reaches, as on the panel of the signal."""
+    """Return how far the value axis reaches on the panel of a signal."""
     home = home_of(signal)
     if home is None:
         return {}

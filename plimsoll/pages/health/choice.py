@@ -13,7 +13,7 @@ _NUMBERED = re.compile(r"[-_.]?\d+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class HostChoice:
     """`text` is part of a name, `state` a grade, `label` one of plimsoll.toml as `site=Berlin`; empty is all.
 
     `group` is `name`, `pack` or a label's name; `rows` is how many hosts are shown.
@@ -26,7 +26,7 @@ class Choice:
     rows: int = STEP
 
     @classmethod
-    def of(cls, query: QueryParams) -> "Choice":
+    def of(cls, query: QueryParams) -> "HostChoice":
         """Return the choice that the parameters of an address make."""
         text, state, label, group = (query.get(key, "")[:_LONGEST].strip() for key in ("q", "state", "label", "group"))
         rows = query.get("rows", "")

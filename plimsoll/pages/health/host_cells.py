@@ -29,7 +29,7 @@ _PLACES: Mapping[Standing, int] = {name: at for at, name in enumerate((*CROSSED,
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class HostCell:
     """A signal of a host, or of one of its instances.
 
     `standing` is `critical` or `warning` while an alert fires, `pending` if a limit is crossed but not yet for long
@@ -101,7 +101,7 @@ def has_cell(rule: Rule) -> bool:
     return rule.severity != "info" or rule.signal in load_areas().health.hosts
 
 
-def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, Cell]:
+def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, HostCell]:
     """Return the cells of a host by signal. Of a signal with instances it is the worst one."""
     firing = {alert.key: alert for alert in sorted(alerts, key=lambda alert: alert.kind == "rule") if alert.signal}
     rules = [_of_state(state, firing.pop(state.key, None)) for state in judged]
@@ -109,7 +109,7 @@ def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Ca
     subjects: dict[tuple[str, str | None], list[_Rule]] = {}
     for rule in [*rules, *map(_of_alert, firing.values())]:
         subjects.setdefault((rule.signal, rule.key[2]), []).append(rule)
-    signals: dict[str, list[Cell]] = {}
+    signals: dict[str, list[HostCell]] = {}
     for (signal, _), candidates in subjects.items():
         usual = min(candidates, key=lambda rule: (rule.rank[0], *rule.rank[2:])).healthy
         signals.setdefault(signal, []).append(_cell(min(candidates, key=lambda rule: rule.rank), usual, catalogue))
@@ -161,16 +161,17 @@ def _rank(
     return healthy is None, _PLACES[standing], is_special, -(level or 0.0)
 
 
-def _worst(instances: Sequence[Cell]) -> Cell:
+def _worst(instances: Sequence[HostCell]) -> HostCell:
     worst = min(instances, key=lambda cell: cell.place)
     crossed = sum(cell.standing in CROSSED for cell in instances) - (worst.standing in CROSSED)
     silent = sum(cell.standing == "none" for cell in instances) - (worst.standing == "none")
     return replace(worst, crossed=crossed, silent=silent) if crossed or silent else worst
 
 
-def _cell(rule: _Rule, usual: Healthy | None, catalogue: Catalogue) -> Cell:
+def _cell(rule: _Rule, usual: Healthy | None, catalogue: Catalogue) -> HostCell:
+    """Return the cell of a rule and its alert. Titles and units are the alert's if the rule is not judged now."""
     state, alert, signal = rule.state, rule.alert, catalogue.signals.get(rule.signal)
-    cell = Cell(
+    cell = HostCell(
         key=rule.key,
         signal=rule.signal,
         title=signal.title if signal and state else alert.details.title if alert else "",

@@ -12,8 +12,8 @@ from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import shortly
 from plimsoll.model.remark import listed
 from plimsoll.model.series import HostKey, host_key
-from plimsoll.pages.health.choice import Choice
-from plimsoll.pages.health.host_cells import CROSSED, Cell
+from plimsoll.pages.health.choice import HostChoice
+from plimsoll.pages.health.host_cells import CROSSED, HostCell
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Severity
@@ -25,7 +25,7 @@ _ORDER: tuple[Grade, ...] = ("critical", "warning", "silent", "not judged", "pen
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class HostColumn:
     """A signal, and its limit if that is the same for all hosts that are shown."""
 
     signal: str
@@ -34,7 +34,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class HostRow:
     """A host. `cells` are those of the columns, None for signals that it does not have.
 
     `crossed` are those that are in no column; `left_out` is how many more there are. `is_blank`: nothing is known of a
@@ -45,8 +45,8 @@ class Row:
     grade: Grade
     note: str
     newest: int | None
-    cells: Sequence[Cell | None]
-    crossed: Sequence[Cell]
+    cells: Sequence[HostCell | None]
+    crossed: Sequence[HostCell]
     left_out: int
     is_blank: bool
     pending: Severity
@@ -63,12 +63,12 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class HostGroup:
     """Hosts that are shown together: what they share, how many there are of each grade, and the rows that are shown."""
 
     title: str
     grades: Mapping[Grade, int]
-    rows: Sequence[Row]
+    rows: Sequence[HostRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ class HostTable:
     none. `pending` is the gravest severity of the rows. `tiles` are the chosen hosts.
     """
 
-    columns: Sequence[Column]
-    groups: Sequence[Group]
-    rows: Sequence[Row]
+    columns: Sequence[HostColumn]
+    groups: Sequence[HostGroup]
+    rows: Sequence[HostRow]
     grades: Mapping[Grade, int]
     total: int
     has_crossed: bool
@@ -93,7 +93,7 @@ class HostTable:
 
 
 @dataclass(frozen=True)
-class Hosts:
+class HostOverview:
     """What is known of hosts: their state, the alerts that fire, what is judged, and labels by case-folded name."""
 
     health: Sequence[HostHealth]
@@ -112,7 +112,7 @@ class _GradedHost:
     cause: str
 
 
-def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
+def host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) -> HostTable:
     """Return the table of the chosen hosts, the worst first; also of any that only an alert names."""
     graded = _grade_hosts(hosts)
     chosen = [host for host in graded if choice.takes(host.health.name, host.grade, hosts.labels.get(host.key, {}))]
@@ -122,15 +122,15 @@ def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
         packs = hosts.judged.packs(host.key) if choice.group == "pack" else ()
         title = choice.group_of(host.health.name, hosts.labels.get(host.key, {}), packs)
         by_title.setdefault(title, []).append(host)
-    groups: list[Group] = []
-    rows: list[Row] = []
+    groups: list[HostGroup] = []
+    rows: list[HostRow] = []
     for title, members in by_title.items():
         shown = members[: choice.rows - len(rows)]
         group_rows = [_row(host, hosts.judged.cells(host.key), signals) for host in shown]
         rows += group_rows
-        groups.append(Group(title, _count(members), group_rows))
+        groups.append(HostGroup(title, _count(members), group_rows))
     columns = [
-        Column(signal, catalogue.signals[signal].title, _common_limit(row.cells[at] for row in rows))
+        HostColumn(signal, catalogue.signals[signal].title, _common_limit(row.cells[at] for row in rows))
         for at, signal in enumerate(signals)
     ]
     return HostTable(
@@ -167,7 +167,7 @@ def _count(hosts: Iterable[_GradedHost]) -> Mapping[Grade, int]:
     return {grade: counts[grade] for grade in _ORDER if counts[grade]}
 
 
-def _grade_hosts(hosts: Hosts) -> list[_GradedHost]:
+def _grade_hosts(hosts: HostOverview) -> list[_GradedHost]:
     """Return every host with its grade, the worst first."""
     health = {host_key(host.name): host for host in hosts.health}
     for key, incidents in hosts.firing.of_host.items():
@@ -177,7 +177,7 @@ def _grade_hosts(hosts: Hosts) -> list[_GradedHost]:
     return sorted(graded, key=lambda host: (_ORDER.index(host.grade), host.key))
 
 
-def _grade(key: HostKey, host: HostHealth, hosts: Hosts) -> Grade:
+def _grade(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:
     alerts = [alert for incident in hosts.firing.of_host.get(key, ()) for alert in incident.alerts]
     if any(alert.severity == "critical" and alert.kind != "host-silent" for alert in alerts):
         return "critical"
@@ -190,7 +190,7 @@ def _grade(key: HostKey, host: HostHealth, hosts: Hosts) -> Grade:
     return "pending" if key in hosts.judged.pending else "healthy"
 
 
-def _cause(hosts: Hosts, key: HostKey) -> str:
+def _cause(hosts: HostOverview, key: HostKey) -> str:
     """Return what is wrong with a host, without its name: of several incidents the gravest. Empty if nothing is."""
     worst = (incident.worst for incident in hosts.firing.of_host.get(key, ()))
     alert = next((alert for alert in worst if alert.host and alert.kind != "host-silent"), None)
@@ -220,14 +220,15 @@ def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Ca
     return sorted((signal for signal in signals if signal in best), key=lambda signal: signal not in today)
 
 
-def _row(host: _GradedHost, cells: Mapping[str, Cell], signals: Sequence[str]) -> Row:
+def _row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str]) -> HostRow:
+    """Return the row of a host with the cells of the columns `signals`."""
     crossed = [cell for signal, cell in cells.items() if signal not in signals and cell.standing in CROSSED]
     crossed.sort(key=lambda cell: cell.place)
     pending = sorted((cell for cell in cells.values() if cell.standing == "pending"), key=lambda cell: cell.place)
     note = host.cause or host.health.note
     if host.grade == "pending" and pending:
         note = f"{listed([cell.title for cell in pending], 1)} crossed"
-    return Row(
+    return HostRow(
         name=host.health.name,
         grade=host.grade,
         note=note,
@@ -244,6 +245,6 @@ def _gravest(severities: Iterable[Severity]) -> Severity:
     return "critical" if "critical" in severities else "warning"
 
 
-def _common_limit(cells: Iterable[Cell | None]) -> str:
+def _common_limit(cells: Iterable[HostCell | None]) -> str:
     limits = {shortly(cell.usual, cell.unit) for cell in cells if cell and cell.usual}
     return limits.pop() if len(limits) == 1 else ""

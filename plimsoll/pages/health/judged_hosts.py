@@ -12,7 +12,7 @@ from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState, Rul
 from plimsoll.alerting.wording import unjudged
 from plimsoll.model.log import Values
 from plimsoll.model.series import HostKey
-from plimsoll.pages.health.host_cells import Cell, cells_of, has_cell
+from plimsoll.pages.health.host_cells import HostCell, cells_of, has_cell
 from plimsoll.report.html.gauge import level_of
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.healthy import Healthy
@@ -35,9 +35,9 @@ class JudgedHosts:
         self._gone = gone
         self._firing = firing
         self._catalogue = catalogue
-        self._cells: dict[HostKey, Mapping[str, Cell]] = {}
+        self._cells: dict[HostKey, Mapping[str, HostCell]] = {}
 
-    def cells(self, host: HostKey) -> Mapping[str, Cell]:
+    def cells(self, host: HostKey) -> Mapping[str, HostCell]:
         """Return the cells of a host by signal."""
         if host not in self._cells:
             judged = [state for state in self._judged.on(host) if has_cell(state.rule)]

@@ -24,7 +24,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health.host_cells import has_cell
-from plimsoll.pages.health.host_table import Hosts
+from plimsoll.pages.health.host_table import HostOverview
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.sparkline import LastHour, Sparkline
 from plimsoll.rules.schema.healthy import Worse
@@ -61,7 +61,7 @@ class LatestHealth:
         self._follower.start()
         watched.closing.callback(self._end)
 
-    def hosts(self) -> tuple[Health, Hosts]:
+    def hosts(self) -> tuple[Health, HostOverview]:
         """Return the state of everything, and of each host."""
         health = self._watched.health()
         silent = frozenset(host_key(host.name) for host in health.hosts if host.state == HostState.SILENT)
@@ -75,7 +75,7 @@ class LatestHealth:
                 self._hosts = JudgedHosts(judged, gone, health.firing, self._watched.site.catalogue)
                 self._version = version
             hosts = self._hosts
-        return health, Hosts(health.hosts, health.firing, hosts, self._watched.site.labels)
+        return health, HostOverview(health.hosts, health.firing, hosts, self._watched.site.labels)
 
     def newest(self, key: Key) -> int | None:
         """Return the last evaluation with a value (UTC ns), if it is known."""

@@ -20,9 +20,9 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, quantity
-from plimsoll.pages.health.choice import STEP, Choice
-from plimsoll.pages.health.host_cells import Cell
-from plimsoll.pages.health.host_table import Hosts, HostTable, Row, Tile, host_table
+from plimsoll.pages.health.choice import STEP, HostChoice
+from plimsoll.pages.health.host_cells import HostCell
+from plimsoll.pages.health.host_table import HostOverview, HostRow, HostTable, Tile, host_table
 from plimsoll.pages.health.latest_health import LatestHealth
 from plimsoll.pages.health.sparkline import Sparkline
 from plimsoll.pages.shared.frame import Frame
@@ -56,16 +56,17 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Request) -> dict[str, Any]:
+    """Return the content of the page and of the part that is renewed."""
     now, zone, links = time.time_ns(), frame.zone_of(request), frame.links(request)
     health, hosts = latest.hosts()
-    choice, is_wall = Choice.of(request.query_params), "wall" in request.query_params
+    choice, is_wall = HostChoice.of(request.query_params), "wall" in request.query_params
     table = host_table(hosts, choice, watched.site.catalogue)
     incidents, active = health.firing.incidents, silences.active(watched.file, now)
     alerts = [incident.worst for incident in incidents]
     shown = incidents[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
     labels = {(name, value) for label in hosts.labels.values() for name, value in label.items()}
 
-    def describe(cell: Cell, row: Row) -> list[str]:
+    def describe(cell: HostCell, row: HostRow) -> list[str]:
         newest = row.newest if row.grade == "silent" else latest.newest(cell.key)
         return [*describe_cell(cell, newest, now)]
 
@@ -107,19 +108,19 @@ def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
     return size, table.tiles[:most], len(table.tiles[most:])
 
 
-def _lacking(incident: Incident, hosts: Hosts) -> str:
+def _lacking(incident: Incident, hosts: HostOverview) -> str:
     """Return what is not judged on the host of an incident."""
     alert = incident.worst
     return hosts.judged.lacking(host_key(alert.host)) if alert.kind == "rule" else ""
 
 
 def standing(health: Health, alerts: Sequence[Alert]) -> str:
-    """Of the whole: `critical`, `warning`, `pending`, `none` if it is not known, `healthy`."""
+    """Return the state of everything: `critical`, `warning`, `pending`, `healthy`, or `none` if it is not known."""
     return alerts[0].severity if alerts else _STANDINGS.get(health.answer, "none")
 
 
 def mark(health: Health, alerts: Sequence[Alert]) -> str:
-    """The state for the title of the window: `◆ 2 ▲ 1`, or the answer."""
+    """Return the title of the window: counts of alerts, `◆ 2 ▲ 1`, or the answer."""
     severities = [alert.severity for alert in alerts]
     counts = [(symbol, severities.count(severity)) for symbol, severity in (("◆", "critical"), ("▲", "warning"))]
     return " ".join(f"{symbol} {count}" for symbol, count in counts if count) or health.answer
@@ -140,7 +141,7 @@ def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
 
 
 def as_of(health: Health, zone: Zone, now: int) -> str:
-    """When the last evaluation was, if it is so long ago that what is shown may not hold any more."""
+    """Return the time of the last evaluation if the page may be out of date; else an empty text."""
     is_old = health.evaluated is not None and now - health.evaluated > _OLD
     return zone.clock(health.evaluated) if is_old and health.evaluated else ""
 
@@ -167,6 +168,7 @@ def fires(incident: Incident, silences: Sequence[Silence], lacking: str, now: in
 
 
 def _facts(incident: Incident, now: int) -> Iterator[str]:
+    """Yield the duration of an incident, its worst value, further limits, and what to look at."""
     alert = incident.worst
     yield f"for {_long(now - alert.begin)}"
     if alert.kind == "rule" and not isnan(alert.worst):
@@ -182,8 +184,8 @@ def _facts(incident: Incident, now: int) -> Iterator[str]:
         yield f"look at {', '.join(alert.details.look_at)}"
 
 
-def describe_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
-    """Yield what a cell says below its value. `newest` is when there was data last (UTC ns)."""
+def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]:
+    """Yield the texts below the value of a cell. `newest` is the time of its last value (UTC ns)."""
     crossed = f"for {_long(now - cell.since)}" if cell.since else ""
     if cell.alert and cell.alert.kind == "flapping":
         yield "flapping"
@@ -205,22 +207,14 @@ def describe_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
 
 def data(health: Health) -> list[str]:
     """Return how many values arrive, and where they are stored."""
-    parts = [f"{counted(health.points_a_minute, 'value')} in the last minute", health.store, _size(health.store_bytes)]
+    size = quantity(health.store_bytes, "bytes") if health.store_bytes else ""
+    parts = [f"{counted(health.points_a_minute, 'value')} in the last minute", health.store, size]
     if health.info:
         parts.append(f"{counted(health.info, 'alert')} of severity info")
     return [part for part in parts if part]
 
 
-def _size(count: int | None) -> str:
-    if count is None:
-        return ""
-    for unit, length in (("GB", 1e9), ("MB", 1e6)):
-        if count >= length:
-            return f"{count / length:.1f} {unit}"
-    return f"{count / 1e3:.0f} kB"
-
-
 def _long(length: int) -> str:
-    """A duration in whole minutes, or seconds if it is shorter than a minute."""
+    """Return a duration in whole minutes, or in seconds if it is shorter than a minute."""
     step = SECOND if length < _MINUTE else _MINUTE
     return duration_text(max(length // step, 1) * step)

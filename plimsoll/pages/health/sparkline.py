@@ -76,7 +76,7 @@ class LastHour:
             self._minute = minute
 
     def newest(self, key: Key) -> int | None:
-        """When there was a value last (UTC ns), if it is known."""
+        """Return the time of the last value of a key (UTC ns); None if it is not known."""
         row = self._rows.get(key)
         return None if row is None else int(self._newest[row]) or None
 
@@ -107,9 +107,7 @@ class LastHour:
 
 
 def _paths(heights: NDArray[np.int_], has_value: NDArray[np.bool_]) -> list[str]:
-    """For each row a line through the heights of the minutes that have a value; those that follow each other are
-    joined.
-    """
+    """Return the SVG path of each row: a line through the minutes with a value, broken where there is none."""
     paths, rises = [""] * len(heights), np.diff(heights, axis=1).tolist()
     edges = np.diff(np.pad(has_value, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     begins, ends = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1).tolist()

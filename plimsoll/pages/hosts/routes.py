@@ -20,7 +20,7 @@ from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
 from plimsoll.pages.dashboards.routes import read_last_values
-from plimsoll.pages.health.host_cells import Cell, cells_of
+from plimsoll.pages.health.host_cells import HostCell, cells_of
 from plimsoll.pages.shared.alert_rows import incident_rows
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.up.watched import Watched
@@ -29,12 +29,12 @@ _SHOWN = 3600 * SECOND
 _NOTED = 86_400 * SECOND
 _MOST_CHARTS = 4  # of an area
 _UPTIME = "system.uptime"
-_AS_SENT = " (from the log)"  # which a host that sends its samples has none of
+_AS_SENT = " (from the log)"  # of facts that a log shows; a host that sends has no log
 _MILLISECONDS = 1_000_000
 
 
 def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
-    """The page of each host."""
+    """Return the route of the page of each host."""
 
     def page(request: Request) -> Response:
         name = request.path_params["host"]
@@ -43,31 +43,21 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
         scene = scenes.live(now - _SHOWN, now)
         if health is None and name.casefold() not in {host_key(host) for host in scene.hosts}:
             return frame.missing(request, f"No host {name[:200]} is known.", "Health lists every host that sends data.")
-        content = _content(
-            watched,
-            health or HostHealth(name, HostState.NOT_JUDGED, "sends nothing that is judged"),
-            scene,
-            frame.zone_of(request),
-            now,
-        )
-        links = frame.links(request)
-        return frame.page(
-            request,
-            "hosts/host.html.j2",
-            name,
-            **content,
-            address=lambda cell: cell.address(links, name),
-        )
+        health = health or HostHealth(name, HostState.NOT_JUDGED, "no limit applies to what it sends")
+        content, links = _content(watched, health, scene, frame.zone_of(request), now), frame.links(request)
+        content["address"] = lambda cell: cell.address(links, name)
+        return frame.page(request, "hosts/host.html.j2", name, **content)
 
     return [Route("/hosts/{host:path}", page)]
 
 
 def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now: int) -> dict[str, Any]:
+    """Return the content of the page of a host."""
     host = host_key(health.name)
     fires = watched.health().firing.of_host.get(host, ())
     alerts = [alert for fire in fires for alert in fire.alerts]
     cells = cells_of(watched.judged().on(host), alerts, watched.site.catalogue)
-    active = silences.active(watched.file, now)
+    active, notes = silences.active(watched.file, now), actions.find_notes(watched.file, now - _NOTED, now)
     silenced = [
         silence for silence in active if silence.host == "*" or silence.matches(silence.rule, health.name, None)
     ]
@@ -83,11 +73,7 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         "processes_now": ProcessLines(watched.store.live, watched.site.catalogue.signals)(now, [host]).get(host, ()),
         "facts": [*_facts(health, scene, zone, now)],
         "silences": [(silence.rule, zone.clock(silence.until), silence.reason, silence.who) for silence in silenced],
-        "notes": [
-            (zone.clock(note.at), note)
-            for note in actions.find_notes(watched.file, now - _NOTED, now)
-            if note.concerns({host})
-        ],
+        "notes": [(zone.clock(note.at), note) for note in notes if note.concerns({host})],
         "start": "now-1h",
         "end": "now",
         "now": now // _MILLISECONDS,
@@ -108,8 +94,8 @@ def _sure(watched: Watched, host: str, fires: Sequence[Incident]) -> str:
 
 
 def _parts(
-    host: str, scene: Scene, cells: Mapping[str, Cell]
-) -> Iterator[tuple[Area, Sequence[Cell], Sequence[tuple[str, str]]]]:
+    host: str, scene: Scene, cells: Mapping[str, HostCell]
+) -> Iterator[tuple[Area, Sequence[HostCell], Sequence[tuple[str, str]]]]:
     """Yield the areas of which the host sends something, with the cells and the first charts of each."""
     shown: set[str] = set()
     for area in load_areas().areas:
@@ -133,4 +119,4 @@ def _facts(health: HostHealth, scene: Scene, zone: Zone, now: int) -> Iterator[t
         yield "Up for", value
     facts = scene.facts(health.name)
     if facts:
-        yield "Known of it", "; ".join(fact.removesuffix(_AS_SENT) for fact in facts)
+        yield "Facts", "; ".join(fact.removesuffix(_AS_SENT) for fact in facts)

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from math import isfinite
 from typing import Annotated, Literal, TypeVar
 
-from fastapi import Path, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import BeforeValidator, Field
 
 from plimsoll.alerting import actions, alert_queries, silences
@@ -16,17 +16,17 @@ from plimsoll.alerting.wording import cause
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import parse_duration
 from plimsoll.notify.alerts_document import AlertPart, SilencePart, alert_part, silence_part
-from plimsoll.pages.http_api.operation import new_router
+from plimsoll.pages.http_api.operation import Operation
 from plimsoll.pages.http_api.parameters import (
     MOST_AT_ONCE,
     PROGRAM,
     UTC,
-    ApiError,
+    ApiFault,
+    ApiPart,
     Body,
     Instant,
     Page,
     PageQuery,
-    Part,
     RangeQuery,
     WatchedDependency,
     parse_instant,
@@ -37,14 +37,14 @@ from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.wording import SEVERITIES
 from plimsoll.up.watched import Watched
 
-router = new_router()
+router = APIRouter(route_class=Operation)
 Number = Annotated[
     float | None, BeforeValidator(lambda value: value if value is not None and isfinite(value) else None)
 ]
 Result = TypeVar("Result")
 
 
-class IncidentPart(Part):
+class IncidentPart(ApiPart):
     """The alerts that fire on one host for one cause."""
 
     host: str
@@ -53,7 +53,7 @@ class IncidentPart(Part):
     alerts: Sequence[AlertPart] = Field(description="The gravest first.")
 
 
-class EventPart(Part):
+class EventPart(ApiPart):
     """What happened to an alert."""
 
     at: Instant = Field(description="Of which evaluation.")
@@ -63,14 +63,14 @@ class EventPart(Part):
     note: str
 
 
-class AlertHistory(Part):
+class AlertWithEvents(ApiPart):
     """An alert, and what happened to it."""
 
     alert: AlertPart
     events: Sequence[EventPart] = Field(description=f"The last {MOST_AT_ONCE:,}.")
 
 
-class NotePart(Part):
+class NotePart(ApiPart):
     """A note on the time axis of charts."""
 
     id: int
@@ -80,7 +80,7 @@ class NotePart(Part):
     who: str
 
 
-class DeedPart(Part):
+class DeedPart(ApiPart):
     """Something that somebody did."""
 
     at: Instant
@@ -186,10 +186,10 @@ def list_alerts(query: Annotated[AlertsQuery, Query()], watched: WatchedDependen
 
 
 @router.get(f"/alerts/{ID}", operation_id="alert")
-def show_alert(id: AlertId, watched: WatchedDependency) -> AlertHistory:
+def show_alert(id: AlertId, watched: WatchedDependency) -> AlertWithEvents:
     """One alert and its history."""
     events = alert_queries.events(watched.file, id)[-MOST_AT_ONCE:]
-    return AlertHistory(
+    return AlertWithEvents(
         alert=_alert_maker(watched)(_find_alert(watched, id)), events=[*map(EventPart.model_validate, events)]
     )
 
@@ -270,7 +270,7 @@ def _find_alert(watched: Watched, id_: int) -> Alert:
     alert = alert_queries.alert(watched.file, id_)
     if alert is None:
         hint = "alerts are kept for 400 days after they ended"
-        raise ApiError(HTTPStatus.NOT_FOUND, f"there is no alert {id_}", "id", hint)
+        raise ApiFault(HTTPStatus.NOT_FOUND, f"there is no alert {id_}", "id", hint)
     return alert
 
 
@@ -282,8 +282,8 @@ def _alert_maker(watched: Watched) -> Callable[[Alert], AlertPart]:
 
 
 def _remove(action: Callable[[], Result], kind: str) -> Result:
-    """Return the result of an action. Raises ApiError if what it removes is not there."""
+    """Return the result of an action. Raises ApiFault if what it removes is not there."""
     try:
         return action()
     except Unusable as error:
-        raise ApiError(HTTPStatus.NOT_FOUND, str(error), "id", f"GET /api/v1/{kind} lists them") from None
+        raise ApiFault(HTTPStatus.NOT_FOUND, str(error), "id", f"GET /api/v1/{kind} lists them") from None

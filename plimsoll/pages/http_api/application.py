@@ -21,7 +21,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.http_api import alerts, health, runs, samples
 from plimsoll.pages.http_api.operation import LONGEST_BODY
-from plimsoll.pages.http_api.parameters import ApiError, Problem
+from plimsoll.pages.http_api.parameters import ApiFault, ApiProblem
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.frame import Frame
@@ -32,7 +32,7 @@ from plimsoll.up.watched import Watched
 
 _SHOWN_MISTAKES = 5
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": text}
+    status: {"model": ApiProblem, "description": text}
     for status, text in {
         400: "A parameter or the body is wrong.",
         401: "A token or the password is missing or wrong.",
@@ -115,7 +115,9 @@ class _HeadAsGet:
         return self._app({**scope, "method": "GET"} if head else scope, receive, send)
 
 
-def _handler(explain: Callable[[Request, Any], ApiError]) -> Callable[[Request, Any], Coroutine[Any, Any, Response]]:
+def _handler(
+    explain: Callable[[Request, Any], ApiFault],
+) -> Callable[[Request, Any], Coroutine[Any, Any, Response]]:
     async def answer(request: Request, error: Any) -> Response:
         problem = explain(request, error)
         return JSONResponse(problem.problem.model_dump(), problem.status, problem.headers)
@@ -123,7 +125,7 @@ def _handler(explain: Callable[[Request, Any], ApiError]) -> Callable[[Request, 
     return answer
 
 
-def _invalid(_: Request, error: RequestValidationError) -> ApiError:
+def _invalid(_: Request, error: RequestValidationError) -> ApiFault:
     """Explain the mistakes that pydantic found, each with its place."""
     mistakes: list[tuple[str, str]] = []
     for mistake in error.errors():
@@ -131,34 +133,34 @@ def _invalid(_: Request, error: RequestValidationError) -> ApiError:
         place = ".".join(str(part)[:100] for part in path if mistake["type"] != "json_invalid") or f"the {kind}"
         mistakes.append((place, f"{place}: {mistake['msg']}"))
     shown = "; ".join(text for _, text in mistakes[:_SHOWN_MISTAKES])
-    return ApiError(HTTPStatus.BAD_REQUEST, shown, mistakes[0][0], "/api/docs describes it")
+    return ApiFault(HTTPStatus.BAD_REQUEST, shown, mistakes[0][0], "/api/docs describes it")
 
 
-def _no_operation(request: Request, error: HTTPException) -> ApiError:
+def _no_operation(request: Request, error: HTTPException) -> ApiFault:
     status, path = HTTPStatus(error.status_code), request.url.path[:200]
     if status == HTTPStatus.NOT_FOUND:
-        return ApiError(status, "there is nothing at this path", path, "/api/docs lists all")
+        return ApiFault(status, "there is nothing at this path", path, "/api/docs lists all")
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         operations = [route for route in request.app.routes if isinstance(route, APIRoute)]
         fits = [route for route in operations if route.path_regex.match(request.scope["path"])]
         allowed = ", ".join(sorted(method for route in fits for method in route.methods or ()))
-        refusal = ApiError(status, f"{request.method} is not possible here", path, f"use {allowed}")
+        refusal = ApiFault(status, f"{request.method} is not possible here", path, f"use {allowed}")
         refusal.headers = {"Allow": allowed}
         return refusal
-    return ApiError(status, str(error.detail), "the body", "/api/docs describes it")
+    return ApiFault(status, str(error.detail), "the body", "/api/docs describes it")
 
 
-def _unusable(request: Request, error: Unusable) -> ApiError:
-    return ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, with_fields(str(error)), _path(request))
+def _unusable(request: Request, error: Unusable) -> ApiFault:
+    return ApiFault(HTTPStatus.UNPROCESSABLE_ENTITY, with_fields(str(error)), _path(request))
 
 
-def _unavailable(request: Request, error: Exception) -> ApiError:
+def _unavailable(request: Request, error: Exception) -> ApiFault:
     text, path = with_fields(str(error)), _path(request)
-    return ApiError(HTTPStatus.SERVICE_UNAVAILABLE, text, path, "ask again later", retry_after_s=10)
+    return ApiFault(HTTPStatus.SERVICE_UNAVAILABLE, text, path, "ask again later", retry_after_s=10)
 
 
-def _defect(request: Request, _: Exception) -> ApiError:
-    return ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log", _path(request))
+def _defect(request: Request, _: Exception) -> ApiFault:
+    return ApiFault(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log", _path(request))
 
 
 def _path(request: Request) -> str:
@@ -169,15 +171,15 @@ def _path(request: Request) -> str:
 
 _TOO_LARGE = f"the body has more than {LONGEST_BODY >> 10} kB"
 _FULL = "too much is sent at the moment", "the body", "send it again later"
-_EXPLANATIONS: dict[int | type[Exception], Callable[[Request, Any], ApiError]] = {
-    ApiError: lambda _, error: error,
+_EXPLANATIONS: dict[int | type[Exception], Callable[[Request, Any], ApiFault]] = {
+    ApiFault: lambda _, error: error,
     RequestValidationError: _invalid,
     HTTPException: _no_operation,
     Unusable: _unusable,
     Unreachable: _unavailable,
     NotKept: _unavailable,
-    TooLarge: lambda *_: ApiError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE, "the body", "send less"),
-    TooSlow: lambda *_: ApiError(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive", "the body", "send it again"),
-    Full: lambda *_: ApiError(HTTPStatus.SERVICE_UNAVAILABLE, *_FULL, retry_after_s=5),
+    TooLarge: lambda *_: ApiFault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE, "the body", "send less"),
+    TooSlow: lambda *_: ApiFault(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive", "the body", "send it again"),
+    Full: lambda *_: ApiFault(HTTPStatus.SERVICE_UNAVAILABLE, *_FULL, retry_after_s=5),
     Exception: _defect,
 }

@@ -7,22 +7,22 @@ from importlib.metadata import version
 from math import isfinite
 from typing import Annotated, Literal
 
-from fastapi import Path, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.model.series import HostKey, host_key
 from plimsoll.model.times import iso
-from plimsoll.pages.http_api.operation import new_router
-from plimsoll.pages.http_api.parameters import ApiError, Instant, Page, PageQuery, WatchedDependency
+from plimsoll.pages.http_api.operation import Operation
+from plimsoll.pages.http_api.parameters import ApiFault, Instant, Page, PageQuery, WatchedDependency
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.wording import SEVERITIES, limit_text
 
 LimitState = Literal["ok", "pending", "firing", "no_data", "not_judged"]
 _STATES: Sequence[LimitState] = ("ok", "pending", "firing", "no_data", "not_judged")
-router = new_router()
+router = APIRouter(route_class=Operation)
 
 
 class HealthPart(BaseModel):
@@ -42,7 +42,7 @@ class HealthPart(BaseModel):
     store_bytes: int | None
 
 
-class HostPart(BaseModel):
+class ApiHost(BaseModel):
     """A host that sends, or is expected to."""
 
     name: str
@@ -52,7 +52,7 @@ class HostPart(BaseModel):
     firing: int = Field(description="Warnings and critical alerts that fire for it.")
 
 
-class LimitPart(BaseModel):
+class ApiLimit(BaseModel):
     """A limit that is judged for a host now."""
 
     rule: str
@@ -70,7 +70,7 @@ class LimitPart(BaseModel):
     note: str = Field(description="What plimsoll.toml changes.")
 
 
-class SignalPart(BaseModel):
+class ApiSignal(BaseModel):
     """A quantity that rules judge and charts show."""
 
     name: str
@@ -124,29 +124,29 @@ def show_health(watched: WatchedDependency) -> HealthPart:
 
 
 @router.get("/hosts", operation_id="hosts")
-def list_hosts(query: Annotated[HostsQuery, Query()], watched: WatchedDependency) -> Page[HostPart]:
+def list_hosts(query: Annotated[HostsQuery, Query()], watched: WatchedDependency) -> Page[ApiHost]:
     """Hosts, by name."""
     health, text = watched.health(), query.text.casefold()
     firing = _count_firing(health)
     hosts = [host for host in health.hosts if text in host.name.casefold() and query.state in (None, host.state)]
     hosts.sort(key=lambda host: host_key(host.name))
-    return Page[HostPart].of(hosts, query, lambda host: _host_part(host, firing))
+    return Page[ApiHost].of(hosts, query, lambda host: _host_part(host, firing))
 
 
 @router.get("/hosts/{host:path}", operation_id="host")
 def show_host(
     host: Annotated[str, Path(description="The name of the host; case does not matter.")], watched: WatchedDependency
-) -> HostPart:
+) -> ApiHost:
     """One host."""
     health, name = watched.health(), host_key(host)
     for host_health in health.hosts:
         if host_key(host_health.name) == name:
             return _host_part(host_health, _count_firing(health))
-    raise ApiError(HTTPStatus.NOT_FOUND, f"no host {name[:200]} is known", "host", "GET /api/v1/hosts lists them")
+    raise ApiFault(HTTPStatus.NOT_FOUND, f"no host {name[:200]} is known", "host", "GET /api/v1/hosts lists them")
 
 
 @router.get("/limits", operation_id="limits")
-def list_limits(query: Annotated[LimitsQuery, Query()], watched: WatchedDependency) -> Page[LimitPart]:
+def list_limits(query: Annotated[LimitsQuery, Query()], watched: WatchedDependency) -> Page[ApiLimit]:
     """Limits that are judged now, with values and states."""
     states = [
         rule
@@ -156,29 +156,29 @@ def list_limits(query: Annotated[LimitsQuery, Query()], watched: WatchedDependen
         and query.state in (None, rule.state.name.lower())
     ]
     states.sort(key=lambda rule: (rule.subject.key[0], rule.rule.id, rule.subject.key[1] or ""))
-    return Page[LimitPart].of(states, query, lambda rule: _limit_part(rule, watched.site.catalogue.signals))
+    return Page[ApiLimit].of(states, query, lambda rule: _limit_part(rule, watched.site.catalogue.signals))
 
 
 @router.get("/signals", operation_id="signals")
-def list_signals(query: Annotated[SignalsQuery, Query()], watched: WatchedDependency) -> Page[SignalPart]:
+def list_signals(query: Annotated[SignalsQuery, Query()], watched: WatchedDependency) -> Page[ApiSignal]:
     """Signals, by name."""
     text, catalogue = query.text.casefold(), watched.site.catalogue
     names = sorted(name for name, signal in catalogue.signals.items() if text in f"{name} {signal.title}".casefold())
-    return Page[SignalPart].of(names, query, lambda name: _signal_part(name, catalogue.signals[name]))
+    return Page[ApiSignal].of(names, query, lambda name: _signal_part(name, catalogue.signals[name]))
 
 
 def _count_firing(health: Health) -> Mapping[HostKey, int]:
     return Counter(host_key(alert.host) for alert in health.alerts)
 
 
-def _host_part(host: HostHealth, firing: Mapping[HostKey, int]) -> HostPart:
+def _host_part(host: HostHealth, firing: Mapping[HostKey, int]) -> ApiHost:
     newest = None if host.newest is None else iso(host.newest)
-    return HostPart(name=host.name, state=host.state, note=host.note, newest=newest, firing=firing[host_key(host.name)])
+    return ApiHost(name=host.name, state=host.state, note=host.note, newest=newest, firing=firing[host_key(host.name)])
 
 
-def _limit_part(state: RuleState, signals: Mapping[str, Signal]) -> LimitPart:
+def _limit_part(state: RuleState, signals: Mapping[str, Signal]) -> ApiLimit:
     rule, signal = state.rule, signals[state.rule.signal]
-    return LimitPart(
+    return ApiLimit(
         rule=rule.id,
         severity=rule.severity,
         signal=rule.signal,
@@ -195,8 +195,8 @@ def _limit_part(state: RuleState, signals: Mapping[str, Signal]) -> LimitPart:
     )
 
 
-def _signal_part(name: str, signal: Signal) -> SignalPart:
-    return SignalPart(
+def _signal_part(name: str, signal: Signal) -> ApiSignal:
+    return ApiSignal(
         name=name,
         title=signal.title,
         unit=signal.unit,

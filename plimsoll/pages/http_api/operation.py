@@ -4,14 +4,13 @@ from collections.abc import Callable, Coroutine, Sequence
 from http import HTTPStatus
 from typing import Any, cast, get_origin
 
-from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
 
-from plimsoll.pages.http_api.parameters import ApiError
+from plimsoll.pages.http_api.parameters import ApiFault
 
 LONGEST_BODY = 32 << 10
 
@@ -47,18 +46,13 @@ class Operation(APIRoute):
             count, where = len(request.query_params.getlist(name)), name[:100]
             if name not in fields:
                 hint = f"known parameters: {', '.join(fields)}" if fields else "it takes none"
-                raise ApiError(HTTPStatus.BAD_REQUEST, f"{where}: is no parameter", where, hint)
+                raise ApiFault(HTTPStatus.BAD_REQUEST, f"{where}: is no parameter", where, hint)
             if count > 1 and get_origin(fields[name].annotation) is not Sequence:
-                raise ApiError(HTTPStatus.BAD_REQUEST, f"{where}: is given {count} times", where, "give one")
+                raise ApiFault(HTTPStatus.BAD_REQUEST, f"{where}: is given {count} times", where, "give one")
 
     def _check_content_type(self, request: Request) -> None:
         """Refuse bodies that pages of other sites can send without asking this server."""
         sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if self.body_field and sent != "application/json":
             error, hint = f"{sent or 'no type'}: is no JSON", "application/json"
-            raise ApiError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, error, "Content-Type", hint)
-
-
-def new_router() -> APIRouter:
-    """Return a router for operations."""
-    return APIRouter(route_class=Operation)
+            raise ApiFault(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, error, "Content-Type", hint)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone, iso
-from plimsoll.pages.shared.time_range import TimeRange, instant_of
+from plimsoll.pages.shared.time_range import PageRange, instant_of
 from plimsoll.up.watched import Watched
 
 MOST_AT_ONCE = 1000
@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 Instant = Annotated[str, BeforeValidator(lambda at: iso(at) if isinstance(at, int) else at)]
 
 
-class Problem(BaseModel):
+class ApiProblem(BaseModel):
     """Why there is no other answer."""
 
     error: str = Field(description="What is wrong.")
@@ -29,7 +29,7 @@ class Problem(BaseModel):
     hint: str = Field(default="", description="What to do about it.")
 
 
-class ApiError(Exception):
+class ApiFault(Exception):
     """A request that is answered with a problem; `retry_after_s` says when to try again."""
 
     def __init__(
@@ -37,11 +37,11 @@ class ApiError(Exception):
     ) -> None:
         super().__init__(error)
         self.status = status
-        self.problem = Problem(error=error, where=where, hint=hint)
+        self.problem = ApiProblem(error=error, where=where, hint=hint)
         self.headers = {} if retry_after_s is None else {"Retry-After": str(retry_after_s)}
 
 
-class Part(BaseModel):
+class ApiPart(BaseModel):
     """A part of an answer. It can be filled from an object with attributes of the same names."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -67,11 +67,11 @@ class RangeQuery(BaseModel):
     end: str = Field(default="now", alias="to", max_length=40, description="To when.")
 
     def range(self, now: int) -> tuple[int, int]:
-        """Return both ends (UTC ns). Raises ApiError if one cannot be read, or nothing is between them."""
+        """Return both ends (UTC ns). Raises ApiFault if one cannot be read, or nothing is between them."""
         try:
-            chosen = TimeRange.parse(self.start, self.end, UTC, now)
+            chosen = PageRange.parse(self.start, self.end, UTC, now)
         except Unusable as error:
-            raise ApiError(HTTPStatus.BAD_REQUEST, str(error), "from", f"write it like {_TIME_FORMS}") from None
+            raise ApiFault(HTTPStatus.BAD_REQUEST, str(error), "from", f"write it like {_TIME_FORMS}") from None
         return chosen.start, chosen.end
 
 
@@ -95,11 +95,11 @@ class Page(BaseModel, Generic[Item]):
 
 
 def parse_instant(text: str, now: int, where: str) -> int:
-    """Return an instant (UTC ns). Raises ApiError if it cannot be read."""
+    """Return an instant (UTC ns). Raises ApiFault if it cannot be read."""
     try:
         return instant_of(text, UTC, now)
     except Unusable as error:
-        raise ApiError(HTTPStatus.BAD_REQUEST, str(error), where, f"write it like {_TIME_FORMS}") from None
+        raise ApiFault(HTTPStatus.BAD_REQUEST, str(error), where, f"write it like {_TIME_FORMS}") from None
 
 
 async def _watched(request: Request) -> Watched:

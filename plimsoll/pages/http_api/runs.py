@@ -4,34 +4,34 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from plimsoll.ingest.runs.load import unload
 from plimsoll.model.times import iso
-from plimsoll.pages.http_api.operation import new_router
+from plimsoll.pages.http_api.operation import Operation
 from plimsoll.pages.http_api.parameters import (
     PROGRAM,
-    ApiError,
+    ApiFault,
+    ApiPart,
     Body,
     Instant,
     Page,
     PageQuery,
-    Part,
     WatchedDependency,
 )
 from plimsoll.pages.review_jobs.jobs import Job, Stage
-from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooMany
+from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
 from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.frame import run_path
 from plimsoll.store.protocol import State
 
 MOST_COMPARED = 8
-router = new_router()
+router = APIRouter(route_class=Operation)
 
 
-class CrossedPart(Part):
+class ApiCrossedSignal(ApiPart):
     """A signal whose limit was crossed: the worst of it."""
 
     signal: str
@@ -42,7 +42,7 @@ class CrossedPart(Part):
     sentence: str
 
 
-class ReviewPart(Part):
+class ReviewPart(ApiPart):
     """What the review of a run says in short."""
 
     made_at: Instant
@@ -51,10 +51,10 @@ class ReviewPart(Part):
     severity: str = Field(description="The worst that was crossed; empty if nothing was.")
     answer: str
     cause: str = Field(description="What the run is short of; empty if that is not known.")
-    crossed: Sequence[CrossedPart]
+    crossed: Sequence[ApiCrossedSignal]
 
 
-class RunPart(Part):
+class ApiRun(ApiPart):
     """A recorded run."""
 
     name: str
@@ -69,7 +69,7 @@ class RunPart(Part):
     page: str = Field(description="The address of its report.")
 
 
-class JobPart(Part):
+class JobPart(ApiPart):
     """A review or comparison that is being made: ask again."""
 
     stage: Stage
@@ -97,7 +97,7 @@ class NewReview(Body):
     run: str = Field(max_length=300)
 
 
-class Document(BaseModel):
+class OpenDocument(BaseModel):
     """A document of schema plimsoll.review/1 (docs/review-json.md) or plimsoll.comparison/1 (docs/compare-json.md)."""
 
     model_config = {"extra": "allow"}
@@ -114,7 +114,7 @@ ReviewsDependency = Annotated[RunReviews, Depends(_reviews)]
 def _find_run(run: Annotated[str, Path(description="The name of the run.")], reviews: ReviewsDependency) -> RunReview:
     review = reviews.find(run)
     if review is None:
-        raise ApiError(HTTPStatus.NOT_FOUND, f"no run is named {run[:200]}", "run", "GET /api/v1/runs lists them")
+        raise ApiFault(HTTPStatus.NOT_FOUND, f"no run is named {run[:200]}", "run", "GET /api/v1/runs lists them")
     return review
 
 
@@ -126,7 +126,7 @@ _UNDERWAY: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/runs", operation_id="runs")
-def list_runs(query: Annotated[RunsQuery, Query()], reviews: ReviewsDependency) -> Page[RunPart]:
+def list_runs(query: Annotated[RunsQuery, Query()], reviews: ReviewsDependency) -> Page[ApiRun]:
     """Recorded runs, the latest first."""
     runs = [
         review
@@ -134,11 +134,11 @@ def list_runs(query: Annotated[RunsQuery, Query()], reviews: ReviewsDependency) 
         if query.text.casefold() in review.run.name.casefold()
         and {*query.label} <= {f"{name}={value}" for name, value in review.run.labels.items()}
     ]
-    return Page[RunPart].of(runs, query, _run_part)
+    return Page[ApiRun].of(runs, query, _run_part)
 
 
 @router.get("/runs/{run:path}", operation_id="run")
-def show_run(review: RunDependency) -> RunPart:
+def show_run(review: RunDependency) -> ApiRun:
     """One run."""
     return _run_part(review)
 
@@ -146,7 +146,7 @@ def show_run(review: RunDependency) -> RunPart:
 @router.delete("/runs/{run:path}", operation_id="delete_run")
 def delete_run(
     review: RunDependency, request: Request, reviews: ReviewsDependency, watched: WatchedDependency
-) -> RunPart:
+) -> ApiRun:
     """Delete a run with its samples and review; the answer is what it was."""
     unload(watched.store.runs, review.run.name)
     reviews.kept.remove(review.id)
@@ -158,7 +158,7 @@ def delete_run(
     "/reviews/{run:path}",
     operation_id="review",
     summary=f"The whole review of a run, plimsoll.review/1; {_WAIT}",
-    response_model=Document,
+    response_model=OpenDocument,
     responses=_UNDERWAY,
 )
 def show_review(review: RunDependency, reviews: ReviewsDependency) -> Response:
@@ -185,7 +185,7 @@ def review_again(body: NewReview, request: Request, reviews: ReviewsDependency, 
     "/comparisons",
     operation_id="comparison",
     summary=f"Runs compared with the first, plimsoll.comparison/1; {_WAIT}",
-    response_model=Document,
+    response_model=OpenDocument,
     responses=_UNDERWAY,
 )
 def compare_runs(query: Annotated[CompareQuery, Query()], reviews: ReviewsDependency) -> Response:
@@ -193,30 +193,30 @@ def compare_runs(query: Annotated[CompareQuery, Query()], reviews: ReviewsDepend
     names = [*dict.fromkeys(query.run)]
     if len(names) < 2:
         hint = "name two or more, the baseline first"
-        raise ApiError(HTTPStatus.BAD_REQUEST, "only one run is named", "run", hint)
+        raise ApiFault(HTTPStatus.BAD_REQUEST, "only one run is named", "run", hint)
     try:
         comparison = reviews.compare([_find_run(name, reviews) for name in names], document=True)
-    except TooMany:
+    except TooManyComparisons:
         error = "many comparisons are being made"
-        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, error, "run", "ask again later", retry_after_s=60) from None
+        raise ApiFault(HTTPStatus.SERVICE_UNAVAILABLE, error, "run", "ask again later", retry_after_s=60) from None
     if isinstance(comparison, str):
         return Response(comparison, media_type="application/json")
     return _job_response(comparison)
 
 
 def _job_response(job: Job) -> Response:
-    """Return how far a job is. Raises ApiError if it failed."""
+    """Return how far a job is. Raises ApiFault if it failed."""
     if job.stage is Stage.FAILED:
         error = job.error or "it failed"
-        raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, error, "run", "the log of plimsoll up says why")
+        raise ApiFault(HTTPStatus.UNPROCESSABLE_ENTITY, error, "run", "the log of plimsoll up says why")
     text = JobPart.model_validate(job).model_dump_json()
     return Response(text, HTTPStatus.ACCEPTED, {"Retry-After": "2"}, media_type="application/json")
 
 
-def _run_part(review: RunReview) -> RunPart:
+def _run_part(review: RunReview) -> ApiRun:
     run = review.run
-    fields = {name: getattr(run, name) for name in RunPart.model_fields.keys() - {"review", "page"}}
-    return RunPart(**fields, review=_review_part(review), page=run_path(run.name))
+    fields = {name: getattr(run, name) for name in ApiRun.model_fields.keys() - {"review", "page"}}
+    return ApiRun(**fields, review=_review_part(review), page=run_path(run.name))
 
 
 def _review_part(review: RunReview) -> ReviewPart | None:
@@ -230,5 +230,5 @@ def _review_part(review: RunReview) -> ReviewPart | None:
         severity=kept.severity,
         answer=kept.answer,
         cause=kept.cause,
-        crossed=[*map(CrossedPart.model_validate, kept.crossed)],
+        crossed=[*map(ApiCrossedSignal.model_validate, kept.crossed)],
     )

@@ -22,7 +22,7 @@ MOST_READ = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class ApiLine:
     """The values of one signal or series: `value`, or `minimum`, `mean` and `maximum` of buckets.
 
     `times` (UTC ns) are those of the samples, or of the begins of the buckets.
@@ -45,7 +45,7 @@ def read_signals(
     start: int,
     end: int,
     width: int | None,
-) -> list[Line]:
+) -> list[ApiLine]:
     """Return the values of a signal for some subjects. Raises Unusable if they are too many."""
     _check_buckets(len(sources), start, end, width)
     origins = [recorded_as(source.origin) for source in sources]
@@ -54,13 +54,15 @@ def read_signals(
     else:
         values = [_columns(samples, start, width) for samples in _compute(store, origins, start, end, width)]
     return [
-        Line(source.subject.host, name, unit, source.subject.instance, {}, times, columns)
+        ApiLine(source.subject.host, name, unit, source.subject.instance, {}, times, columns)
         for source, (times, columns) in zip(sources, values, strict=True)
         if len(times)
     ]
 
 
-def read_series(store: SampleReader, series: Sequence[Series], start: int, end: int, width: int | None) -> list[Line]:
+def read_series(
+    store: SampleReader, series: Sequence[Series], start: int, end: int, width: int | None
+) -> list[ApiLine]:
     """Return the values of series as they were sent. Raises Unusable if they are too many."""
     _check_buckets(len(series), start, end, width)
     if not series:
@@ -71,7 +73,7 @@ def read_series(store: SampleReader, series: Sequence[Series], start: int, end: 
         _check_read(store, series, start, end, MOST_VALUES)
         values = [_columns(samples, start, None) for samples in store.read(series, start, end)]
     return [
-        Line(series.host, f"{series.measurement}.{series.field}", "", None, dict(series.tags), times, columns)
+        ApiLine(series.host, f"{series.measurement}.{series.field}", "", None, dict(series.tags), times, columns)
         for series, (times, columns) in zip(series, values, strict=True)
         if len(times)
     ]
@@ -85,7 +87,7 @@ def _is_line(origin: ResolvedSource) -> bool:
 def _reduced_by_store(
     store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int, width: int
 ) -> list[tuple[Times, Mapping[str, Values]]]:
-    """Buckets of signals that are recorded as they are, but for their unit."""
+    """Return buckets of signals that a store holds as series, converted to the unit of the signal."""
     direct = [origin for origin in origins if isinstance(origin, ResolvedSeries)]
     stored = store.buckets([origin.series for origin in direct], start, end, width) if direct else ()
     reduced: list[tuple[Times, Mapping[str, Values]]] = []
@@ -108,7 +110,7 @@ def _compute(
 
 
 def _columns(samples: Samples, start: int, width: int | None) -> tuple[Times, Mapping[str, Values]]:
-    """The samples that have a value, or their buckets, which begin at multiples of their length as those of a store."""
+    """Return the samples that have a value, or buckets of them, which begin at multiples of their width."""
     present = samples.present
     if not width or not len(present.times):
         return present.times, {"value": present.values}

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import polars as pl
-from fastapi import Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
@@ -18,9 +18,9 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, iso, parse_duration
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scenes
-from plimsoll.pages.http_api.operation import new_router
-from plimsoll.pages.http_api.parameters import ApiError, Page, PageQuery, RangeQuery, WatchedDependency
-from plimsoll.pages.http_api.sample_values import MOST_LINES, Line, read_series, read_signals
+from plimsoll.pages.http_api.operation import Operation
+from plimsoll.pages.http_api.parameters import ApiFault, Page, PageQuery, RangeQuery, WatchedDependency
+from plimsoll.pages.http_api.sample_values import MOST_LINES, ApiLine, read_series, read_signals
 from plimsoll.up.watched import Watched
 
 CSV = "text/csv; charset=utf-8"
@@ -56,7 +56,7 @@ class SamplesPart(BaseModel):
 _FORMATS = Literal["json", "csv", "arrow"]
 _TEXT = {"schema": {"type": "string"}}
 _MEDIA: dict[int | str, dict[str, Any]] = {200: {"content": {CSV: _TEXT, ARROW: _TEXT}}}
-router = new_router()
+router = APIRouter(route_class=Operation)
 
 
 class SeriesPart(BaseModel):
@@ -121,10 +121,10 @@ def read_samples(
 
 def _lines(
     watched: Watched, scenes: Scenes, query: SamplesQuery, start: int, end: int, width: int | None
-) -> Sequence[Line]:
-    """The values that a query asks for. Raises ApiError if that is unclear."""
+) -> Sequence[ApiLine]:
+    """Return the values that a query asks for. Raises ApiFault if the query is incomplete or ambiguous."""
     if bool(query.signal) == bool(query.measurement):
-        raise ApiError(
+        raise ApiFault(
             HTTPStatus.BAD_REQUEST,
             "give a signal, or a measurement with its field",
             "signal",
@@ -133,7 +133,7 @@ def _lines(
     if query.signal:
         if query.signal not in scenes.signals:
             error = f"no signal is named {query.signal}"
-            raise ApiError(HTTPStatus.NOT_FOUND, error, "signal", "GET /api/v1/signals lists them")
+            raise ApiFault(HTTPStatus.NOT_FOUND, error, "signal", "GET /api/v1/signals lists them")
         sources = scenes.live(start, end).find(Spec(query.signal, tuple(query.host), query.instance))
         _check_number(len(sources))
         signal = scenes.signals[query.signal]
@@ -161,20 +161,20 @@ def _check_number(lines: int) -> None:
 def _tag(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise ApiError(HTTPStatus.BAD_REQUEST, f"{text[:100]}: is no tag", "tag", "write it like name=value")
+        raise ApiFault(HTTPStatus.BAD_REQUEST, f"{text[:100]}: is no tag", "tag", "write it like name=value")
     return name, value
 
 
 def _width(text: str, span: int) -> int | None:
-    """The length of the buckets (ns); None for samples as they are."""
+    """Return the width of the buckets (ns); None for raw samples."""
     if not text:
         return None
     try:
         width = parse_duration(text)
     except ValueError as error:
-        raise ApiError(HTTPStatus.BAD_REQUEST, str(error), "bucket", "write it like 30s, 5m or 1h") from None
+        raise ApiFault(HTTPStatus.BAD_REQUEST, str(error), "bucket", "write it like 30s, 5m or 1h") from None
     if not SECOND <= width <= max(span, SECOND):
-        raise ApiError(
+        raise ApiFault(
             HTTPStatus.BAD_REQUEST, f"{text}: is no length of buckets here", "bucket", "1s to the whole range"
         )
     return width
@@ -188,8 +188,8 @@ def _text(series: Series) -> str:
     return " ".join([series.host, series.measurement, *(value for _, value in series.tags), series.field]).casefold()
 
 
-def document(lines: Sequence[Line], start: int, end: int, width: int | None) -> SamplesPart:
-    """The samples as JSON has them."""
+def document(lines: Sequence[ApiLine], start: int, end: int, width: int | None) -> SamplesPart:
+    """Return samples as the JSON answer."""
     series = [
         LinePart(
             host=line.host,
@@ -207,20 +207,21 @@ def document(lines: Sequence[Line], start: int, end: int, width: int | None) -> 
     )
 
 
-def csv(lines: Sequence[Line], width: int | None) -> Response:
-    """The samples as a table in text: a row a time and series."""
+def csv(lines: Sequence[ApiLine], width: int | None) -> Response:
+    """Return samples as CSV, with a row for each time and series."""
     frame = _frame(lines, width).with_columns(pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.9fZ"))
     return Response(frame.write_csv(), media_type=CSV)
 
 
-def arrow(lines: Sequence[Line], width: int | None) -> Response:
-    """The samples as a table in Arrow's file format."""
+def arrow(lines: Sequence[ApiLine], width: int | None) -> Response:
+    """Return samples as a file in Arrow's format."""
     out = BytesIO()
     _frame(lines, width).write_ipc(out, compression="zstd")
     return Response(out.getvalue(), media_type=ARROW)
 
 
-def _frame(lines: Sequence[Line], width: int | None) -> pl.DataFrame:
+def _frame(lines: Sequence[ApiLine], width: int | None) -> pl.DataFrame:
+    """Return the table of all lines, a row for each time and line. Its columns depend on whether there are buckets."""
     columns = _BUCKETS if width else _RAW
     texts = dict.fromkeys(("host", "name", "instance", "tags"), pl.String)
     schema = {"time": pl.Datetime("ns", "UTC"), **texts, **dict.fromkeys(columns, pl.Float64)}
@@ -239,6 +240,6 @@ def _frame(lines: Sequence[Line], width: int | None) -> pl.DataFrame:
 
 
 def _texts(times: Times) -> list[str]:
-    """Instants as ISO 8601 in UTC, to the millisecond or, where that is not enough, the nanosecond."""
+    """Return instants as ISO 8601 in UTC, to the millisecond, or to the nanosecond if any needs it."""
     unit = "ms" if not (times % _MILLISECOND).any() else "ns"
     return [f"{text}Z" for text in np.datetime_as_string(times.astype("datetime64[ns]"), unit).tolist()]

@@ -3,7 +3,6 @@
 import time
 from dataclasses import asdict
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -13,7 +12,7 @@ from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.model.errors import Unusable
 from plimsoll.pages.shared.actor import actor_of
-from plimsoll.pages.shared.forms import ID, Fields, Forms, see
+from plimsoll.pages.shared.forms import ID, Fields, Forms, own_address, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import instant_of
 from plimsoll.up.watched import Watched
@@ -33,14 +32,14 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
             add(request, fields)
         except (Unusable, NotKept) as error:
             return frame.missing(request, f"The note was not kept: {error}.", "Go back, and change it.")
-        return see(_back(fields))
+        return see(own_address(fields.get("back", "")))
 
     def remove(request: Request, fields: Fields) -> Response:
         try:
             actions.remove_note(watched.file, request.path_params["id"], actor_of(request), time.time_ns())
         except (Unusable, NotKept) as error:
             return frame.missing(request, f"{error}.", "It may have been removed already.")
-        return see(_back(fields))
+        return see(own_address(fields.get("back", "")))
 
     def add_from_program(request: Request, fields: Fields) -> Response:
         try:
@@ -64,10 +63,3 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         Route("/api/notes", show),
         forms.route("/api/notes", add_from_program),
     ]
-
-
-def _back(fields: Fields) -> str:
-    """Return the page that the form was on; never one of another server."""
-    url = urlsplit(fields.get("back", ""))
-    path = url.path if url.path.startswith("/") and not url.path.startswith(("//", "/\\")) else "/"
-    return f"{path}?{url.query}" if url.query else path

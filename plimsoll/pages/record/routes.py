@@ -15,7 +15,7 @@ _AT_ONCE = 100
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """The routes."""
+    """Return the route of the page."""
 
     def page(request: Request) -> Response:
         zone, query = frame.zone_of(request), request.query_params
@@ -25,7 +25,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         return frame.page(
             request,
             "record/record.html.j2",
-            "Who did what",
+            "Audit log",
             deeds=[(zone.clock(deed.at), deed) for deed in entries.deeds],
             total=entries.total,
             who=who,

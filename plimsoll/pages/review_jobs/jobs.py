@@ -37,7 +37,7 @@ class Upload:
     merge: bool = False
 
     def path(self, number: int) -> Path:
-        """Where a file is."""
+        """Return the path of a file by its number."""
         return self.folder / str(number)
 
 
@@ -156,7 +156,7 @@ class Jobs:
             self._changed.notify()
 
     def find(self, id_: str) -> Job | None:
-        """The job of an id."""
+        """Return the job of an id; None if there is none."""
         return self._jobs.get(id_)
 
     def forget(self, id_: str) -> None:
@@ -210,6 +210,7 @@ class Jobs:
             self._thread.join()
 
     def _run(self) -> None:
+        """Perform tasks, each in a new worker process, until `stop`."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._tasks or self._stopped)
@@ -228,6 +229,7 @@ class Jobs:
                 process.kill()
 
     def _perform(self, job: Job, task: Task, process: "subprocess.Popen[bytes]") -> None:
+        """Give a task to a worker, and update its job by what the worker reports until it ends."""
         assert process.stdin is not None
         assert process.stdout is not None
         with suppress(BrokenPipeError):

@@ -30,11 +30,11 @@ _MOST_OTHERS = 200  # reviews and comparisons that are not of a run in the store
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-class _Strict(BaseModel):
+class _KeptModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, serialize_by_alias=True)
 
 
-class ReviewOrigin(_Strict):
+class ReviewOrigin(_KeptModel):
     """The version of Plimsoll and the hash of the rules that a review was made with, and when (UTC ns)."""
 
     version: str
@@ -42,7 +42,7 @@ class ReviewOrigin(_Strict):
     at: int
 
 
-class Crossed(_Strict):
+class Crossed(_KeptModel):
     """A signal that was crossed on a host: the worst of its findings, in a sentence."""
 
     signal: str
@@ -53,7 +53,7 @@ class Crossed(_Strict):
     sentence: str
 
 
-class KeptMean(_Strict):
+class KeptMean(_KeptModel):
     """The mean of a signal of a host or instance, in the unit of the signal."""
 
     signal: str
@@ -63,7 +63,7 @@ class KeptMean(_Strict):
     mean: FiniteFloat
 
 
-class KeptMeans(_Strict):
+class KeptMeans(_KeptModel):
     """What RunMeans has of a run. `start` is UTC ns; `load` the name of what counts operations, and its mean."""
 
     run: str
@@ -73,7 +73,7 @@ class KeptMeans(_Strict):
 
     @classmethod
     def of(cls, run_means: RunMeans) -> "KeptMeans":
-        """The means of a run."""
+        """Return the means of a run."""
         subjects = {key: subject for key, (_, subject) in run_means.subjects.items()}
         means = [
             KeptMean(
@@ -89,7 +89,7 @@ class KeptMeans(_Strict):
         return cls(run=run_means.name, start=run_means.start, means=tuple(means), load=run_means.load)
 
     def run_means(self, signals: Mapping[str, Signal]) -> RunMeans:
-        """As they were; without signals that are not known any more."""
+        """Return the means as a run's, without signals that the catalogue no longer has."""
         means: dict[tuple[str, Key], float] = {}
         subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {}
         for mean in self.means:
@@ -100,7 +100,7 @@ class KeptMeans(_Strict):
         return RunMeans(self.run, self.start, means, subjects, self.load)
 
 
-class KeptReview(_Strict):
+class KeptReview(_KeptModel):
     """What the report of a run says in short. `severity` is the worst one that was crossed; empty if none was.
 
     `cause` is what the run is short of, in sentences; empty if that is not known.
@@ -117,12 +117,12 @@ class KeptReview(_Strict):
 
 
 def review_id(run: RunSummary) -> str:
-    """The id of the review of a run as it was saved; another one when it is saved again."""
+    """Return the id of the review of a stored run. It changes when the run is stored again."""
     return _hash(run.name, str(run.generation))
 
 
 def comparison_id(runs: Sequence[RunSummary], made_with: str) -> str:
-    """The id of the comparison of runs, the baseline first, `made_with` this version and these rules."""
+    """Return the id of a comparison of runs, the baseline first; `made_with` is the version and the rules."""
     return _hash(made_with, *map(review_id, runs))
 
 
@@ -154,7 +154,7 @@ class KeptReviews:
             self._path(id_, kind).replace(self._path(to, kind))
 
     def find(self, id_: str) -> KeptReview | None:
-        """What a review says; None if there is none, or it is of a version that cannot be read any more."""
+        """Return a review; None if there is none, or if an incompatible version wrote it."""
         return self._read(id_, _SHORT, KeptReview)
 
     def has_means(self, id_: str) -> bool:
@@ -162,15 +162,15 @@ class KeptReviews:
         return self._path(id_, _MEANS).is_file()
 
     def means(self, id_: str) -> KeptMeans | None:
-        """The means of the signals of a run; None where its review is of a version that did not keep them."""
+        """Return the means of a run's signals; None if there are none, or if an incompatible version wrote them."""
         return self._read(id_, _MEANS, KeptMeans)
 
     def report(self, id_: str) -> str | None:
-        """The report."""
+        """Return the report as HTML; None if there is none."""
         return self._text(id_, _REPORT)
 
     def document(self, id_: str) -> str | None:
-        """What the command writes of it as JSON; None if it was made by a version that did not keep that."""
+        """Return the JSON document of a review or comparison; None if there is none."""
         return self._text(id_, _DOCUMENT)
 
     def tidy(self, runs: Collection[RunSummary]) -> None:

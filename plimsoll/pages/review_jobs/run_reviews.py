@@ -20,7 +20,7 @@ _MOST_AT_ONCE = 20
 _MOST_COMPARISONS = 20  # that wait or are being made: there are very many that can be asked for
 
 
-class TooMany(Exception):
+class TooManyComparisons(Exception):
     """So many comparisons wait to be made that no other is taken."""
 
 
@@ -65,11 +65,11 @@ class RunReviews:
         watched.closing.callback(self.jobs.stop)
 
     def runs(self) -> list[RunReview]:
-        """All runs of the store, the latest first."""
+        """Return all runs of the store, the latest first."""
         return [self._of(summary) for summary in self._watched.store.runs.summaries()]
 
     def find(self, name: str) -> RunReview | None:
-        """The run of a name."""
+        """Return the run of a name; None if there is none."""
         summaries = self._watched.store.runs.summaries()
         return next((self._of(summary) for summary in summaries if summary.name == name), None)
 
@@ -80,12 +80,12 @@ class RunReviews:
         return replace(review, job=self.jobs.find(review.id))
 
     def make_missing(self, runs: Sequence[RunReview]) -> list[RunReview]:
-        """The runs; the latest that have no review yet are being reviewed."""
+        """Have the latest runs without a review reviewed. Return all runs."""
         missing = [run.id for run in runs if run.run.complete and not run.kept and not run.job][:_MOST_AT_ONCE]
         return [self.make(run) if run.id in missing else run for run in runs]
 
     def trend(self, runs: Sequence[RunReview]) -> Trend:
-        """Where the signals changed over runs of which the means are kept, in their order; at least one run."""
+        """Return where signals changed over runs, given in order of time. The means of each have been kept."""
         key = tuple(run.id for run in runs)
         with self._judging:
             if self._trend is None or self._trend[0] != key:
@@ -108,7 +108,7 @@ class RunReviews:
     def compare(self, runs: Sequence[RunReview], *, document: bool = False) -> str | Job:
         """Return the report or document of a comparison of runs with the first, or the job that makes it.
 
-        Raises TooMany if others wait.
+        Raises TooManyComparisons if others wait.
         """
         id_ = comparison_id([review.run for review in runs], f"{version('plimsoll')} {self._setup.rules}")
         text = self.kept.document(id_) if document else self.kept.report(id_)
@@ -118,18 +118,18 @@ class RunReviews:
         job = self.jobs.find(id_)
         if job is None:
             if self.jobs.comparing >= _MOST_COMPARISONS:
-                raise TooMany
+                raise TooManyComparisons
             job = Job(id_, " and ".join(names))
             self.jobs.add(job, ToCompare(self._setup, names, id_))
         self.jobs.forget(id_)  # one that failed is tried again when the page is opened again
         return job
 
     def upload(self, id_: str) -> Record | None:
-        """An upload by its id."""
+        """Return the upload of an id; None if there is none."""
         return self._arrived.get(id_) or self.uploads.find(id_)
 
     def to_show(self) -> list[Record]:
-        """The uploads that are not done, or whose run is not in the store, the latest first."""
+        """Return the uploads that are not done or whose run is not in the store, the latest first."""
         records = (self._arrived.get(record.job.id, record) for record in self.uploads.all())
         return [record for record in records if not record.job.stored]
 

@@ -38,13 +38,13 @@ class UploadRecords:
         self._folder = data / _FOLDER
 
     def new_folder(self) -> Path:
-        """A folder for the files of an upload; its name is the id of the upload."""
+        """Create a folder for the files of an upload. Its name is the id of the upload."""
         folder = self._ready_folder() / uuid4().hex
         folder.mkdir(mode=0o700)
         return folder
 
     def free(self) -> int:
-        """How many bytes are free on the disk."""
+        """Return the free space of the disk in bytes."""
         return shutil.disk_usage(self._ready_folder()).free
 
     def save(self, record: Record) -> None:
@@ -55,11 +55,11 @@ class UploadRecords:
             self.forget(old.job.id)
 
     def find(self, id_: str) -> Record | None:
-        """An upload by its id."""
+        """Return the upload of an id; None if there is none."""
         return _read(self._folder / f"{id_}.json") if id_.isalnum() else None
 
     def all(self) -> list[Record]:
-        """All uploads, the latest first."""
+        """Return all uploads, the latest first."""
         return sorted((record for path in self._paths() if (record := _read(path))), key=lambda record: -record.at)
 
     def forget(self, id_: str) -> None:
@@ -89,7 +89,7 @@ class UploadRecords:
 
 
 def new_file(path: Path) -> IO[bytes]:
-    """A new file that only the owner can read, to write to."""
+    """Create a file that only its owner can read, and return it open for writing."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, flags, 0o600), "wb")
 

@@ -116,7 +116,7 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
 
 
 def _summarize(insights: Insights, rules: str) -> KeptReview:
-    """What a review says in short; `rules` is a hash of the rules it was made with."""
+    """Return the summary of a review; `rules` is the hash of the rules it was made with."""
     review = insights.review
     crossed = tuple(_crossed(review))
     severities = {signal.severity for signal in crossed}
@@ -134,7 +134,7 @@ def _summarize(insights: Insights, rules: str) -> KeptReview:
 
 
 def _crossed(review: Review) -> Iterator[Crossed]:
-    """The worst finding of each signal and subject that was crossed, the worst first."""
+    """Yield the worst finding of each crossed signal and subject, the worst first."""
     seen_keys: set[object] = set()
     for finding in review.of(*CROSSED):
         subject = finding.subject
@@ -167,19 +167,19 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
 
 
 def _json(document: BaseModel) -> str:
-    """A document as text, in which what a page can be told is called as there."""
+    """Return a document as JSON, in which options are named as the fields of the pages."""
     return json.dumps(all_with_fields(json.loads(document.model_dump_json(by_alias=True))), ensure_ascii=False)
 
 
 def _review_run(logs: LogSet, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
-    """The review of a run by its own plimsoll.toml, and what that says."""
+    """Return the review of a run by its own plimsoll.toml, and the settings in that."""
     path = Path(settings.FILE_NAME)
     parsed = settings.parse(run.settings or "", path)
     return review_logs(logs, catalogue, parsed, path if run.settings else None), parsed
 
 
 def _read_uploaded(upload: Upload, say: Say) -> tuple[LogSet, StoredRun]:
-    """The logs that were uploaded. Beside others, files that are no logs are remarked, as those in a folder are."""
+    """Read uploaded logs. Files that are no logs become remarks if there are other files."""
     paths = {upload.path(number): name for number, name in enumerate(upload.names)}
     config = next((path for path, name in paths.items() if name == settings.FILE_NAME), None)
     zone = by_windows(upload.zone) or Zone.parse(upload.zone) if upload.zone else None
@@ -250,7 +250,7 @@ def _hint(error: Exception) -> str:
 
 
 def _store(data: Path) -> Store:
-    """The store of the server that started this process."""
+    """Return the store of the server that started this process. Raises Unreachable if the server has ended."""
     server = running.find(data)
     if server is None:
         raise Unreachable("plimsoll up does not run any more")

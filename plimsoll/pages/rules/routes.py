@@ -132,7 +132,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
-    """What the page needs: the hosts on which the rule is judged, and those whose limit can be taken back."""
+    """Return the content of the form: hosts that the rule judges, and hosts whose limit can be taken back."""
     hosts = {state.subject.host for state in watched.judged() if state.rule.id == rule.id}
     try:
         here = overlay.changed_here(watched.folder, rule.id)
@@ -194,7 +194,7 @@ def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> 
 
 
 def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any]:
-    """All that the page shows."""
+    """Return the content of the page of a rule."""
     catalogue = watched.site.catalogue
     judged = sorted((state for state in watched.judged() if state.rule.id == rule.id), key=_rank)
     alerts = alert_queries.find_by_rule(watched.file, rule.id, 0, _MOST_ALERTS)
@@ -225,7 +225,7 @@ def _rank(state: RuleState) -> tuple[int, float, str, str]:
 
 
 def _excess(value: float, healthy: Healthy) -> float:
-    """How far a value is past its limit; below zero on the healthy side."""
+    """Return how far a value is past its limit; negative on the healthy side."""
     if math.isnan(value):
         return -math.inf
     match healthy.worse:
@@ -253,13 +253,13 @@ def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
 
 
 def _states(judged: Sequence[RuleState]) -> str:
-    """`2 firing, 14 healthy`."""
+    """Return the counts of states: `2 firing, 14 healthy`."""
     states = [_WORDS.get(state.state, "no data") for state in judged]
     return ", ".join(f"{states.count(word):,} {word}" for word in dict.fromkeys(states))
 
 
 def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
-    """What plimsoll.toml changes of the rule, for all hosts and for single ones."""
+    """Yield what plimsoll.toml changes in a rule, for all hosts and for single ones."""
     overrides = watched.site.overrides
     if rule.id in overrides.general:
         yield "all hosts", _note(watched, rule, "")

@@ -13,7 +13,7 @@ _BODY = re.compile(r"<body[^>]*>")
 
 
 def report_page(frame: Frame, request: Request, report: str, **bar: object) -> Response:
-    """The report with a bar of links. Its own policy allows its script and its style, and nothing else."""
+    """Return a report as a page with a bar of links. Its security policy allows only its own script and style."""
     match = _POLICY.search(report)
     if match is None:
         return frame.missing(request, "Its report cannot be read.", "Have it reviewed again, on the page Runs.")

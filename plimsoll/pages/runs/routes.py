@@ -1,21 +1,21 @@
 """The runs of the store: their list, the report of each, and how to have one reviewed again or deleted."""
 
-from collections.abc import Callable, Sequence
-from http import HTTPStatus
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.ingest.runs.load import unload
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import host_key
 from plimsoll.pages.review_jobs.jobs import Stage
-from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooMany
+from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
 from plimsoll.pages.runs.report_page import report_page
 from plimsoll.pages.runs.series import run_labels, series_page
 from plimsoll.pages.shared.actor import actor_of, record_action
+from plimsoll.pages.shared.forms import see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.store.lease import LIFE_S, described
 from plimsoll.store.protocol import RunSummary, State
@@ -73,7 +73,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
         if request.method == "POST":
             reviews.make(review)
             record_action(watched, actor_of(request), f"had run {review.run.name} reviewed again")
-            return RedirectResponse(_to_list(request), HTTPStatus.SEE_OTHER)
+            return see(frame.links(request).to("/runs"))
         return frame.page(request, "runs/run_again.html.j2", f"Review {review.run.name} again", review=review)
 
     def delete(request: Request, review: RunReview) -> Response:
@@ -86,7 +86,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
             else:
                 reviews.kept.remove(review.id)
                 record_action(watched, actor_of(request), f"deleted run {name}")
-                return RedirectResponse(_to_list(request), HTTPStatus.SEE_OTHER)
+                return see(frame.links(request).to("/runs"))
         return frame.page(request, "runs/run_delete.html.j2", f"Delete {name}", review=review, problem=problem)
 
     actions = {"show": show_run, "review": review_again, "delete": delete}
@@ -131,17 +131,13 @@ def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Req
     return answer
 
 
-def _to_list(request: Request) -> str:
-    zone = request.query_params.get("zone")
-    return f"/runs?{urlencode({'zone': zone})}" if zone else "/runs"
-
-
 def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
     """Return the page. `a` is the baseline, each `b` a run that is compared with it; `run` are ids from the list."""
     query, runs = request.query_params, reviews.runs()
     if ids := query.getlist("run"):
         chosen = sorted((review for review in runs if review.id in ids), key=lambda review: review.run.start)
-        return _redirect(request, [review.run.name for review in chosen])
+        names = [("a" if at == 0 else "b", review.run.name) for at, review in enumerate(chosen)]
+        return see(frame.links(request).kept(f"/runs/compare?{urlencode(names)}"))
     by_name = {review.run.name: review for review in runs}
     names = list(dict.fromkeys((*query.getlist("a")[:1], *query.getlist("b"))))[:_MOST_RUNS]
     for name in names:
@@ -154,15 +150,9 @@ def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Respons
         return frame.page(request, "runs/compare_choose.html.j2", "Compare", baseline=baseline, candidates=candidates)
     try:
         comparison = reviews.compare(chosen)
-    except TooMany:
+    except TooManyComparisons:
         return frame.missing(request, "Many comparisons are being made.", "Open this page again in some minutes.")
     if isinstance(comparison, str):
         return report_page(frame, request, comparison, compared=chosen)
     stage = reviews.jobs.describe(comparison)
     return frame.page(request, "runs/compare_wait.html.j2", "Compare", runs=chosen, job=comparison, stage=stage)
-
-
-def _redirect(request: Request, names: Sequence[str]) -> Response:
-    query = [("a" if at == 0 else "b", name) for at, name in enumerate(names)]
-    zone = request.query_params.get("zone")
-    return RedirectResponse(f"/runs/compare?{urlencode([*query, *([('zone', zone)] if zone else [])])}")

@@ -61,6 +61,7 @@ def run_labels(run: RunSummary) -> list[str]:
 
 
 def _trend_content(trend: Trend, *, show_all: bool) -> dict[str, Any]:
+    """Return the charts and sentences of a trend. Only some of the unchanged signals are drawn unless `show_all`."""
     courses = _last_changed_first(trend)
     unchanged = sum(not course.changes for course in courses)
     left_out = 0 if show_all else max(0, unchanged - _MOST_CHARTS)
@@ -134,6 +135,7 @@ def _draw_load(trend: Trend) -> SeriesChart | None:
 def _draw(
     title: str, unit: str, values: Values, tolerated: float, changes: tuple[Change, ...], runs: Sequence[RunMeans]
 ) -> SeriesChart:
+    """Return the drawing of values over runs. The value axis is at least four times the tolerance."""
     low, high, last = float(values.min()), float(values.max()), len(values) - 1
     span = max(high - low, _LEAST_RANGE * tolerated) or 1.0
     bottom = (low + high - span) / 2

@@ -39,12 +39,12 @@ def incident_rows(incidents: Iterable[Incident], active: Sequence[Silence], zone
 
 
 def sentence(alert: Alert, zone: Zone, now: int) -> str:
-    """The alert as it is now, or as it ended."""
+    """Return a sentence on the alert as it is now, or as it ended."""
     return still_sentence(alert, zone, now) if alert.firing else ended_sentence(alert, zone)
 
 
 def marks(alert: Alert, silenced: Sequence[Silence], zone: Zone) -> Iterator[str]:
-    """`acknowledged by joe: disk is ordered`, `silenced until 10:22:00`, `no data now`."""
+    """Yield the marks of an alert: `acknowledged by joe: disk is ordered`, `silenced until 10:22:00`."""
     if alert.acked_at is not None:
         yield f"acknowledged by {alert.acked_by}{f': {alert.ack_note}' if alert.ack_note else ''}"
     until = [silence.until for silence in silenced if silence.matches(alert.rule, alert.host, alert.instance)]

@@ -13,12 +13,12 @@ _FIELDS = {
 
 
 def with_fields(text: str) -> str:
-    """A text with the field's label where a field of a form is meant."""
+    """Return a text in which options of commands are replaced by the labels of form fields."""
     return worded(text, lambda parameter: _FIELDS.get(parameter, f"the command's option {parameter.plain}"))
 
 
 def all_with_fields(value: Any) -> Any:
-    """What JSON can hold, each text in it `with_fields`."""
+    """Return a JSON value in which `with_fields` is applied to each text."""
     match value:
         case str():
             return with_fields(value)

@@ -1,8 +1,8 @@
-"""Reads the forms of the pages."""
+"""Forms of the pages, and the numbers and addresses in requests."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.convertors import Convertor, register_url_convertor
@@ -13,14 +13,12 @@ from starlette.routing import Route
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 
-MOST_DIGITS = 18
-
-
+_MOST_DIGITS = 18  # as many as databases hold; longer numbers lead to no page
 ID = "{id:number}"  # in the path of a route
 
 
 class _Number(Convertor[int]):
-    regex = f"[0-9]{{1,{MOST_DIGITS}}}"
+    regex = f"[0-9]{{1,{_MOST_DIGITS}}}"
 
     def convert(self, value: str) -> int:
         return int(value)
@@ -35,10 +33,11 @@ register_url_convertor("number", _Number())
 Fields = Mapping[str, str]
 _LONGEST = 32 << 10
 _MOST_FIELDS = 20
+_LONGEST_ADDRESS = 1000
 
 
 class Forms:
-    """Makes the routes that forms are sent to."""
+    """A maker of the routes that receive forms."""
 
     def __init__(self) -> None:
         self._bodies = Bodies(Limits(body_s=20))
@@ -63,11 +62,18 @@ class Forms:
         return [self.route(path, handle), Route(path, lambda request: see(page.format(**request.path_params)))]
 
 
+def own_address(text: str) -> str:
+    """Return an address as a path of this server, never of another; `/` if it is none."""
+    url = urlsplit(text[:_LONGEST_ADDRESS])
+    path = url.path if url.path.startswith("/") and not url.path.startswith(("//", "/\\")) else "/"
+    return f"{path}?{url.query}" if url.query else path
+
+
 def see(address: str) -> Response:
-    """Lead the browser from a form that was accepted to a page."""
+    """Return a redirect from an accepted form to a page."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
 def number(text: str) -> int | None:
     """Return the number that a text is; None if it is none, or too long."""
-    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None

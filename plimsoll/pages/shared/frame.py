@@ -43,31 +43,31 @@ class Frame:
     def page(
         self, request: Request, template: str, title: str, status: HTTPStatus = HTTPStatus.OK, **content: Any
     ) -> Response:
-        """A page from a template, which extends `shared/base.html.j2`."""
+        """Return a page from a template that extends `shared/base.html.j2`."""
         text = self.part(request, template, title=title, person=person_of(request), **content)
         return HTMLResponse(text.encode(errors="replace"), status)
 
     def part(self, request: Request, template: str, **content: Any) -> str:
-        """A page, or a part of one with links."""
+        """Render a page, or a part of a page that has links."""
         zone = self.zone_of(request)
         links = self.links(request)
         page = _environment().get_template(template)
         return with_fields(page.render(zone=zone, links=links, navigation=NAVIGATION, **content))
 
     def fragment(self, template: str, **content: Any) -> str:
-        """A part of a page, for scripts that replace it."""
+        """Render a part of a page that scripts replace."""
         return with_fields(_environment().get_template(template).render(**content))
 
     def links(self, request: Request) -> "Links":
-        """Links that keep the zone of a request."""
+        """Return links that keep the zone of a request."""
         return Links(request, self.zone_of(request), self.zone)
 
     def missing(self, request: Request, text: str, hint: str) -> Response:
-        """The page for what is not there: what that is, and where to look."""
+        """Return the page for something that does not exist: `what` says it, `hint` where to look."""
         return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, what=text, hint=hint)
 
     def zone_of(self, request: Request) -> Zone:
-        """The zone that a request names, else the one that the browser keeps; that of up.toml if it is not known."""
+        """Return the zone in the address, else in the browser's cookie; that of up.toml if neither is valid."""
         name = request.query_params.get("zone") or unquote(request.cookies.get("zone", ""))
         try:
             return Zone.parse(name) if name else self.zone
@@ -84,14 +84,14 @@ class Links:
     usual: Zone
 
     def to(self, path: str, **parameters: str | int | None) -> str:
-        """A link to a page with these parameters."""
+        """Return a link to a page with these parameters."""
         chosen = {"zone": self.kept_zone} if self.kept_zone else {}
         texts = {name: str(value) for name, value in parameters.items() if value is not None}
         query = urlencode({**texts, **chosen}, errors="replace")
         return f"{path}?{query}" if query else path
 
     def kept(self, address: str) -> str:
-        """An address of a page, of which the zone is kept."""
+        """Return an address with the zone of the request added."""
         zone = urlencode({"zone": self.kept_zone}) if self.kept_zone else ""
         return f"{address}{'&' if '?' in address else '?'}{zone}" if zone else address
 
@@ -123,7 +123,7 @@ class Links:
 
 
 def iana(zone: Zone) -> str:
-    """The name of a zone that a browser knows: of the IANA database, or an offset."""
+    """Return the name of a zone for browsers: of the IANA database, or an offset."""
     return zone.rule.key if isinstance(zone.rule, ZoneInfo) else zone.rule.tzname(datetime.now(zone.rule)) or "UTC"
 
 
@@ -134,7 +134,7 @@ def _environment() -> Environment:
 
 
 def asset(name: str) -> str:
-    """A file of the pages: `health/health.css`."""
+    """Return the text of a file of the pages, such as `health/health.css`."""
     return files("plimsoll.pages").joinpath(name).read_text(encoding="utf-8")
 
 

@@ -15,7 +15,7 @@ _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
 def routes() -> list[Route]:
-    """The route of all files."""
+    """Return the route of all files."""
 
     def file(request: Request) -> Response:
         name = request.path_params["name"]
@@ -41,7 +41,7 @@ def _file(name: str) -> str | None:
 
 @cache
 def _places() -> dict[str, str]:
-    """Where each script, style and picture is, by its name: each page has a folder."""
+    """Return the path of each script, style and picture by file name; each page has a folder."""
     pages = [page for page in files("plimsoll.pages").iterdir() if page.is_dir()]
     paths = [(file.name, f"{page.name}/{file.name}") for page in pages for file in page.iterdir()]
     return {name: place for name, place in paths if name.rpartition(".")[2] in _TYPES}

@@ -15,7 +15,7 @@ _KEYS = ("from", "to")
 
 
 @dataclass(frozen=True)
-class TimeRange:
+class PageRange:
     """From one instant to another (UTC ns), and as the address has both. It is `live` if it ends now."""
 
     start: int
@@ -29,8 +29,8 @@ class TimeRange:
         return self.end_text == NOW
 
     @classmethod
-    def parse(cls, start: str | None, end: str | None, zone: Zone, now: int | None = None) -> "TimeRange":
-        """Read both ends; without them the last hour. Unusable if one cannot be read or nothing is between them."""
+    def parse(cls, start: str | None, end: str | None, zone: Zone, now: int | None = None) -> "PageRange":
+        """Read both ends; without them the last hour. Raises Unusable if an end is invalid or not after the start."""
         at = time.time_ns() if now is None else now
         start, end = start or USUAL, end or NOW
         first, last = instant_of(start, zone, at), instant_of(end, zone, at)
@@ -39,16 +39,16 @@ class TimeRange:
         return cls(first, last, start, end)
 
     def words(self, zone: Zone) -> str:
-        """The range for people: `Last 6 h`, or both ends on the zone's clock."""
+        """Return the range for people: `Last 6 h`, or both ends in the zone."""
         if self.live and self.start_text.startswith(NOW):
             return f"Last {duration_text(self.end - self.start)}"
         return zone.span(self.start, self.end)
 
-    def moved(self, by: float) -> "TimeRange":
-        """The range moved by a share of its length, as ms."""
+    def moved(self, by: float) -> "PageRange":
+        """Return the range moved by a share of its length."""
         step = round((self.end - self.start) * by)
         first, last = self.start + step, self.end + step
-        return TimeRange(first, last, str(first // MILLISECOND), str(last // MILLISECOND))
+        return PageRange(first, last, str(first // MILLISECOND), str(last // MILLISECOND))
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class RangePicker:
 
     request: Request
     zone: Zone
-    chosen: TimeRange
+    chosen: PageRange
     problem: str = ""
 
     @classmethod
@@ -65,9 +65,9 @@ class RangePicker:
         """Return the picker for the range of a request."""
         query = request.query_params
         try:
-            return cls(request, zone, TimeRange.parse(query.get("from"), query.get("to"), zone))
+            return cls(request, zone, PageRange.parse(query.get("from"), query.get("to"), zone))
         except Unusable as error:
-            return cls(request, zone, TimeRange.parse(None, None, zone), str(error))
+            return cls(request, zone, PageRange.parse(None, None, zone), str(error))
 
     def last(self) -> list[tuple[str, str, bool]]:
         """Return the ranges that end now: text, link, and whether it is the chosen one."""
@@ -115,7 +115,7 @@ _FURTHEST = 2**62
 
 
 def instant_of(text: str, zone: Zone, now: int) -> int:
-    """An instant (UTC ns) as an address has it. Unusable if it cannot be read."""
+    """Return the instant (UTC ns) of a text in an address. Raises Unusable if it cannot be read."""
     match = _AGO.fullmatch(text)
     if match:
         try:
@@ -138,5 +138,5 @@ def instant_of(text: str, zone: Zone, now: int) -> int:
 
 
 def clock_text(at: int, zone: Zone) -> str:
-    """An instant as a field of a form has it, to the second."""
+    """Return an instant as a form field has it, to the second."""
     return zone.local(at // SECOND * SECOND).strftime("%Y-%m-%dT%H:%M:%S")

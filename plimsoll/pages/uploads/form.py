@@ -37,7 +37,7 @@ class _Head(NamedTuple):
 
 
 @dataclass
-class Form:
+class UploadForm:
     """What arrived: the texts of each field, and the names and sizes of the files in their order."""
 
     texts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -64,14 +64,14 @@ class Form:
 
 
 async def receive(
-    content_type: str, body: AsyncGenerator[bytes], folder: Path, most_files: int, check: Callable[[Form], None]
-) -> Form:
+    content_type: str, body: AsyncGenerator[bytes], folder: Path, most_files: int, check: Callable[[UploadForm], None]
+) -> UploadForm:
     """Write the files of a form to a folder, named by their numbers from 0.
 
     `check` is called with what is known when the first file begins. Raises NotMultipart if the body is not such a
     form, or has more files or text than is allowed; OSError if a file cannot be written.
     """
-    parser, form = _Parser(content_type), Form()
+    parser, form = _Parser(content_type), UploadForm()
     file: IO[bytes] | None = None
     text = ""
     left = _LONGEST_TEXTS
@@ -102,7 +102,7 @@ async def receive(
     return form
 
 
-def _begin_part(head: _Head, form: Form, folder: Path, most_files: int) -> IO[bytes] | None:
+def _begin_part(head: _Head, form: UploadForm, folder: Path, most_files: int) -> IO[bytes] | None:
     """Return the new file of a part; None for a field of text, which is added to the form."""
     if head.file is None:
         if head.field == FILES:

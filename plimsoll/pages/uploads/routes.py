@@ -29,7 +29,7 @@ from plimsoll.pages.review_jobs.upload_records import new_file
 from plimsoll.pages.runs.report_page import report_page
 from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.uploads.form import Form, NotMultipart, receive
+from plimsoll.pages.uploads.form import NotMultipart, UploadForm, receive
 from plimsoll.serve.request_body import TooSlow, parts
 from plimsoll.serve.responses import refusal
 from plimsoll.up.watched import Watched
@@ -40,15 +40,17 @@ _LONGEST_NAME = 300
 _SEE = "; see docs/pages.md"
 
 
-class _File(BaseModel):
+class UploadedFile(BaseModel):
+    """A file of an upload as the sender describes it."""
+
     model_config = ConfigDict(extra="forbid")
 
     name: str = ""
     size: Annotated[int, Field(ge=0)]
 
 
-class _About(BaseModel):
-    """The first line of the body."""
+class UploadDescription(BaseModel):
+    """The description of an upload: the first line of the body, or the fields of a form."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -56,7 +58,7 @@ class _About(BaseModel):
     labels: list[str] = []
     zone: str = ""
     merge: bool = False
-    files: Annotated[list[_File], Field(min_length=1)]
+    files: Annotated[list[UploadedFile], Field(min_length=1)]
 
     @property
     def size(self) -> int:
@@ -64,8 +66,8 @@ class _About(BaseModel):
         return sum(file.size for file in self.files)
 
 
-class _Refused(Exception):
-    """An upload is refused: the status and the reason."""
+class UploadRefused(Exception):
+    """A refused upload, with the status and the reason."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
@@ -99,28 +101,28 @@ class Uploads:
             self._checked((await _first_line(body))[0])
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
-    def _checked(self, about: _About) -> Upload:
-        """The upload that is described, without a folder yet. _Refused if it cannot be taken."""
+    def _checked(self, about: UploadDescription) -> Upload:
+        """Return the described upload, without a folder yet. Raises UploadRefused if it cannot be taken."""
         upload = _described(about)
         self._check_room(about.size, len(about.files))
         return upload
 
     def _check_room(self, size: int, files: int) -> None:
-        """_Refused if so many bytes in so many files cannot be taken now."""
+        """Raise UploadRefused if this many bytes or files cannot be taken now."""
         limits = self._limits
         if size > limits.upload or files > limits.upload_files:
             most = f"{quantity(limits.upload, 'bytes')} in {limits.upload_files:,} files"
-            raise _Refused(
+            raise UploadRefused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"the logs are more than can be uploaded at once, {most}: pack them, or load them with plimsoll ingest",
             )
         if len(self._arriving) >= limits.uploads:
-            raise _Refused(
+            raise UploadRefused(
                 HTTPStatus.SERVICE_UNAVAILABLE, "others upload logs at the moment; try again when they are done"
             )
         room = self._reviews.uploads.free() - sum(self._arriving) - limits.disk_margin
         if size > room:
-            raise _Refused(
+            raise UploadRefused(
                 HTTPStatus.INSUFFICIENT_STORAGE,
                 f"there is no room for {quantity(size, 'bytes')} on the disk of plimsoll up, of which "
                 f"{quantity(limits.disk_margin, 'bytes')} must stay free: make room, or load them with plimsoll ingest",
@@ -128,7 +130,7 @@ class Uploads:
 
     @contextmanager
     def _arrives(self, size: int) -> Generator[None]:
-        """Counts an upload of this size as one that arrives."""
+        """Count an upload of this size as arriving within the block."""
         self._arriving.append(size)
         try:
             yield
@@ -153,7 +155,9 @@ class Uploads:
                     form = await receive(content_type, body, folder, self._limits.upload_files, _check_form)
                     about = _about_of(form)
                 except NotMultipart as error:
-                    raise _Refused(HTTPStatus.BAD_REQUEST, f"the form describes no upload: {error}{_SEE}") from None
+                    raise UploadRefused(
+                        HTTPStatus.BAD_REQUEST, f"the form describes no upload: {error}{_SEE}"
+                    ) from None
                 except OSError as error:
                     raise _unwritten(error) from None
                 upload = _described(about)
@@ -161,7 +165,7 @@ class Uploads:
 
     @asynccontextmanager
     async def _new_folder(self) -> AsyncGenerator[Path]:
-        """A folder for the files of an upload. It is removed if the block fails."""
+        """Create a folder for the files of an upload. It is removed if the block fails."""
         folder = await run_in_threadpool(self._reviews.uploads.new_folder)
         try:
             yield folder
@@ -176,7 +180,7 @@ def _answering(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
     async def endpoint(request: Request) -> Response:
         try:
             return await handle(request)
-        except _Refused as error:
+        except UploadRefused as error:
             return refusal(error.status, str(error), headers={"Connection": "close"})
         except TooSlow:
             text = "the logs did not arrive in time"
@@ -186,40 +190,42 @@ def _answering(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
 
 
 def _length(request: Request) -> int:
-    """The length of a body. _Refused if it is not said, as then nobody knows whether there is room for it."""
+    """Return the length of a body. Raises UploadRefused without Content-Length, as room is checked by it."""
     length = request.headers.get("content-length", "")
     if not length.isascii() or not length.isdecimal():
-        raise _Refused(HTTPStatus.LENGTH_REQUIRED, "a form must say its Content-Length, as curl does for files")
+        raise UploadRefused(HTTPStatus.LENGTH_REQUIRED, "a form must say its Content-Length, as curl does for files")
     return int(length)
 
 
-def _check_form(form: Form) -> None:
+def _check_form(form: UploadForm) -> None:
     _described(_about_of(form))
 
 
-def _about_of(form: Form) -> _About:
-    """The description in a form. _Refused if it is none."""
+def _about_of(form: UploadForm) -> UploadDescription:
+    """Return the description in a form. Raises UploadRefused if it is invalid."""
     try:
-        return _About.model_validate(form.description())
+        return UploadDescription.model_validate(form.description())
     except ValidationError as error:
-        raise _Refused(HTTPStatus.BAD_REQUEST, f"the form describes no upload: {_first_mistake(error)}{_SEE}") from None
+        raise UploadRefused(
+            HTTPStatus.BAD_REQUEST, f"the form describes no upload: {_first_mistake(error)}{_SEE}"
+        ) from None
 
 
-def _described(about: _About) -> Upload:
-    """The upload that is described, without a folder yet. _Refused if its words cannot be used."""
+def _described(about: UploadDescription) -> Upload:
+    """Return the described upload, without a folder yet. Raises UploadRefused if a text is invalid."""
     try:
         refuse_name(about.name, "the name")
         labels = tuple(run_label(text, "the label") for text in about.labels)
         if about.zone and not by_windows(about.zone):
             Zone.parse(about.zone)
     except Unusable as error:
-        raise _Refused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+        raise UploadRefused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
     names = tuple(_shown(file.name, at) for at, file in enumerate(about.files, 1))
     return Upload(Path(), names, about.name, labels, about.zone, about.merge)
 
 
-async def _first_line(body: AsyncGenerator[bytes]) -> tuple[_About, bytes]:
-    """What the first line describes, and what of the body came with it. _Refused if it is none."""
+async def _first_line(body: AsyncGenerator[bytes]) -> tuple[UploadDescription, bytes]:
+    """Return the description in the first line, and the bytes read after it. Raises UploadRefused if it is invalid."""
     line = b""
     while b"\n" not in line:
         chunk = await anext(body, b"")
@@ -228,9 +234,9 @@ async def _first_line(body: AsyncGenerator[bytes]) -> tuple[_About, bytes]:
             break
     line, _, rest = line.partition(b"\n")
     try:
-        return _About.model_validate_json(line), rest
+        return UploadDescription.model_validate_json(line), rest
     except ValidationError as error:
-        raise _Refused(
+        raise UploadRefused(
             HTTPStatus.BAD_REQUEST, f"the first line describes no upload: {_first_mistake(error)}{_SEE}"
         ) from None
 
@@ -240,13 +246,13 @@ def _first_mistake(error: ValidationError) -> str:
     return f"{'.'.join(map(str, first['loc']))} {first['msg']}"
 
 
-def _unwritten(error: OSError) -> _Refused:
+def _unwritten(error: OSError) -> UploadRefused:
     why = f"the logs cannot be written to the disk of plimsoll up: {error.strerror}"
-    return _Refused(HTTPStatus.INSUFFICIENT_STORAGE, why)
+    return UploadRefused(HTTPStatus.INSUFFICIENT_STORAGE, why)
 
 
 async def _save(folder: Path, sizes: Sequence[int], rest: bytes, body: AsyncGenerator[bytes]) -> None:
-    """Write the files to a folder as they arrive. _Refused if there are fewer or more bytes than was said."""
+    """Write the files to a folder as they arrive. Raises UploadRefused if their sizes differ."""
     try:
         for number, size in enumerate(sizes):
             with new_file(folder / str(number)) as file:
@@ -254,23 +260,25 @@ async def _save(folder: Path, sizes: Sequence[int], rest: bytes, body: AsyncGene
                 while lacks:
                     rest = rest or await anext(body, b"")
                     if not rest:
-                        raise _Refused(HTTPStatus.BAD_REQUEST, "the logs broke off before their end; send them again")
+                        raise UploadRefused(
+                            HTTPStatus.BAD_REQUEST, "the logs broke off before their end; send them again"
+                        )
                     part, rest = rest[:lacks], rest[lacks:]
                     lacks -= len(part)
                     await run_in_threadpool(file.write, part)
     except OSError as error:
         raise _unwritten(error) from None
     if rest or await anext(body, b""):
-        raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "there are more bytes than the first line says")
+        raise UploadRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "there are more bytes than the first line says")
 
 
 def _shown(name: str, number: int) -> str:
-    """The name of a file, as it is shown: without the folders that some senders put before it."""
+    """Return the name of a file for people, without the folders that some senders put before it."""
     return short(printable(name.replace("\\", "/").rpartition("/")[2]).strip(), _LONGEST_NAME) or f"file {number}"
 
 
 def routes(watched: Watched, reviews: RunReviews) -> list[Route]:
-    """The routes."""
+    """Return the routes that programs and the upload form use."""
     uploads = Uploads(watched, reviews)
 
     def progress(request: Request) -> Response:
@@ -287,7 +295,7 @@ def routes(watched: Watched, reviews: RunReviews) -> list[Route]:
 
 
 def page_routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
-    """The routes."""
+    """Return the routes of the pages of uploads."""
 
     def page(request: Request) -> Response:
         upload = reviews.upload(request.path_params["id"])

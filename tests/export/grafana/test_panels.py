@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.dashboards import areas
 from plimsoll.dashboards.areas import PanelSpec, load_areas
-from plimsoll.dashboards.limits import Limits, title
+from plimsoll.dashboards.limits import PanelLimits, title
 from plimsoll.export.grafana.dashboards.panels import cell_thresholds, panel_of, threshold_steps
 from plimsoll.export.grafana.dashboards.parts import load_look
 from plimsoll.model.errors import Unusable
@@ -87,7 +87,7 @@ def test_no_line_is_not_a_limit(uid):
     specs = {spec.id: spec for area in load_areas().areas if area.uid == uid for spec in area.panels}
     for panel in panels(dashboards()[uid]):
         if panel["id"] in specs and panel["type"] == "timeseries":
-            limits = [drawn(rule) for rule in Limits().rules_of(specs[panel["id"]])]
+            limits = [drawn(rule) for rule in PanelLimits().rules_of(specs[panel["id"]])]
             assert set(values(panel)) - {None} <= set(limits)
 
 
@@ -96,8 +96,8 @@ def test_limits_of_some_disks_are_not_drawn_for_all():
         next(spec for area in load_areas().areas for spec in area.panels if (spec.signal, spec.drive) == wanted)
         for wanted in (("disk.reads", None), ("disk.reads", "database"))
     )
-    assert Limits().rules_of(every) == ()
-    assert [step["value"] for step in threshold_steps(Limits().rules_of(databases))] == [None, 10]
+    assert PanelLimits().rules_of(every) == ()
+    assert [step["value"] for step in threshold_steps(PanelLimits().rules_of(databases))] == [None, 10]
     assert panel_of("disk.reads") == ("plimsoll-sql-server", databases.id)
     target = home("disk.reads")["targets"][0]
     assert '"instance" =~ /^$database_disk$/' in target["query"]
@@ -107,7 +107,7 @@ def test_a_floor_is_coloured_below_and_a_ceiling_above():
     colors = load_look().severities
 
     def steps(signal):
-        rules = Limits().rules_of(PanelSpec(id=1, signal=signal))
+        rules = PanelLimits().rules_of(PanelSpec(id=1, signal=signal))
         return [(step["value"], step["color"]) for step in threshold_steps(rules)]
 
     assert steps("cpu.busy") == [
@@ -134,11 +134,11 @@ def test_cells_have_the_colour_on_the_other_side_alone():
     """Grafana's steps include their value: `<= 300` is healthy at 300, `< 80` is not at 80."""
 
     def first(signal):
-        rules = Limits().rules_of(PanelSpec(id=1, signal=signal))
+        rules = PanelLimits().rules_of(PanelSpec(id=1, signal=signal))
         return cell_thresholds(rules, 1)["steps"][1]["value"]
 
     assert first("cpu.busy") == 80
-    (busy, *_) = Limits().rules_of(PanelSpec(id=1, signal="cpu.busy"))
+    (busy, *_) = PanelLimits().rules_of(PanelSpec(id=1, signal="cpu.busy"))
     at_most = busy.model_copy(update={"healthy": Healthy("<=", 300)})
     assert 300 < cell_thresholds([at_most], 1)["steps"][1]["value"] < 300.000001
     above = busy.model_copy(update={"healthy": Healthy(">", 3600)})
@@ -157,7 +157,7 @@ def test_every_signal_is_on_a_dashboard():
 
 
 def test_titles_name_the_limit():
-    titles = {spec.signal: title(spec, Limits()) for area in load_areas().areas for spec in area.panels}
+    titles = {spec.signal: title(spec, PanelLimits()) for area in load_areas().areas for spec in area.panels}
     assert titles["cpu.busy"] == "Processor time · < 80 %"
     assert titles["memory.available"] == "Available memory · ≥ 1,000 MB"
     assert titles["disk.queue_length"] == "Disk queue length · ≤ 10 requests"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from plimsoll.dashboards.areas import WIDTH, Area, PanelSpec, RowSpec, load_areas, uid
-from plimsoll.dashboards.limits import Limits
+from plimsoll.dashboards.limits import PanelLimits
 from plimsoll.export.annotations import DOCS, rule_page
 from plimsoll.export.grafana.dashboards import dashboard_variables, health, panels, runs
 from plimsoll.export.grafana.dashboards.parts import Json, grid, part
@@ -19,7 +19,7 @@ def files(docs: str = DOCS, site: Site | None = None, signals: Collection[str] |
 
     `docs` is the URL of the rules' pages. Limits are drawn as the site sets them for every host.
     """
-    limits, areas = Limits(site or Site()), load_areas()
+    limits, areas = PanelLimits(site or Site()), load_areas()
     about_health, about_runs = areas.health, areas.runs
     health_parts = health.health_variables(limits), health.health_panels(limits)
     run_parts = runs.run_variables(limits), runs.run_panels(limits)
@@ -48,7 +48,7 @@ def dashboard_text(dashboard: Json, docs: str) -> str:
     return text.replace(default, chosen)
 
 
-def _influx_area(area: Area, limits: Limits) -> Json:
+def _influx_area(area: Area, limits: PanelLimits) -> Json:
     chosen = [dashboard_variables.source_variable(), *dashboard_variables.panel_variables([*area.panels], limits)]
     return area_dashboard(area, chosen, lambda spec, place: panels.signal_panel(spec, area.uid, place, limits))
 

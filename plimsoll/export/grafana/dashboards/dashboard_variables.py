@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from plimsoll.dashboards.areas import PanelSpec
-from plimsoll.dashboards.limits import Limits, scaled
+from plimsoll.dashboards.limits import PanelLimits, scaled
 from plimsoll.export.grafana.dashboards.panel_queries import DISK_VARIABLE
 from plimsoll.export.grafana.dashboards.parts import DATASOURCE, Json, part
 from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
@@ -19,7 +19,7 @@ NOT_SYSTEM = "([^:]*|.*[^Cc]:)"
 _NO_TOTALS = "/^(?!.*_Total$)(?!cpu-total$)(?!all$).+/"
 
 
-def panel_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
+def panel_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
     """Return the variables for hosts, instances, disks and numbers that these panels use."""
     marked = [spec for spec in panels if spec.drive]
     plain = [spec.signal for spec in panels if not spec.drive]
@@ -38,7 +38,7 @@ def panel_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
     return [*variables, *number_variables(panels, limits)]
 
 
-def number_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
+def number_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
     """Return the variables of the numbers that the limits of these panels scale with."""
     facts: set[Fact] = {limit.fact for spec in panels for limit in scaled(limits.rules_of(spec))}
     return [number_variable(fact) for fact in sorted(facts)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from plimsoll.dashboards.areas import PanelSpec
-from plimsoll.dashboards.limits import Limits, panels_of
+from plimsoll.dashboards.limits import PanelLimits, panels_of
 from plimsoll.export.annotations import rule_page
 from plimsoll.export.grafana.dashboards.parts import Json, link
 from plimsoll.export.selections import drawn
@@ -28,7 +28,7 @@ _REDUCES = {
 }
 
 
-def panel_description(spec: PanelSpec, limits: Limits) -> str:
+def panel_description(spec: PanelSpec, limits: PanelLimits) -> str:
     """Return the description of a panel, in Markdown."""
     signal = load_signals()[spec.signal]
     judged = limits.judged_rules(spec)
@@ -44,7 +44,7 @@ def panel_description(spec: PanelSpec, limits: Limits) -> str:
     return "\n\n".join(parts)
 
 
-def panel_links(spec: PanelSpec, uid: str, limits: Limits) -> list[Json]:
+def panel_links(spec: PanelSpec, uid: str, limits: PanelLimits) -> list[Json]:
     """Return links from a panel of this dashboard to the pages of its rules, and to the panels of their `look_at`."""
     rules = [judged.rule for judged in limits.judged_rules(spec)]
     to_rules = [link(f"Rule {rule.id}", rule_page(rule.id), new_tab=True) for rule in rules]
@@ -65,7 +65,7 @@ def _signal_links(signal: str, uid: str) -> Iterator[Json]:
         yield link(f"See {load_signals()[signal].title}", url)
 
 
-def _limit_description(judged: Judged, limits: Limits) -> str:
+def _limit_description(judged: Judged, limits: PanelLimits) -> str:
     rule = judged.rule
     sources = "; ".join(f"{source.document}, {source.place}" for source in rule.sources)
     verdict = "not judged" if judged.off else _conditions_text(rule)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.dashboards.limits import Limits, shortly
+from plimsoll.dashboards.limits import PanelLimits, shortly
 from plimsoll.export.grafana.dashboards import describe, panel_queries, panels
 from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
@@ -54,7 +54,7 @@ class LimitLevel(NamedTuple):
     place: int
 
 
-def distance_panel(limits: Limits, panel_id: int, grid: Json) -> Json:
+def distance_panel(limits: PanelLimits, panel_id: int, grid: Json) -> Json:
     """Return the table with a row for each limit and host or instance, the worst first."""
     targets = panel_queries.Targets()
     for rules in rows(limits):
@@ -73,7 +73,7 @@ def distance_panel(limits: Limits, panel_id: int, grid: Json) -> Json:
     return table
 
 
-def rows(limits: Limits) -> Iterator[tuple[Rule, ...]]:
+def rows(limits: PanelLimits) -> Iterator[tuple[Rule, ...]]:
     """Yield the rules of each row in areas.yaml, all of one signal. Raises ValueError if one has no share."""
     rules_by_id = {rule.id: rule for pack in load_packs() for rule in pack.rules}
     for names in load_areas().health.limits:
@@ -102,7 +102,7 @@ def state_mappings() -> list[Json]:
     ]
 
 
-def _queries(rules: tuple[Rule, ...], limits: Limits) -> Iterator[tuple[str, str]]:
+def _queries(rules: tuple[Rule, ...], limits: PanelLimits) -> Iterator[tuple[str, str]]:
     """Yield the queries for the hosts in general, and for those whose limits differ, with their aliases."""
     levels_by_host = {host: _levels(rules, limits, host) for host in ("", *limits.site.hosts)}
     different = [host for host, levels in levels_by_host.items() if levels != levels_by_host[""]]
@@ -139,7 +139,7 @@ def _query(levels: Sequence[LimitLevel], host: str, different: Sequence[str]) ->
     return query, _SEPARATOR.join((f"{slope:.12g}", f"{offset:.12g}", describe.panel_path(*home), name, "$tag_host"))
 
 
-def _levels(rules: tuple[Rule, ...], limits: Limits, host: str) -> list[LimitLevel]:
+def _levels(rules: tuple[Rule, ...], limits: PanelLimits, host: str) -> list[LimitLevel]:
     """Return the limits of these rules that a host has, or, without a name, the hosts that the site does not name."""
     levels: list[LimitLevel] = []
     for rule in rules:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from plimsoll.dashboards.areas import WIDTH, PanelSpec, load_areas
-from plimsoll.dashboards.limits import Limits, home_of, title
+from plimsoll.dashboards.limits import PanelLimits, home_of, title
 from plimsoll.export.grafana.dashboards import dashboard_variables, distance_to_limits, panel_queries, panels
 from plimsoll.export.grafana.dashboards.distance_to_limits import Range
 from plimsoll.export.grafana.dashboards.parts import (
@@ -39,7 +39,7 @@ _DASH = "–"
 _FIRST = "firstNotNull"
 
 
-def health_variables(limits: Limits) -> list[Json]:
+def health_variables(limits: PanelLimits) -> list[Json]:
     """Return the variables: the data source, the hosts, and the numbers that the limits shown scale with."""
     rules = [rule for row in distance_to_limits.rows(limits) for rule in row]
     signals = dict.fromkeys([*load_areas().health.hosts, *(rule.signal for rule in rules)])
@@ -48,7 +48,7 @@ def health_variables(limits: Limits) -> list[Json]:
     return [dashboard_variables.source_variable(), dashboard_variables.hosts_variable(signals), *numbers]
 
 
-def health_panels(limits: Limits) -> list[Json]:
+def health_panels(limits: PanelLimits) -> list[Json]:
     """Return the panels, from what was crossed to the last sample of each host."""
     look = load_look().severities
     firing = "Limits that are crossed and stay crossed, and hosts that fell silent. A rule leads to its page."
@@ -121,7 +121,7 @@ def _alerts(number: int, name: str, about: str, labels: str, place: Json) -> Jso
     return alerts
 
 
-def _hosts(limits: Limits) -> Json:
+def _hosts(limits: PanelLimits) -> Json:
     """Return the table with the last value of each signal, in the colour of the limit that it is beyond."""
     targets = panel_queries.Targets()
     first = load_areas().areas[0]
@@ -144,7 +144,7 @@ def _hosts(limits: Limits) -> Json:
     }
 
 
-def _courses(limits: Limits) -> Json:
+def _courses(limits: PanelLimits) -> Json:
     """Return the table with the course of each signal over the range, over the data of the table of hosts."""
     columns = [heading for heading, _, _ in _columns(limits)]
     names = [f"Trend #{panel_queries.ref_id(at)}" for at in range(len(columns))]
@@ -174,7 +174,7 @@ def _courses(limits: Limits) -> Json:
     }
 
 
-def _columns(limits: Limits) -> list[tuple[str, PanelSpec, GrafanaUnit]]:
+def _columns(limits: PanelLimits) -> list[tuple[str, PanelSpec, GrafanaUnit]]:
     """Return the heading of each column, its signal with its limits, and its unit."""
     homes = [home_of(signal) for signal in load_areas().health.hosts]
     specs = [home[1] for home in homes if home]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from plimsoll.dashboards.areas import PanelSpec
-from plimsoll.dashboards.limits import Limits, Scaled, drawn, home_of, in_view, scaled, title
+from plimsoll.dashboards.limits import PanelLimits, Scaled, drawn, home_of, in_view, scaled, title
 from plimsoll.export.grafana.dashboards import describe, panel_queries
 from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
@@ -38,7 +38,7 @@ def panel_of(signal: str) -> tuple[str, int] | None:
     return (home[0], home[1].id) if home else None
 
 
-def signal_panel(spec: PanelSpec, uid: str, grid: Json, limits: Limits) -> Json:
+def signal_panel(spec: PanelSpec, uid: str, grid: Json, limits: PanelLimits) -> Json:
     """Return the panel of a spec, for the dashboard with this uid."""
     kind = _lines(spec, limits.rules_of(spec)) if spec.kind == "lines" else _table(spec)
     return {

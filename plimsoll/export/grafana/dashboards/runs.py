@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from plimsoll.dashboards.areas import WIDTH, PanelSpec, load_areas, uid
-from plimsoll.dashboards.limits import Limits, home_of, title
+from plimsoll.dashboards.limits import PanelLimits, home_of, title
 from plimsoll.export.grafana.dashboards import dashboard_variables, panel_queries, panels
 from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
@@ -49,7 +49,7 @@ def run_annotation() -> Json:
     return annotation
 
 
-def run_variables(limits: Limits) -> list[Json]:
+def run_variables(limits: PanelLimits) -> list[Json]:
     """Return the variables of the dashboard: the two runs, how far back they are, and the choices of panels."""
     hidden = {"hide": 2, "skipUrlSync": True}
     run = dashboard_variables.query_variable("run", "Run", _LATEST.format(""), sort=0)
@@ -74,7 +74,7 @@ def run_variables(limits: Limits) -> list[Json]:
     return [dashboard_variables.source_variable(), run, start, baseline, shift, *parts, *compared]
 
 
-def run_panels(limits: Limits) -> list[Json]:
+def run_panels(limits: PanelLimits) -> list[Json]:
     """Return the list of runs, and the panels of two runs side by side."""
     heading = part("run_pairs", gridPos=grid(1, WIDTH, 0, 10))
     about = part("panel", "run_about", gridPos=grid(3, WIDTH, 0, 11))
@@ -101,7 +101,7 @@ def _list() -> Json:
     }
 
 
-def _pairs(limits: Limits) -> Iterator[Json]:
+def _pairs(limits: PanelLimits) -> Iterator[Json]:
     for at, signal in enumerate(load_areas().runs.compared):
         spec = _spec(signal)
         for column, run in enumerate(("run", "baseline")):

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from plimsoll.dashboards.areas import Area, PanelSpec, load_areas
-from plimsoll.dashboards.limits import Limits, scaled
+from plimsoll.dashboards.limits import PanelLimits, scaled
 from plimsoll.export.annotations import DOCS
 from plimsoll.export.grafana.dashboards import dashboard_files, panels
 from plimsoll.export.grafana.dashboards.health import AREA as HEALTH
@@ -41,7 +41,7 @@ def export(
 
     `interval` (ns) is that of the samples: the shortest of a chart. The other arguments are as for those of InfluxDB.
     """
-    limits = Limits(site or Site())
+    limits = PanelLimits(site or Site())
     texts: dict[str, str] = {}
     refused = [Refusal(f"dashboard {name}", reason) for name, reason in _LEFT_OUT.items()]
     for area in load_areas().areas:
@@ -59,7 +59,7 @@ class _Panels:
     """The panels of an area. What is refused is added to `refused`."""
 
     area: Area
-    limits: Limits
+    limits: PanelLimits
     interval: str
     refused: list[Refusal]
 

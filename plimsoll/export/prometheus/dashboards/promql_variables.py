@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from plimsoll.dashboards.areas import PanelSpec
-from plimsoll.dashboards.limits import Limits
+from plimsoll.dashboards.limits import PanelLimits
 from plimsoll.export.grafana.dashboards import dashboard_variables
 from plimsoll.export.grafana.dashboards.panel_queries import DISK_VARIABLE
 from plimsoll.export.grafana.dashboards.parts import Json, part
@@ -20,7 +20,7 @@ DATASOURCE = {"type": _TYPE, "uid": "${datasource}"}
 _NO_TOTALS = f'/{INSTANCE}="(?!cpu-total"|all"|(?:.*[,/])?_Total")([^"]+)"/'
 
 
-def panel_variables(panels: Sequence[PanelSpec], limits: Limits) -> list[Json]:
+def panel_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
     """Return the variables of a dashboard with these panels."""
     source = dashboard_variables.source_variable(query=_TYPE)
     del source["current"]
