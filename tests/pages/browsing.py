@@ -71,6 +71,10 @@ class PageView:
         put_back.evaluate("again => again()")
         return [f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in report["violations"]]
 
+    def faults(self) -> list[str]:
+        """Return all that is wrong: content wider than the window, violations and complaints."""
+        return [*([] if self.fits else ["wider than the window"]), *self.violations(), *self.complaints]
+
     @property
     def fits(self) -> bool:
         """Whether nothing is wider than the window, once the page's styles are there."""

@@ -24,11 +24,7 @@ reason = "it serves others"
 """
 
 
-@given(
-    st.lists(st.integers(1, 40), min_size=1, max_size=300),
-    st.integers(1, 60),
-    st.randoms(use_true_random=False),
-)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=300), st.integers(1, 60), st.randoms(use_true_random=False))
 def test_every_extreme_and_every_end_of_each_column_is_drawn(steps, columns, random):
     times = np.cumsum(np.array(steps, np.int64)) * SECOND
     values = np.array([random.choice([random.uniform(-9, 9), 0.0, 5.0]) for _ in steps])

@@ -27,9 +27,7 @@ def test_a_host_says_what_fires_and_how_its_signals_are(watching, served, chromi
             assert view.page.locator("h1").inner_text() == "busy is short of processors, and 1 further incident"
             assert "memory, disks not judged" in view.page.locator("#state").inner_text()
             assert "97 %" in view.page.locator("#state").inner_text()
-            assert view.fits
-            assert view.violations() == []
-            assert view.complaints == []
+            assert view.faults() == []
     with opened(chromium, served.address) as view:
         view.page.locator(".hosts").get_by_role("link", name="calm", exact=True).click()
         assert view.page.locator("h1").inner_text() == "calm: 1 limit judged"

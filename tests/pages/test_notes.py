@@ -47,11 +47,7 @@ def test_a_program_adds_a_note_and_reads_it(alert_data, duckdb):
 
         at = time.time_ns() // 10**9 - 600
         answer = post(text="deployed 4.2", at=str(at * 1000), who="ci")
-        assert (answer.status, answer.json()["at"], answer.json()["who"]) == (
-            201,
-            at * 10**9,
-            "ci",
-        )
+        assert (answer.status, answer.json()["at"], answer.json()["who"]) == (201, at * 10**9, "ci")
         assert [item["text"] for item in here.request("GET", "/api/notes").json()] == ["deployed 4.2"]
         assert here.request("GET", "/api/notes?from=now-5m").json() == []
         for wrong in ({"text": " "}, {"text": "x" * 201}, {"text": "x", "at": "soon"}):

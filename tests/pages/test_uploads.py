@@ -166,12 +166,7 @@ def test_names_of_strangers_are_text_and_never_paths(here, chromium, tmp_path, m
     decoy = tmp_path / "decoy.csv"
     decoy.write_bytes(log("DECOY"))
     before = sorted(tmp_path.rglob("*.csv"))
-    names = {
-        f"../../{HOSTILE}.csv": log("A"),
-        str(decoy): log("B"),
-        "plimsoll.toml/x.csv": log("C"),
-        "\0": log("D"),
-    }
+    names = {f"../../{HOSTILE}.csv": log("A"), str(decoy): log("B"), "plimsoll.toml/x.csv": log("C"), "\0": log("D")}
     label = f"{HOSTILE[:-3]}=<b>"
     job = ended(here, sent(here, names, f"{HOSTILE[:-3]}/..", labels=[label]))
     assert job["stored"], job
@@ -213,9 +208,7 @@ def test_what_is_too_large_is_refused_while_it_arrives_and_nothing_stays(duckdb,
     data, limits = log(), Limits(upload=2000, disk_margin=0)
     with site(duckdb, tmp_path / "data", limits=limits) as here:
         assert sent(here, {"a.csv": data}).status == 413
-        assert "2,000 bytes" in json.loads(sent(here, {"a.csv": data}).data)["message"].replace(
-            "1.95 KB", "2,000 bytes"
-        )
+        assert "1.95 KB" in json.loads(sent(here, {"a.csv": data}).data)["message"]
         line = json.dumps({"name": "night", "files": [{"name": "a.csv", "size": 1000}]}).encode() + b"\n"
 
         def flowing():

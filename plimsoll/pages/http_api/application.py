@@ -87,11 +87,7 @@ def create_api(watched: Watched, scenes: Scenes, reviews: RunReviews) -> FastAPI
 def describe(api: FastAPI) -> dict[str, Any]:
     """Return the OpenAPI document, version 3.1."""
     document = get_openapi(
-        title="Plimsoll",
-        version=version("plimsoll"),
-        description=_ABOUT,
-        routes=api.routes,
-        servers=[{"url": "/"}],
+        title="Plimsoll", version=version("plimsoll"), description=_ABOUT, routes=api.routes, servers=[{"url": "/"}]
     )
     for operations in document["paths"].values():
         for method, operation in operations.items():
@@ -115,9 +111,7 @@ class _HeadAsGet:
         return self._app({**scope, "method": "GET"} if head else scope, receive, send)
 
 
-def _handler(
-    explain: Callable[[Request, Any], ApiFault],
-) -> Callable[[Request, Any], Coroutine[Any, Any, Response]]:
+def _handler(explain: Callable[[Request, Any], ApiFault]) -> Callable[[Request, Any], Coroutine[Any, Any, Response]]:
     async def answer(request: Request, error: Any) -> Response:
         problem = explain(request, error)
         return JSONResponse(problem.problem.model_dump(), problem.status, problem.headers)

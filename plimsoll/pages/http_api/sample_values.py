@@ -38,13 +38,7 @@ class ApiLine:
 
 
 def read_signals(
-    store: SampleReader,
-    name: str,
-    unit: str,
-    sources: Sequence[SignalSource],
-    start: int,
-    end: int,
-    width: int | None,
+    store: SampleReader, name: str, unit: str, sources: Sequence[SignalSource], start: int, end: int, width: int | None
 ) -> list[ApiLine]:
     """Return the values of a signal for some subjects. Raises Unusable if they are too many."""
     _check_buckets(len(sources), start, end, width)

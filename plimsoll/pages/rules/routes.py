@@ -123,8 +123,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
     return [
         Route("/rules", show_all),
         Route(
-            "/rules/{id}",
-            lambda request: show_rule(request, {**EMPTY, "host": request.query_params.get("host", "")}),
+            "/rules/{id}", lambda request: show_rule(request, {**EMPTY, "host": request.query_params.get("host", "")})
         ),
         *forms.routes("/rules/{id}/limit", change_limit, "/rules/{id}"),
         *forms.routes("/rules/{id}/limit/undo", undo_change, "/rules/{id}"),
