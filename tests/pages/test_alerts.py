@@ -60,7 +60,7 @@ def test_a_target_is_tried_once_a_minute_and_the_page_says_how_it_went(chromium,
         assert {answer.status for answer in again} == {429}
         assert "team was sent a test message less than 1 min ago; ask again in 1 min" in again[0].data.decode()
         assert send(pages, "/targets/test", {"target": "nobody"}).status == 429
-        assert send(pages, "/targets/test", {"target": "team"}, ResolvedSource="https://evil.example").status == 403
+        assert send(pages, "/targets/test", {"target": "team"}, Origin="https://evil.example").status == 403
         assert len(sent) == 2
         now[0] += MINUTE
         assert send(pages, "/targets/test", {"target": "team"}).status == 303
@@ -122,7 +122,7 @@ def test_a_form_of_another_site_is_refused(alert_data, pages):
     number = alert_data.fired("WEB01")
     silence = silences.add(alert_data.file, "*", "*", "*", HOUR, "work", "joe", alert_data.now)
     for path in ("/silences", f"/silences/{silence.id}/end", f"/alerts/{number}/ack"):
-        for headers in ({"ResolvedSource": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
             assert send(pages, path, FORM, **headers).status == 403
     assert silences.active(alert_data.file, alert_data.now + MINUTE) == [silence]
     assert firing(alert_data.file)[0].acked_at is None

@@ -373,7 +373,7 @@ def test_the_command_line_makes_tokens_of_each_kind(elsewhere, plimsoll):
 
 
 def test_pages_of_other_sites_change_nothing(served):
-    for headers in ({"ResolvedSource": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+    for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         assert sent(served, "POST", "/notes", {"text": "x"}, headers).status == 403
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
         answer = served.request("POST", f"{ROOT}/notes", '{"text": "x"}', {"Content-Type": kind})
