@@ -65,7 +65,7 @@ class Outcome(NamedTuple):
 # What takes longest, the longest first: begun among the last, these would be waited for when all else is done.
 _LONGEST = (
     *("test_up.py", "test_pipeline_packs.py", "test_dashboard_queries.py", "test_uploads.py", "test_runs.py"),
-    *("test_alerts_command.py", "test_hosts_at_large.py", "test_live_stack.py", "test_contract.py"),
+    *("test_alerts_command.py", "test_hosts_at_large.py", "test_contract.py"),
     *("test_load.py", "test_run_life.py", "test_drawn.py", "test_alerts.py", "test_export.py", "test_duck.py"),
     *("test_health.py", "test_live.py", "test_dashboards.py", "test_pipeline_generated.py", "test_loop.py"),
     *("test_report_in_browser.py", "test_python.py", "test_http_api.py"),

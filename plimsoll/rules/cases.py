@@ -28,7 +28,7 @@ _ANYTHING, _ROWS = "anything", 60  # placeholder series and its rows, for a case
 
 
 def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | None:
-    """None if the case passes, else a sentence that says what happened instead.
+    """Return None if the case passes, else a sentence that says what happened instead.
 
     The series of a case hold values of the signals, after any rate or transform; for a derived signal the case gives
     its operands. A rule with `drive` is judged as if the instance were marked with that drive.
@@ -61,7 +61,7 @@ class _BadCase(ValueError):
 
 
 def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvaluation | None:
-    """The track of the rule for the one subject of the case.
+    """Return the track of the rule for the one subject of the case.
 
     None if the case does not give its signal, or has facts that the rule is not for.
     """
@@ -80,7 +80,7 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvalua
 
 
 def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Series, Samples]]:
-    """The series of a case, each recorded under the name of its signal, from second 0 on."""
+    """Yield the series of a case, each recorded under the name of its signal, from second 0 on."""
     for name, values in case.series.items():
         signal = signals.get(name)
         if signal is None:
@@ -135,7 +135,7 @@ class _CaseFacts:
 
 
 def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
-    """Why a rule had no data throughout, as far as the case shows it."""
+    """Return why a rule had no data throughout, as far as the case shows it."""
     if case.phase and rule.phase and case.phase != rule.phase:
         return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
     if not applies(rule, case.facts.get):
@@ -147,7 +147,7 @@ def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
 
 
 def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
-    """The recorded signals that a signal is computed from, at any depth; the signal itself if it is recorded."""
+    """Return the recorded signals that a signal is computed from, at any depth; the signal itself if it is recorded."""
     if signals[name].fact:
         return []
     derived = signals[name].derived
@@ -155,7 +155,7 @@ def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
 
 
 def _why_not(rule: Rule, track: RuleEvaluation, unit: str) -> str:
-    """Why a rule that was judged did not fire."""
+    """Return why a rule that was judged did not fire."""
     brief = list_crossings(track)
     if brief:
         longest = max(brief, key=lambda crossing: crossing.duration)

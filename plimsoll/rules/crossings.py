@@ -68,7 +68,7 @@ class CrossingColumns:
         return int((self.ends - self.starts)[self.fired].max(initial=0))
 
     def crossings(self) -> tuple[Crossing, ...]:
-        """One by one."""
+        """Return one by one."""
         if not len(self):
             return ()
         columns = (self.starts, self.ends, self.fired_at, self.fired, self.worst, self.means, self.cut)
@@ -84,7 +84,7 @@ NO_CROSSINGS = CrossingColumns(
 
 
 def find_crossings(track: RuleEvaluation) -> CrossingColumns:
-    """All crossings of a track, as columns."""
+    """Return all crossings of a track, as columns."""
     first, stop = track.runs.between(Truth.TRUE)
     if not len(first):
         return NO_CROSSINGS
@@ -105,17 +105,17 @@ def find_crossings(track: RuleEvaluation) -> CrossingColumns:
 
 
 def any_fired(track: RuleEvaluation) -> bool:
-    """Whether a crossing of a track fired."""
+    """Return whether a crossing of a track fired."""
     return bool((track.states == State.FIRING).any()) and bool(find_crossings(track).fired.any())
 
 
 def list_crossings(track: RuleEvaluation) -> tuple[Crossing, ...]:
-    """All crossings of a track, in time order."""
+    """Return all crossings of a track, in time order."""
     return find_crossings(track).crossings()
 
 
 def _true_in_alert(track: RuleEvaluation, active: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.int64]:
-    """How many evaluations were true while the alerts lasted that are active at some evaluations."""
+    """Return how many evaluations were true while the alerts lasted that are active at some evaluations."""
     true = np.concatenate(([0], np.cumsum(track.truths == Truth.TRUE)))
     begun = np.flatnonzero(active & ~np.concatenate(([False], active[:-1])))
     begin = begun[np.maximum(np.searchsorted(begun, at, "right") - 1, 0)] if len(begun) else at
@@ -145,18 +145,18 @@ def _worst_and_mean(track: RuleEvaluation, first: NDArray[np.intp], stop: NDArra
 
 
 def time_crossed(track: RuleEvaluation) -> int:
-    """How long the condition was true in total (ns): true evaluations times the step of the grid."""
+    """Return how long the condition was true in total (ns): true evaluations times the step of the grid."""
     return track.runs.count(Truth.TRUE) * EVALUATION_INTERVAL
 
 
 def longest_stretch(track: RuleEvaluation) -> int:
-    """The longest time judged without a break (ns), which is the longest a crossing can last."""
+    """Return the longest time judged without a break (ns), which is the longest a crossing can last."""
     first, stop = track.runs.judged()
     return int((track.times[stop - 1] - track.times[first]).max(initial=0))
 
 
 def longest_alert(track: RuleEvaluation) -> int:
-    """The longest time (ns) that an alert was pending or firing, which `recover` makes longer than its crossings."""
+    """Return the longest time (ns) that an alert was active; `recover` makes it longer than its crossings."""
     return max((int(track.times[span][-1] - track.times[span][0]) for span in spans_of(track.active)), default=0)
 
 
@@ -169,14 +169,14 @@ def gaps_crossed(track: RuleEvaluation) -> NDArray[np.bool_]:
 
 
 def worst_value(track: RuleEvaluation, where: slice | NDArray[np.bool_] = slice(None)) -> float:
-    """The value closest to the limit, or furthest past it, of windows within the data; NaN if there is none."""
+    """Return the value closest to the limit, or furthest past it, of windows within the data; NaN if there is none."""
     values = track.values[where]
     telling = values[track.telling[where]]
     return worst_of(track.healthy, values if np.isnan(telling).all() else telling)
 
 
 def worst_of(healthy: Healthy, values: Values) -> float:
-    """The value closest to a limit, or furthest past it; NaN if there is none."""
+    """Return the value closest to a limit, or furthest past it; NaN if there is none."""
     if np.isnan(values).all():
         return float("nan")
     match healthy.worse:

@@ -44,21 +44,13 @@ from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import Together
 
 BELOW_ZERO = -1.0  # values nearer to zero may be rounding errors
-
-
 _SMALL = {"s": 1e-5, "ms": 0.01, "ratio": 0.01}  # units of which 1 is much; recorders round times to 0.01 ms
-
-
 _ABOVE = 1.1  # and so may values that are not further above the highest
-
-
 _NEVER_BELOW_ZERO = frozenset((
     "%", "ratio", "/s", "s", "ms", "ms/s", "bytes", "MB", "bytes/s",
     "connections", "failures", "machines", "messages", "packets", "processes", "requests", "sessions", "tasks",
     "threads",
 ))  # fmt: skip
-
-
 _OF_SAMPLES: tuple[Reduce, ...] = ("mean", "min", "max", "last", "median")
 
 
@@ -69,7 +61,7 @@ class Constants:
         self._last = np.full((rows, 1), np.nan)
 
     def filled(self, values: Values) -> Values:
-        """The values; instead of NaN the last one before it, or else the next one."""
+        """Return the values; instead of NaN the last one before it, or else the next one."""
         if not values.shape[1]:
             return values
         filled = _forward(np.concatenate((self._last, values), axis=1))[:, 1:]
@@ -153,7 +145,7 @@ class RuleEvaluator:
             yield from self._run_states(rule, matrix)
 
     def evaluate_conditions(self, rule: Rule, subject: Subject, source: ResolvedSource, at: Times) -> Conditions:
-        """The conditions of a rule for one subject at the evaluations `at`, which the state machine then steps over."""
+        """Return the conditions of a rule for one subject at the evaluations `at`, before the state machine."""
         return next(self.matrices(rule, [(subject, source)], at)).row(0)
 
     def _run_states(self, rule: Rule, matrix: ConditionMatrix) -> Iterator[RuleEvaluation]:
@@ -177,13 +169,13 @@ class RuleEvaluator:
     def matrices(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times
     ) -> Iterator[ConditionMatrix]:
-        """The conditions for the subjects, in their order; those whose evaluations differ are apart."""
+        """Yield the conditions for the subjects, in their order; those whose evaluations differ are apart."""
         return (self.evaluate_batch(part, at) for part in self.split_batches(rule, subjects, len(at)))
 
     def split_batches(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], evaluations: int
     ) -> Iterator[SubjectBatch]:
-        """The subjects that are judged together at so many evaluations, in their order."""
+        """Yield the subjects that are judged together at so many evaluations, in their order."""
         batch: list[tuple[Subject, ResolvedSource]] = []
         for pair in subjects:
             window, stretches = self._values.windows(rule, pair[1])
@@ -215,7 +207,7 @@ class RuleEvaluator:
         )
 
     def evaluate_batch(self, part: SubjectBatch, at: Times) -> ConditionMatrix:
-        """The conditions for the subjects of a part."""
+        """Return the conditions for the subjects of a part."""
         rule = part.rule
         values = self._values.of(part.layout, at)
         if part.borders:
@@ -240,7 +232,7 @@ class RuleEvaluator:
         )
 
     def coverage(self, source: ResolvedSource, track: RuleEvaluation) -> int | None:
-        """The longest part of a window (ns) that samples covered; None if some window was covered completely."""
+        """Return the longest part of a window (ns) that samples covered; None if some window was covered completely."""
         fullest = 0
         for series in series_of(source):
             samples = self.samples(series)
@@ -255,16 +247,16 @@ class RuleEvaluator:
         return fullest
 
     def _sure_of(self, rule: Rule) -> bool:
-        """Whether the phase of a rule is known for sure: a host may warm up although its load is steady."""
+        """Return whether the phase of a rule is known for sure: a host may warm up although its load is steady."""
         return not rule.phase or (bool(self.phases) and self.phases_by_hand)
 
     def _knows(self, rule: Rule) -> bool:
-        """Whether it is known when the phase of a rule was: phases by hand are all there are, found ones are not."""
+        """Return whether the phase of a rule is determined: phases by hand are complete, detected ones are not."""
         phase_exists = self.phases_by_hand or any(phase.name == rule.phase for phase in self.phases)
         return not rule.phase or (bool(self.phases) and phase_exists)
 
     def _inside(self, rule: Rule, at: Times) -> np.ndarray:
-        """Which evaluations lie in the phase of a rule, if that is known, and not in planned work."""
+        """Return which evaluations lie in the phase of a rule, if that is known, and not in planned work."""
         inside = np.ones(len(at), dtype=bool)
         if rule.phase and self._knows(rule):
             inside[:] = False
@@ -308,7 +300,7 @@ class RuleEvaluator:
         )
 
     def _joint_truths(self, joint: _Joint, at: Times) -> Truths:
-        """One row for each subject."""
+        """Return one row for each subject."""
         condition = joint.condition
         reduced, _ = self._possible(condition, self._values.of(joint.layout, at))
         if joint.constants:
@@ -338,7 +330,7 @@ class RuleEvaluator:
         )
 
     def _idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
-        """Whether nobody waited: the value is a time per request, and there were none, or too few to tell."""
+        """Return whether nobody waited: the value is a time per request, and there were none, or too few to tell."""
         idle = np.zeros(values.shape, dtype=bool)
         if rows and rows.rated:
             idle[rows.rated] = is_idle(values[rows.rated], self._values.of(rows.rates, at), rows.minimum_rates)
@@ -347,7 +339,7 @@ class RuleEvaluator:
         return idle
 
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
-        """The values that the signal can have, and those that it cannot; NaN elsewhere."""
+        """Return the values that the signal can have, and those that it cannot; NaN elsewhere."""
         signal = self.signals.get(condition.signal)
         can_be = possible(values, signal, condition.reduce) if signal else np.True_
         if np.all(can_be):
@@ -356,24 +348,24 @@ class RuleEvaluator:
 
 
 def _forward(values: Values) -> Values:
-    """The values; instead of NaN the last one before it, if there is one."""
+    """Return the values; instead of NaN the last one before it, if there is one."""
     columns = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
     return np.take_along_axis(values, np.maximum.accumulate(columns, axis=1), axis=1)
 
 
 def _limits(signal: Signal) -> tuple[float, float]:
-    """The values that a signal cannot reach: the highest below zero, and one above which it cannot be."""
+    """Return the values that a signal cannot reach: the highest below zero, and one above which it cannot be."""
     above_zero = not signal.negative and signal.unit in _NEVER_BELOW_ZERO
     low = -_SMALL.get(signal.unit, -BELOW_ZERO) if above_zero else -np.inf
     return low, np.inf if signal.highest is None else _ABOVE * signal.highest
 
 
 def possible(values: Values, signal: Signal, reduce: Reduce) -> NDArray[np.bool_]:
-    """Which reduced values of a signal can be; True for NaN."""
+    """Return which reduced values of a signal can be; True for NaN."""
     return ~impossible(values, signal) if reduce in _OF_SAMPLES else np.ones(values.shape, dtype=bool)
 
 
 def impossible(values: Values, signal: Signal) -> NDArray[np.bool_]:
-    """Which samples a signal cannot have; False for NaN."""
+    """Return which samples a signal cannot have; False for NaN."""
     low, high = _limits(signal)
     return (values <= low) | (values > high)

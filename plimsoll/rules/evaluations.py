@@ -31,24 +31,24 @@ class TruthRuns:
 
     @classmethod
     def of(cls, truths: Truths, states: States) -> "TruthRuns":
-        """The runs of a column of truths."""
+        """Return the runs of a column of truths."""
         outside = states == State.NOT_JUDGED
         column = np.where(outside, np.int8(NOT_JUDGED), truths) if outside.any() else truths
         starts = np.flatnonzero(np.concatenate((column[:1] == column[:1], column[1:] != column[:-1])))
         return cls(np.append(starts, len(column)), column[starts])
 
     def between(self, truth: Truth) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The first evaluation of each run of this truth, and the one after its last."""
+        """Return the first evaluation of each run of this truth, and the one after its last."""
         at = np.flatnonzero(self.truths == truth)
         return self.bounds[at], self.bounds[at + 1]
 
     def count(self, truth: Truth) -> int:
-        """How many evaluations have this truth."""
+        """Return how many evaluations have this truth."""
         first, stop = self.between(truth)
         return int((stop - first).sum())
 
     def judged(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The stretches judged without a break: true and false ones that follow each other, together."""
+        """Return the stretches judged without a break: true and false ones that follow each other, together."""
         judged = np.concatenate(([False], self.truths >= Truth.FALSE, [False])).astype(np.int8)
         edges = np.flatnonzero(np.diff(judged)).reshape(-1, 2)
         return self.bounds[edges[:, 0]], self.bounds[edges[:, 1]]
@@ -133,8 +133,6 @@ class Conditions:
         values: The rule's own reduced values; NaN for no data.
         enter: The condition for leaving OK.
         stay: The condition for remaining pending or firing; differs from `enter` if the rule has a `recover` limit.
-        other_conditions_hold: Whether all other conditions of the rule held.
-        impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
     """
 
     healthy: Healthy
@@ -142,8 +140,6 @@ class Conditions:
     values: Values
     enter: Truths
     stay: Truths
-    other_conditions_hold: NDArray[np.bool_]
-    impossible: Values
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,12 +156,11 @@ class ConditionMatrix:
     impossible: Values
 
     def row(self, at: int) -> Conditions:
-        """The conditions for one subject."""
-        columns = self.values[at], self.enter[at], self.stay[at], self.other_conditions_hold[at], self.impossible[at]
-        return Conditions(self.healthy[at], self.times, *columns)
+        """Return the conditions for one subject."""
+        return Conditions(self.healthy[at], self.times, self.values[at], self.enter[at], self.stay[at])
 
     def without(self, rows: NDArray[np.bool_]) -> "ConditionMatrix":
-        """The same without data for some rows."""
+        """Return the same without data for some rows."""
         hidden = rows[:, np.newaxis]
         return replace(
             self,
@@ -184,11 +179,11 @@ class RowLimits(NamedTuple):
 
     @classmethod
     def of(cls, limits: Sequence[Healthy]) -> "RowLimits":
-        """The limits of some rows."""
+        """Return the limits of some rows."""
         return cls(limits, np.array([limit.limit for limit in limits])[:, np.newaxis])
 
     def hold(self, values: Values) -> NDArray[np.bool_]:
-        """Which values are healthy, by the limit of each row; False for NaN."""
+        """Return which values are healthy, by the limit of each row; False for NaN."""
         return holds(self.limits[0].operator, values, self.values)
 
 
@@ -199,7 +194,7 @@ def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool
 
 
 def together_of(truths: Sequence[Truths]) -> Truths:
-    """All conditions together: false if one is false, else no data if one has none, else true."""
+    """Return all conditions together: false if one is false, else no data if one has none, else true."""
     if len(truths) == 1:
         return truths[0]
     stacked = np.stack(truths)
@@ -209,6 +204,6 @@ def together_of(truths: Sequence[Truths]) -> Truths:
 
 
 def spans_of(inside: np.ndarray) -> list[slice]:
-    """The runs of consecutive evaluations that are wanted; of those inside a phase each has states of its own."""
+    """Return the runs of consecutive true evaluations of a mask."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False])).astype(np.int8)))
     return [slice(first, last) for first, last in edges.reshape(-1, 2).tolist()]

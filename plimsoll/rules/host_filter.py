@@ -26,7 +26,7 @@ class JudgedSubjects:
             judged.discard(subject.key[1])
 
     def better(self, rule: Rule, subject: Subject) -> str | None:
-        """The rule that was judged instead of one that stands in for it; None if there is none."""
+        """Return the rule that was judged instead of one that stands in for it; None if there is none."""
         host, instance = subject.key
         for name in rule.stands_in_for:
             judged = self._instances_by_rule.get((name, host))
@@ -57,7 +57,7 @@ class _JudgedInstances:
             self._instances.remove(instance)
 
     def has(self, instance: str | None) -> bool:
-        """Whether it is the same instance, or either is the host as a whole."""
+        """Return whether it is the same instance, or either is the host as a whole."""
         if self._whole:
             return True
         if instance is None or is_total(instance):
@@ -69,7 +69,7 @@ _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at leas
 
 
 def matches(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool | Fact:
-    """Whether the rule is for a host with these facts, or the first fact that is missing to decide.
+    """Return whether the rule is for a host with these facts, or the first fact that is missing to decide.
 
     One known fact that does not hold is enough for False, even if others are missing.
     """
@@ -94,7 +94,7 @@ class Fitted:
 
 
 def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
-    """How a rule holds on a host of which these facts are known (None: not known)."""
+    """Return how a rule holds on a host of which these facts are known (None: not known)."""
     match matches(rule, fact_of):
         case True:
             return Fitted(rule)
@@ -111,18 +111,18 @@ def _as_note(rule: Rule) -> Rule:
 
 
 def applies(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Whether the rule is judged on a host with these facts, if only as a note."""
+    """Return whether the rule is judged on a host with these facts, if only as a note."""
     return rule.where_outside != "skip" or matches(rule, fact_of) is not False
 
 
 def hosts_text(rule: Rule) -> str:
-    """The hosts a rule is for: `hosts with at most 4,096 MB of memory`."""
+    """Return the hosts a rule is for: `hosts with at most 4,096 MB of memory`."""
     limits = [f"{_SIDES[limit.operator]}{fact_text(fact, limit.limit)}" for fact, limit in rule.where.items()]
     return f"hosts with {' and '.join(limits)}"
 
 
 def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack, ...]:
-    """The packs, with severity info for rules that others of them supersede. Packs the user named are unchanged."""
+    """Return the packs with severity info for superseded rules; packs chosen by the user are unchanged."""
     ids = {rule.id for pack in packs for rule in pack.rules}
 
     def noted(rule: Rule) -> Rule:
@@ -135,7 +135,7 @@ def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack
 
 
 def is_for_such(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Whether the known facts of a host or an instance are those of the systems that an old limit was measured on.
+    """Return whether the facts of a host or instance match the systems that an old limit was measured on.
 
     All facts in `where` hold, and the fact that the limit is multiplied by is known: a disk of which the spindles are
     told has spindles. A rule that names no fact was measured on systems that facts cannot tell.
@@ -146,11 +146,11 @@ def is_for_such(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
 
 
 def says_nothing(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Whether an old limit that is a note anyway is multiplied by a fact that nobody gives: most hosts would get it."""
+    """Return whether an old limit, a note anyway, scales by a fact that the host lacks, as most hosts do."""
     is_old_note = rule.severity == "info" and bool(rule.superseded_by)
     return is_old_note and rule.scale is not None and fact_of(rule.scale) is None
 
 
 def is_note(rule: Rule) -> bool:
-    """Whether a rule from `as_notes` is a note because it is superseded."""
+    """Return whether a rule from `as_notes` is a note because it is superseded."""
     return bool(rule.superseded_by) and rule.severity == "info"

@@ -34,7 +34,7 @@ class UniqueNames:
         self.places = dict(places or {})
 
     def mistakes(self, document: Document, place: Place, name: str) -> Iterator[str]:
-        """A message if the name was used before."""
+        """Return a message if the name was used before."""
         if name in self.places:
             first = self.places[name]
             text = f"{first} has a {self._kind} of that {'id' if self._kind == 'rule' else 'name'} already"
@@ -86,7 +86,7 @@ class Catalogue:
 
 
 def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
-    """The shipped packs, or `only` these in their place, and the `added` ones. Packs are given by name or file path.
+    """Return the shipped packs, or `only` these instead, and the `added` ones, by name or file path.
 
     Raises:
         Unusable: A pack is not known.
@@ -96,12 +96,12 @@ def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
 
 
 def load_packs() -> tuple[Pack, ...]:
-    """The shipped packs."""
+    """Return the shipped packs."""
     return load().packs
 
 
 def load_signals() -> Mapping[str, Signal]:
-    """The shipped signals by name. Raises Mistakes if a file in rules/signals has any."""
+    """Return the shipped signals by name. Raises Mistakes if a file in rules/signals has any."""
     return _shipped()[1][0]
 
 
@@ -112,7 +112,7 @@ def _load_shipped() -> Catalogue:
 
 @cache
 def _shipped() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
-    """The shipped packs and signals: as they were read before, if neither a file nor this program has changed."""
+    """Return the shipped packs and signals, from the cache unless a file or this program has changed."""
     texts = [_yaml_files("packs"), _yaml_files("signals")]
     program = state_of([_HERE, _HERE.parent / "model"])
     key = repr((texts, sys.version, pydantic.VERSION)).encode() + program
@@ -149,7 +149,7 @@ class _PackLoader:
         self.checked: dict[str, _Checked] = {}
 
     def catalogue(self, texts: Mapping[str, bytes], by_hand: frozenset[str]) -> Catalogue:
-        """The packs of these files. Raises Mistakes with all of them."""
+        """Return the packs of these files. Raises Mistakes with all of them."""
         packs = {file: pack for file, text in texts.items() if (pack := self._pack(file, text))}
         if self._mistakes:
             raise Mistakes(self._mistakes)
@@ -157,7 +157,7 @@ class _PackLoader:
         return Catalogue(tuple(packs.values()), self._signals, named, {pack.pack: file for file, pack in packs.items()})
 
     def _pack(self, file: str, text: bytes) -> Pack | None:
-        """The pack in a file, with limits converted to the units of their signals; None if it cannot be parsed."""
+        """Return the pack of a file, its limits in the units of their signals; None if it cannot be parsed."""
         if file in self._parsed:
             document, pack = self._parsed[file]
             self._add(document, pack)
@@ -200,7 +200,7 @@ class _PackLoader:
 
 
 def _parsed_signals() -> _Signals:
-    """The shipped signals, and the place where each is defined."""
+    """Return the shipped signals, and the place where each is defined."""
     documents = [read(*named) for named in _yaml_files("signals").values()]
     parts = [validate(document, Signals).signals for document in documents]
     signals = {name: signal for part in parts for name, signal in part.items()}
@@ -216,7 +216,7 @@ def _parsed_signals() -> _Signals:
 
 
 def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
-    """The YAML files in a folder of rules/, by name without suffix: each with its display name and content."""
+    """Return the YAML files in a folder of rules/, by name without suffix: each with its display name and content."""
     folder = shipped_files("rules").joinpath(name)
     return {
         entry.name.removesuffix(".yaml"): (f"{name}/{entry.name}", entry.read_bytes())
@@ -226,7 +226,7 @@ def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
 
 
 def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]:
-    """The display name and content of a pack's file. Unusable if it is not known or cannot be read."""
+    """Return the display name and content of a pack's file. Unusable if it is not known or cannot be read."""
     if name in ours:
         return ours[name]
     if Path(name).suffix not in YAML:
@@ -238,7 +238,7 @@ def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]
 
 
 def check_signals(document: Document, defined: Mapping[str, Signal], signals: Mapping[str, Signal]) -> Iterator[str]:
-    """Mistakes in the derived signals of a file: unknown operands and circles."""
+    """Yield mistakes in the derived signals of a file: unknown operands and circles."""
     for name, signal in defined.items():
         if signal.weight and (signal.weight.rate not in signals or signals[signal.weight.rate].weight):
             place = ("signals", name, "weight", "rate")
@@ -256,7 +256,7 @@ def check_signals(document: Document, defined: Mapping[str, Signal], signals: Ma
 
 
 def check_rule(document: Document, place: Place, rule: Rule, signals: Mapping[str, Signal]) -> list[str]:
-    """Mistakes in a rule's use of signals: unknown names, and conditions with instances for a rule without them."""
+    """Return mistakes in a rule's use of signals: unknown names, and instances where the rule has none."""
     named: list[tuple[Place, str]] = [((*place, "signal"), rule.signal)]
     conditions: list[tuple[Place, Condition]] = []
     for field, extra in (("and", rule.and_), ("when_phase_unknown", rule.when_phase_unknown)):
@@ -274,7 +274,7 @@ def check_rule(document: Document, place: Place, rule: Rule, signals: Mapping[st
 
 
 def _below(operands: Iterable[str], signals: Mapping[str, Signal]) -> set[str]:
-    """The operands, and all signals that these are computed from."""
+    """Return the operands, and all signals that these are computed from."""
     names: set[str] = set()
     left = list(operands)
     while left:

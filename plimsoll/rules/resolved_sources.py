@@ -83,14 +83,14 @@ class ResolvedSources(dict[tuple[str, str | None], tuple[Subject, ResolvedSource
         return by_host
 
     def same(self, host: str, instance: str) -> tuple[Subject, ResolvedSource] | None:
-        """What a host has for an instance under another name."""
+        """Return what a host has for an instance under another name."""
         if host not in self._instances:
             self._instances[host] = Instances(subject.key[1] or "" for subject, _ in self.by_host.get(host, ()))
         name = self._instances[host].same(instance)
         return None if name is None else self.get((host, name))
 
     def services(self, host: str) -> Sequence[tuple[Subject, ResolvedSource]]:
-        """What a host has for named instances of a service."""
+        """Return what a host has for named instances of a service."""
         if host not in self._services:
             self._services[host] = [pair for pair in self.by_host.get(host, ()) if pair[0].service]
         return self._services[host]
@@ -105,7 +105,7 @@ class ResolvedSources(dict[tuple[str, str | None], tuple[Subject, ResolvedSource
 
 
 def series_of(source: ResolvedSource) -> tuple[Series, ...]:
-    """All series that a source reads."""
+    """Return all series that a source reads."""
     match source:
         case ResolvedSeries(series):
             return (series,)
@@ -122,7 +122,7 @@ def series_of(source: ResolvedSource) -> tuple[Series, ...]:
 
 
 def facts_of(source: ResolvedSource) -> tuple[ResolvedFact, ...]:
-    """All facts that a source needs."""
+    """Return all facts that a source needs."""
     match source:
         case ResolvedFact():
             return (source,)
@@ -133,12 +133,12 @@ def facts_of(source: ResolvedSource) -> tuple[ResolvedFact, ...]:
 
 
 def recorded_as(source: ResolvedSource) -> ResolvedSource:
-    """The source of what was recorded: of a time per request the time, without its weights."""
+    """Return the source without the weights of a time per request."""
     return source.value if isinstance(source, ResolvedRequestTime) else source
 
 
 def find_source(sources: ResolvedSources, subject: Subject) -> ResolvedSource | None:
-    """The source for a subject: of the same instance, else of its host as a whole. None if there is no match.
+    """Return the source for a subject: of the same instance, else of its host as a whole. None if there is no match.
 
     Processor 3 of one object may be named `0,3` by another, and a volume `C:` be on the disk `0 C:`. If the signal
     belongs to a named instance of a service on the host, that is used for a disk or a processor, unless the host has

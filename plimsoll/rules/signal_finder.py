@@ -27,8 +27,6 @@ from plimsoll.rules.schema.signal import Fields, RequestRate, Signal, Source
 from plimsoll.rules.subjects import Subject, host_tags, hosts_of, subject_of
 
 _Key: TypeAlias = tuple[str, str | None]
-
-
 Chosen: TypeAlias = Mapping[_Key, tuple[Subject, ResolvedRecording | ResolvedTotal]]
 
 
@@ -69,11 +67,11 @@ class SourceChoice:
         self._on_host.setdefault(host, Instances()).add(key[1] or "")
 
     def chosen_sources(self) -> Chosen:
-        """What was chosen, by the key of the subject."""
+        """Return what was chosen, by the key of the subject."""
         return {key: (candidate.subject, candidate.resolved) for key, candidate in self._chosen.items()}
 
     def _twin(self, subject: Subject) -> _Key | None:
-        """The subject found already that is the same under another name."""
+        """Return the subject found already that is the same under another name."""
         host, instance = subject.key
         instances = self._on_host.get(host)
         name = instances.holding(instance) if instances and instance is not None else None
@@ -152,7 +150,7 @@ class Finder:
         return choice.chosen_sources()
 
     def _of_source(self, source: Source) -> Iterator[Candidate]:
-        """What one source gives, by instance, and whether it has samples."""
+        """Return what one source gives, by instance, and whether it has samples."""
         parts: dict[tuple[str, str | None], tuple[Subject, list[ResolvedRecording]]] = {}
         for series in self._candidates(source):
             subject = subject_of(source, series)
@@ -176,7 +174,7 @@ class Finder:
         return self._by_field.get(key, ())
 
     def _resolve(self, source: Source, series: Series, subject: Subject) -> ResolvedRecording | None:
-        """What a source gives; None if a field of the measurement, or the fact it divides by, is missing."""
+        """Return what a source gives; None if a field of the measurement, or the fact it divides by, is missing."""
         transform = source.transform
         if source.per:
             fact = self._fact_of(Subject(subject.host), source.per)
@@ -192,7 +190,7 @@ class Finder:
         return ResolvedFields(source.field.operation, fields, source.rate, transform)
 
     def _other_field(self, series: Series, field: str) -> Series | None:
-        """The series of another field with the same host, measurement and tags."""
+        """Return the series of another field with the same host, measurement and tags."""
         place = series.measurement, field.casefold()
         if place not in self._by_tags:
             # The first of each: fields that differ in case only are the same counter.
@@ -227,13 +225,13 @@ class Finder:
 
 
 def _whole(subject: Subject, part_after: str | None) -> Subject:
-    """What an instance is a part of: its host, or what is named before `part_after`."""
+    """Return what an instance is a part of: its host, or what is named before `part_after`."""
     whole, separator, _ = (subject.instance or "").partition(part_after) if part_after else ("", "", "")
     return replace(subject, instance=whole if separator else subject.instance if part_after else None)
 
 
 def _totals(recorded: Chosen) -> _Resolved:
-    """The sums over the instances of each host."""
+    """Return the sums over the instances of each host."""
     by_host: dict[str, list[tuple[Subject, ResolvedRecording]]] = {}
     for (host, _), (subject, resolved) in recorded.items():
         if isinstance(resolved, ResolvedRecording):

@@ -100,7 +100,7 @@ class _ConditionCache:
         self._end = 0
 
     def get(self, at: Times, sources: Sequence[ResolvedSource], reduce: Reduce, over: int) -> Values | None:
-        """The values, if they are kept."""
+        """Return the values, if they are kept."""
         entry = self._cache.get((id(at), reduce, over, *map(id, sources)))
         return entry[2] if entry else None
 
@@ -133,13 +133,13 @@ class SignalValues:
     _cache: _ConditionCache = field(init=False, default_factory=_ConditionCache)
 
     def windows(self, condition: Condition, source: ResolvedSource) -> Windows:
-        """The window, at least twice the sampling interval: for the log, and for parts with another interval."""
+        """Return the window, at least twice the sampling interval: for the log, and for parts with another interval."""
         longest, parts = self._intervals(source)
         window = max(condition.over, 2 * longest)
         return window, [(part, max(condition.over, 2 * part.interval)) for part in parts] if parts else []
 
     def _intervals(self, source: ResolvedSource) -> tuple[int, list[Stretch]]:
-        """The longest sampling interval (ns) of what a source reads, and the parts that have another one."""
+        """Return the longest sampling interval (ns) of what a source reads, and the parts that have another one."""
         entry = self._intervals_by_source.get(id(source))
         if entry is None:
             longest, parts = 0, list[Stretch]()
@@ -152,14 +152,14 @@ class SignalValues:
         return entry[1:]
 
     def rows(self, condition: Condition, sources: Sequence[ResolvedSource], at: Times) -> Values:
-        """One value for each source and evaluation; NaN for no data.
+        """Return one value for each source and evaluation; NaN for no data.
 
         Parts of a recording that were sampled at another interval are reduced apart, with their own window.
         """
         return self.of(self.layout(condition, sources), at)
 
     def layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
-        """How some sources are computed together."""
+        """Return how some sources are computed together."""
         in_parts: list[tuple[int, ResolvedSource, Windows]] = []
         by_window: dict[int, list[int]] = {}
         for row, source in enumerate(sources):
@@ -172,7 +172,7 @@ class SignalValues:
         return Layout(sources, condition.reduce, condition.over, alike, in_parts)
 
     def of(self, layout: Layout, at: Times) -> Values:
-        """One value for each source of a layout and evaluation, not to be changed; NaN for no data."""
+        """Return one value for each source of a layout and evaluation, not to be changed; NaN for no data."""
         if not len(at):
             return np.empty((len(layout.sources), 0))
         key = at, layout.sources, layout.reduce, layout.over
@@ -208,7 +208,7 @@ class SignalValues:
         return values
 
     def _alike(self, sources: Sequence[ResolvedSource]) -> _Alike:
-        """How sources are computed; those that are a series each are reduced together."""
+        """Return how sources are computed; those that are a series each are reduced together."""
         recorded: dict[object, list[tuple[int, ResolvedSeries]]] = {}
         derived: dict[tuple[Operation, int], list[tuple[int, ResolvedDerivation]]] = {}
         by_form: dict[object, list[tuple[int, Recorded]]] = {}
@@ -243,7 +243,7 @@ class SignalValues:
         return _Derived([row for row, _ in rows], rows[0][1].operation, operands, weighed)
 
     def _values(self, alike: _Alike, at: Times, window: int, reduce: Reduce) -> Values:
-        """One row for each source."""
+        """Return one row for each source."""
         values = np.empty((alike.number, len(at)))
         bounds = self._bounds_of(at, window)
         for rows, series, transform, rate in alike.recorded:
@@ -258,7 +258,7 @@ class SignalValues:
         return values
 
     def _bounds_of(self, at: Times, window: int) -> WindowBounds:
-        """The bounds of the windows at these evaluations: those of the last evaluations are kept."""
+        """Return the bounds of the windows at these evaluations: those of the last evaluations are kept."""
         cached = self._bounds.get((id(at), window))
         if cached is None:
             if any(bounds.at is not at for bounds in self._bounds.values()):
@@ -267,7 +267,7 @@ class SignalValues:
         return cached
 
     def _recorded(self, sources: Sequence[Recorded], at: Times, window: int, reduce: Reduce) -> Values:
-        """One row for each of several sources of one form, all at once unless these are too many samples."""
+        """Return one row for each of several sources of one form, all at once unless these are too many samples."""
         recorded = [self.samples(series) for source in sources for series in series_of(source)]
         if len(sources) > 1 and not _fit_together(recorded, len(sources)):
             return np.concatenate([self._recorded([source], at, window, reduce) for source in sources])
@@ -281,7 +281,7 @@ class SignalValues:
         return reduce_pairs(times.where(busy), len(sources), at, window, reduce, per_second[busy])
 
     def _flat(self, sources: Sequence[ResolvedRecording]) -> FlatPairs:
-        """The pairs of several sources of one form."""
+        """Return the pairs of several sources of one form."""
         match sources[0]:
             case ResolvedSeries(_, rate, transform):
                 recorded = [self.samples(series) for source in sources for series in series_of(source)]
@@ -304,7 +304,7 @@ class SignalValues:
 
 
 def _fit_together(recorded: Sequence[Samples], rows: int) -> bool:
-    """Whether samples are few enough to be computed at once, and not too far apart for the places of all rows."""
+    """Return whether samples are few and close enough that the keys of all rows fit into 64 bits."""
     if sum(len(samples.times) for samples in recorded) > _MOST_SAMPLES:
         return False
     filled = [samples.times for samples in recorded if len(samples.times)]
@@ -327,7 +327,7 @@ def _changed(transform: Transform, values: Values) -> Values:
 
 
 def _form(source: Recorded | None) -> tuple[object, ...]:
-    """What sources have in common that are computed at once."""
+    """Return what sources have in common that are computed at once."""
     match source:
         case ResolvedSeries():
             return source.rate, id(source.transform)

@@ -38,7 +38,7 @@ class Subject:
 
 
 def subject_of(source: Source, series: Series) -> Subject | None:
-    """The subject of a series, or None if the source does not match the series."""
+    """Return the subject of a series, or None if the source does not match the series."""
     subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
     # The tag, not the subject's instance: that may begin with the name of a server.
     recorded = series.tag("instance" if source.path else source.instance or "") or ""
@@ -46,7 +46,7 @@ def subject_of(source: Source, series: Series) -> Subject | None:
 
 
 def _is_named(instance: str, name: str) -> bool:
-    """Whether an instance matches a pattern. Only `*` is special, as names of network adapters contain brackets."""
+    """Return whether an instance matches a pattern; only `*` is special, as adapters' names contain brackets."""
     return fnmatchcase(instance, name.replace("[", "[[]").replace("?", "[?]"))
 
 
@@ -67,7 +67,7 @@ def _subject_of_measurement(source: Source, series: Series) -> Subject | None:
 
 
 def host_of(series: Series, tags: Collection[str] = ()) -> str:
-    """The computer that a series describes.
+    """Return the computer that a series describes.
 
     The first of `tags` (see `host_tags`) that the series has names it. For a Windows counter it is the computer that
     was polled (`source`): an agent that polls others writes its own name as the host.
@@ -88,12 +88,12 @@ def hosts_of(recorded: Iterable[Series], tags: Collection[str] = ()) -> dict[str
 
 
 def host_tags(signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """The tags that name the host in place of `host`, in the sources of any signal."""
+    """Return the tags that name the host in place of `host`, in the sources of any signal."""
     return tuple(dict.fromkeys(source.host for signal in signals.values() for source in signal.sources if source.host))
 
 
 def _same_computer(name: str, host: str) -> bool:
-    """Whether two names mean the same computer; one of them may include its domain."""
+    """Return whether two names mean the same computer; one of them may include its domain."""
     name, host = name.casefold(), host_key(host)
     with_domain = name.partition(".")[0] == host.partition(".")[0] and ("." in name) != ("." in host)
     return name in (host, _THIS_COMPUTER) or with_domain
@@ -114,7 +114,7 @@ def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
 
 
 def is_total(instance: str) -> bool:
-    """Whether an instance is a total of the others (`_Total`, `0,_Total`, `cpu-total`, sysstat's `all`).
+    """Return whether an instance is a total of the others (`_Total`, `0,_Total`, `cpu-total`, sysstat's `all`).
 
     Exchange calls each of its databases `DB02/_Total`, which is no total of them.
     """
@@ -123,6 +123,6 @@ def is_total(instance: str) -> bool:
 
 
 def has_object(series: Series, objects: Sequence[str], measurements: Sequence[str]) -> bool:
-    """Whether a series belongs to one of these Perfmon objects or measurements."""
+    """Return whether a series belongs to one of these Perfmon objects or measurements."""
     generic = generic_object(series.tag("objectname") or "")[0].casefold()
     return series.measurement in measurements or any(fnmatchcase(generic, name.casefold()) for name in objects)

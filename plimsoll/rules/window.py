@@ -39,7 +39,7 @@ class WindowBounds:
         self._rows_by_times: dict[int, tuple[Times, NDArray[np.intp], NDArray[np.intp]]] = {}
 
     def __call__(self, times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The first row of each window, and the one after the last."""
+        """Return the first row of each window, and the one after the last."""
         cached = self._rows_by_times.get(id(times))
         if cached is None:
             if len(self._rows_by_times) * len(self.at) > _MOST_CACHED:
@@ -67,7 +67,7 @@ class Together(Protocol):
     """Several series that are reduced at once."""
 
     def cut(self, bounds: WindowBounds) -> Cut:
-        """What of them lies in the windows."""
+        """Return what of them lies in the windows."""
         ...
 
 
@@ -78,7 +78,7 @@ class Apart:
         self._recorded = recorded
 
     def cut(self, bounds: WindowBounds) -> Cut:
-        """What of them lies in the windows."""
+        """Return what of them lies in the windows."""
         recorded, shape = self._recorded, (len(self._recorded), len(bounds.at))
         spans = [bounds(samples.times) for samples in recorded]
         cuts = [slice(int(first[0]), int(last[-1])) for first, last in spans]
@@ -181,7 +181,7 @@ _REDUCERS = {
 
 
 def rates(samples: Samples) -> Pairs:
-    """The increase per second between neighbouring samples of a counter. A decrease is a reset, and gives no pair.
+    """Return the increase per second between neighbouring samples of a counter; a decrease is a reset: no pair.
 
     `samples` hold finite values only.
     """
@@ -192,7 +192,7 @@ def rates(samples: Samples) -> Pairs:
 
 
 def combined_rates(operation: Operation, counts: Sequence[Samples]) -> Pairs:
-    """The rates of several counters under an operation, at times where all of them have a rate."""
+    """Return the rates of several counters under an operation, at times where all of them have a rate."""
     parts = [rates(samples.present) for samples in counts]
     later = _shared([part.later for part in parts])
     at = [_rows(part.later, later) for part in parts]
@@ -203,7 +203,7 @@ def combined_rates(operation: Operation, counts: Sequence[Samples]) -> Pairs:
 
 
 def combined_samples(operation: Operation, fields: Sequence[Samples]) -> Samples:
-    """Several fields under an operation, at times where all of them have a sample."""
+    """Return several fields under an operation, at times where all of them have a sample."""
     parts = [samples.present for samples in fields]
     times = _shared([part.times for part in parts])
     values = apply_operation(operation, [part.values[_rows(part.times, times)] for part in parts])
@@ -211,14 +211,14 @@ def combined_samples(operation: Operation, fields: Sequence[Samples]) -> Samples
 
 
 def transformed(values: Values, transform: Transform) -> Values:
-    """Values scaled and shifted to the unit of the signal."""
+    """Return values scaled and shifted to the unit of the signal."""
     scale, offset = transform.scale, transform.offset
     moved = values if scale == 1 and offset == 0 else scale * values + offset
     return moved if transform.most is None else np.minimum(moved, transform.most)
 
 
 def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
-    """The result of an operation. A divisor of 0 or less gives NaN: no divisor of a signal can be negative."""
+    """Return the result of an operation. A divisor of 0 or less gives NaN: no divisor of a signal can be negative."""
     match operation:
         case "sum":
             return np.sum(values, axis=0)
@@ -231,7 +231,7 @@ def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
 
 
 def total(values: Sequence[Values], across: Across = "sum") -> Values:
-    """The sum, mean, maximum or minimum of the values that are present; NaN where all are missing."""
+    """Return the sum, mean, maximum or minimum of the values that are present; NaN where all are missing."""
     stacked = np.stack(values)
     present = ~np.isnan(stacked)
     match across:
@@ -249,18 +249,18 @@ def total(values: Sequence[Values], across: Across = "sum") -> Values:
 def combined(
     operation: Operation, values: Sequence[Values], weights: Sequence[float] | Sequence[Values] = ()
 ) -> Values:
-    """The value of a derived signal: its operands, each times its weight, under the operation."""
+    """Return the value of a derived signal: its operands, each times its weight, under the operation."""
     weighed = [weight * value for weight, value in zip(weights, values, strict=True)] if weights else values
     return apply_operation(operation, weighed)
 
 
 def _rows(times: Times, chosen: Times) -> NDArray[np.int_] | slice:
-    """The rows of some of the times."""
+    """Return the rows of some of the times."""
     return slice(None) if len(chosen) == len(times) else np.searchsorted(times, chosen)
 
 
 def _shared(times: Sequence[Times]) -> Times:
-    """The times that occur in all arrays."""
+    """Return the times that occur in all arrays."""
     shared = times[0]
     for other in times[1:]:
         if not np.array_equal(shared, other):

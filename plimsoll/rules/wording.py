@@ -7,14 +7,8 @@ from plimsoll.rules.schema.field_types import Fact, Reduce, Severity
 from plimsoll.rules.schema.healthy import Healthy
 
 SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")  # the gravest first
-
-
 MARKS: Mapping[str, str] = {"critical": "◆", "warning": "▲", "info": "○"}
-
-
 COLOURS: Mapping[str, str] = {"critical": "red", "warning": "yellow", "info": "cyan"}  # on a terminal
-
-
 _MB = 1024**2
 # One of what a fact counts, and several.
 _COUNTED: Mapping[Fact, tuple[str, str]] = {
@@ -32,37 +26,37 @@ _CROSSED = {"<": "{} or more", "<=": "more than {}", ">": "{} or less", ">=": "l
 
 
 def limit_text(healthy: Healthy, unit: str, per: Fact | None = None) -> str:
-    """A limit in a signal's unit, with all its digits: `< 80 %`, `> 4 MB`, `≤ 3 requests × spindles`."""
+    """Return a limit in a signal's unit, with all its digits: `< 80 %`, `> 4 MB`, `≤ 3 requests × spindles`."""
     if per == "memory_mb" and unit == "bytes":
         return f"{healthy.sign} {exact(100 * healthy.limit / _MB)} % of memory"
     return f"{healthy.sign} {exactly(healthy.limit, unit)}{f' × {counted_by(per)}' if per else ''}"
 
 
 def should_text(healthy: Healthy, unit: str) -> str:
-    """What a healthy value does: `should stay below 80 %`."""
+    """Return what a healthy value does: `should stay below 80 %`."""
     if healthy.operator == "<=" and healthy.limit == 0:  # what is counted is never less
         return f"should stay at {exactly(healthy.limit, unit)}"
     return f"should {_SHOULD[healthy.operator]} {exactly(healthy.limit, unit)}"
 
 
 def healthy_text(healthy: Healthy, unit: str) -> str:
-    """The values on the healthy side: `below 80 %`, `at least 4 GB`."""
+    """Return the values on the healthy side: `below 80 %`, `at least 4 GB`."""
     return _HEALTHY[healthy.operator].format(exactly(healthy.limit, unit))
 
 
 def crossed_text(healthy: Healthy, unit: str) -> str:
-    """The values on the other side: `80 % or more`, `less than 4 GB`."""
+    """Return the values on the other side: `80 % or more`, `less than 4 GB`."""
     return _CROSSED[healthy.operator].format(exactly(healthy.limit, unit))
 
 
 def is_sample(reduce: Reduce, healthy: Healthy) -> bool:
-    """Whether the worst reduced value is a single sample: the maximum where high values are bad, or the last."""
+    """Return whether the worst reduced value is a single sample: the maximum where high values are bad, or the last."""
     worse = healthy.worse
     return reduce == "last" or (reduce == "max" and worse != "lower") or (reduce == "min" and worse != "higher")
 
 
 def reduced_text(reduce: Reduce, window: str) -> str:
-    """How samples become one value: `1 min mean`, `5 min maximum`."""
+    """Return how samples become one value: `1 min mean`, `5 min maximum`."""
     return f"{window} {reduction(reduce)}"
 
 
@@ -72,16 +66,16 @@ def reduction(reduce: Reduce) -> str:
 
 
 def counted_by(fact: Fact, number: float = 2) -> str:
-    """What a fact counts: `spindles`, or `spindle` if the number of them is one."""
+    """Return what a fact counts: `spindles`, or `spindle` if the number of them is one."""
     singular, plural = _COUNTED[fact]
     return singular if number == 1 else plural
 
 
 def fact_text(fact: Fact, number: float) -> str:
-    """So much of a fact: `2 processors`, `4,096 MB of memory`, `1,000,000,000 bit/s`."""
+    """Return so much of a fact: `2 processors`, `4,096 MB of memory`, `1,000,000,000 bit/s`."""
     return f"{number:,.12g} {_UNITS.get(fact) or counted_by(fact, number)}"
 
 
 def gravity(severity: str) -> int:
-    """How grave a severity is: 0 for info, and more for what is graver."""
+    """Return how grave a severity is: 0 for info, and more for what is graver."""
     return len(SEVERITIES) - 1 - [*SEVERITIES].index(severity)

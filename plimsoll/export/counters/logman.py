@@ -50,7 +50,7 @@ _SET = """\
 
 
 def text(counters: CounterList, interval: int) -> str:
-    """The template, with a sample every `interval` ns (a whole number of seconds)."""
+    """Return the template, with a sample every `interval` ns (a whole number of seconds)."""
     wrapped = (
         textwrap.wrap(note, _WIDTH, initial_indent="     ", subsequent_indent="       ") for note in counters.notes
     )

@@ -20,20 +20,10 @@ from plimsoll.rules.window import OPERATORS
 from plimsoll.store.influx.quoting import literal
 
 PLAIN_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
-
-
 MILLISECOND = SECOND // 1000
-
-
 _TOTAL = TOTAL.casefold()
-
-
 _TOTALS = rf"(?i)((.*,)|(.*{_TOTAL}/))?{_TOTAL}|cpu-total|all"  # the same as subjects.is_total
-
-
 _SQL_OBJECT = f"{SQL_DEFAULT}:"
-
-
 _MANY = 60  # samples
 FUNCTIONS: dict[Reduce, str] = {
     "mean": "avg_over_time({})",

@@ -26,18 +26,18 @@ _SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult
 
 
 def names() -> tuple[str, ...]:
-    """The exporters whose names can be exported for."""
+    """Return the exporters whose names can be exported for."""
     return tuple(exporters())
 
 
 def metrics() -> frozenset[str]:
-    """The names of all metrics of exporters."""
+    """Return the names of all metrics of exporters."""
     groups = (group for exporter in exporters().values() for group in exporter.groups)
     return frozenset(metric.name for group in groups for metrics in group.sources.values() for metric in metrics)
 
 
 def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> list[dict[str, Any]]:
-    """The recording rules for an exporter that is scraped every `interval` ns: of all that signals read."""
+    """Return the recording rules for an exporter that is scraped every `interval` ns: of all that signals read."""
     read = {name for signal in signals.values() for name in _read_by(signal)}
     return [*_rules(exporters()[exporter], read, interval)]
 
@@ -74,11 +74,11 @@ class _Written:
         return f"by ({', '.join((*_OF_SCRAPE, *(label for label in self.group.labels if label not in _OF_SCRAPE)))})"
 
     def formula(self, formula: Formula) -> str:
-        """A formula in PromQL, over the newest samples."""
+        """Return a formula in PromQL, over the newest samples."""
         return f"({self._expression(formula.tree, None)})"
 
     def choices(self, expr: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """The expression for each value of the tags that depend on one."""
+        """Yield the expression for each value of the tags that depend on one."""
         if not self.group.when:
             yield expr, {}
             return
@@ -88,7 +88,7 @@ class _Written:
                     yield f"({expr}) and ({self._metric(metric, None)} == {value})", {tag: chosen}
 
     def rule(self, field: str, expr: str, chosen: Mapping[str, str]) -> dict[str, Any]:
-        """The recording rule of a field."""
+        """Return the recording rule of a field."""
         group = self.group
         host = f'label_join({expr}, "host", ";", "host", "instance")'
         replaced = _replaced(host, "host", "$1$2", "host", _HOST)
@@ -120,7 +120,7 @@ class _Written:
         }
 
     def _expression(self, node: ast.expr, grown: str | None) -> str:
-        """An expression; where it is about growth, `grown` is the function and range to use."""
+        """Return an expression; where it is about growth, `grown` is the function and range to use."""
         match node:
             case ast.Constant(value=int() | float() as value):
                 return number(value)
@@ -185,6 +185,6 @@ def _selector(metric: Metric, left_out: Sequence[str]) -> str:
 
 
 def _pattern(shell: str) -> str:
-    """A pattern of the shell as a regular expression."""
+    """Return a pattern of the shell as a regular expression."""
     parts = re.split(r"(\*|\[[^\]]*\])", shell)
     return "".join(".*" if part == "*" else part if part.startswith("[") else literal(part) for part in parts)

@@ -20,17 +20,9 @@ from plimsoll.rules.schema.pack import Case, Pack, Rule
 from plimsoll.rules.schema.signal import Fields, Signal
 
 Samples = Sequence[float | None]
-
-
 _HOUR = 3600 * SECOND
-
-
 _SHORTEST = 600 * SECOND
-
-
 _LONG_TEST_INTERVAL = 120 * SECOND
-
-
 _MANY_REQUESTS = 1000.0  # per second, where a case does not say how many there were
 
 

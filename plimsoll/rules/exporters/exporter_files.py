@@ -57,7 +57,7 @@ class Template:
         return _PART.sub("${1}", self._text)
 
     def filled(self, labels: dict[str, str]) -> str:
-        """The text for a series; KeyError if it lacks one of the labels."""
+        """Return the text for a series; KeyError if it lacks one of the labels."""
         return _PART.sub(lambda part: labels[part["label"]].removeprefix(part["prefix"] or ""), self._text)
 
 
@@ -127,7 +127,7 @@ class MetricGroup(Strict):
         return tuple(dict.fromkeys([*labels, *([self.server] if self.server else [])]))
 
     def series(self, host: str, labels: dict[str, str], field: str, chosen: dict[str, str]) -> Series:
-        """The series of a field; `chosen` are the tags that depend on values. KeyError if a label is missing."""
+        """Return the series of a field; `chosen` are the tags that depend on values. KeyError if a label is missing."""
         filled = {name: template.filled(labels) for name, template in self.templates.items()}
         if self.object is not None:
             object_ = self.object
@@ -162,18 +162,18 @@ class Exporter(Strict):
 
 
 def metric_names(measurement: str, field: str) -> tuple[str, ...]:
-    """The names that the metric of a field may have: as VictoriaMetrics writes it, and as prometheus_client does."""
+    """Return the names that the metric of a field may have, as VictoriaMetrics and prometheus_client write it."""
     name = f"{measurement}_{field}"
     return tuple(dict.fromkeys((name, plain_name(name))))
 
 
 def plain_name(name: str) -> str:
-    """The name with `_` for each character that Prometheus did not allow before version 3."""
+    """Return the name with `_` for each character that Prometheus did not allow before version 3."""
     return re.sub(r"[^a-zA-Z0-9_:]", "_", name)
 
 
 @cache
 def exporters() -> Mapping[str, Exporter]:
-    """The exporters by name. Raises Mistakes if a file in rules/exporters has any."""
+    """Return the exporters by name. Raises Mistakes if a file in rules/exporters has any."""
     folder = shipped_files("rules") / "exporters"
     return {path.stem: validate(read(path.name, path.read_bytes()), Exporter) for path in sorted(folder.glob("*.yaml"))}

@@ -56,7 +56,7 @@ class Formula:
         self.plain = _plain(self.tree)
 
     def value(self, at: Moment) -> float | None:
-        """The value at a moment; None if it cannot be computed."""
+        """Return the value at a moment; None if it cannot be computed."""
         try:
             value = self._value(at)
         except ArithmeticError:
@@ -140,7 +140,7 @@ def _per(above: float, below: float) -> float:
 
 
 def _averaged(at: Moment, key: str, value: float, length: int) -> float:
-    """The average over `length` seconds as the kernel forms it; what is older weighs less and less."""
+    """Return the average over `length` seconds as the kernel forms it; what is older weighs less and less."""
     if math.isnan(value):
         return _NAN
     before = at.averages.get(key)

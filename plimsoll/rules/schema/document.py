@@ -17,14 +17,8 @@ from plimsoll.rules.schema.pack import Condition, Pack
 from plimsoll.rules.schema.signal import Signal, Signals
 
 PACK, SIGNALS = "pack.schema.json", "signals.schema.json"
-
-
 MODELS: Mapping[str, type[BaseModel]] = {PACK: Pack, SIGNALS: Signals}
-
-
 TITLES: Mapping[str, str] = {PACK: "A pack of Plimsoll's", SIGNALS: "Signals of Plimsoll's"}
-
-
 _DRAFT = "http://json-schema.org/draft-07/schema#"  # the latest draft that YAML editors fully support
 
 
@@ -123,7 +117,7 @@ def document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocum
 
 
 def text(name: str, signal_names: Iterable[str]) -> str:
-    """The text of a schema file. Editors suggest the `known` signals; a pack may define others."""
+    """Return the text of a schema file. Editors suggest the `known` signals; a pack may define others."""
     schema: dict[str, Any] = {"$schema": _DRAFT, "title": TITLES[name], **schema_of(MODELS[name])}
     schema["$defs"]["SignalName"] = {
         "anyOf": [{"enum": sorted(signal_names)}, {"type": "string", "pattern": SIGNAL_NAME}],
@@ -132,12 +126,12 @@ def text(name: str, signal_names: Iterable[str]) -> str:
 
 
 def shipped(name: str) -> str:
-    """A schema file as shipped."""
+    """Return a schema file as shipped."""
     return shipped_files("rules").joinpath(name).read_text(encoding="utf-8")
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model in the form people write: durations as text, and a path alone in place of a source."""
+    """Return the schema of a model as people write it: durations as text, a path alone for a source."""
     schema = _tidy(model.model_json_schema(by_alias=True))
     sources = schema["$defs"]["Signal"]["properties"]["sources"]
     path = schema["$defs"]["Source"]["properties"]["path"]

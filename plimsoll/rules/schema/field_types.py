@@ -12,17 +12,9 @@ from plimsoll.model.times import parse_duration
 from plimsoll.rules.schema.healthy import Healthy
 
 _NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
-
-
 _MISSING = re.compile(r"_(?:x(\d+))?")
-
-
 _STEPS = re.compile(rf"([+-]?{_NUMBER})(?:([+-]{_NUMBER})?x(\d+))?")
-
-
 _MOST = 100_000
-
-
 Severity = Literal["info", "warning", "critical"]
 Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]
 Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]  # factors of a limit
@@ -32,8 +24,6 @@ Resource = Literal["cpu", "memory", "disk", "space"]
 Across = Literal["sum", "mean", "max", "min"]  # the instances of a host
 Operation = Literal["sum", "difference", "ratio", "product"]
 AnyFact = Fact | Literal["raid"]  # all facts of a host or an instance
-
-
 Identifier = Annotated[str, Field(pattern=IDENTIFIER)]
 SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]
 # YAML ends a text that is written on lines of its own (`summary: >`) with a line end.
@@ -86,7 +76,7 @@ def _share(value: object) -> object:
 
 
 def _text(kind: str, *examples: str, number: bool = False) -> WithJsonSchema:
-    """The JSON Schema of a field written as text; `kind` is its type on the reference page."""
+    """Return the JSON Schema of a field written as text; `kind` is its type on the reference page."""
     return WithJsonSchema(
         {"type": ["string", "number"] if number else "string", "format": kind, "examples": [*examples]}
     )
@@ -116,7 +106,7 @@ class Strict(BaseModel):
 
 
 def parse(text: str) -> list[float | None]:
-    """The samples in order, None for a missing one; never empty.
+    """Return the samples in order, None for a missing one; never empty.
 
     Raises ValueError with the item that cannot be read and how to write it.
     """

@@ -56,11 +56,11 @@ class Healthy:
         return f"{self.sign} {self.limit:.12g}"
 
     def scaled(self, factor: float) -> "Healthy":
-        """The limit multiplied by a host fact."""
+        """Return the limit multiplied by a host fact."""
         return replace(self, limit=self.limit * factor)
 
     def holds(self, values: Values) -> NDArray[np.bool_]:
-        """Which values are healthy; False for NaN."""
+        """Return which values are healthy; False for NaN."""
         return holds(self.operator, values, self.limit)
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class Healthy:
 
 
 def holds(operator: Operator, values: Values, limit: float | Values) -> NDArray[np.bool_]:
-    """Which values are on the healthy side of a limit, or of a limit for each row; False for NaN."""
+    """Return which values are on the healthy side of a limit, or of a limit for each row; False for NaN."""
     match operator:
         case "<":
             return values < limit

@@ -141,7 +141,7 @@ class Weight(Strict):
     unknown: float = Field(description="The weight for any other value, or if the fact is not known.")
 
     def of(self, fact: float | None) -> float:
-        """The weight for a value of the fact; None if that is not known."""
+        """Return the weight for a value of the fact; None if that is not known."""
         return self.unknown if fact is None else self.values.get(int(fact), self.unknown)
 
 

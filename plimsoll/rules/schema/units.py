@@ -35,7 +35,7 @@ _SAMPLES = "samples"
 
 
 def convert_limit(healthy: Healthy, unit: str) -> Healthy:
-    """A limit converted to the unit of its signal.
+    """Return a limit converted to the unit of its signal.
 
     The unit may be missing only if the limit is 0, or the signal's unit has no others of its kind (counts, %).
     Raises ValueError, with what to write, if the unit is missing or does not fit.
@@ -63,7 +63,7 @@ def convert_limit(healthy: Healthy, unit: str) -> Healthy:
 
 
 def written(healthy: Healthy, unit: str) -> str:
-    """A limit in the unit that reads best: `< 25 ms`. `convert_limit` turns the text back into the same limit."""
+    """Return a limit in the unit that reads best, `< 25 ms`; `convert_limit` reads it back."""
     base, factor = next(iter(_kind(unit))), _kind(unit)[unit]
     in_base = float(Fraction(repr(healthy.limit)) * factor)
     text = f"{healthy.operator} {quantity(in_base, base, exact).replace(',', '')}"
@@ -72,12 +72,12 @@ def written(healthy: Healthy, unit: str) -> str:
 
 
 def unit_of(condition: Condition, signals: Mapping[str, Signal]) -> str:
-    """The unit of a condition's limit: that of its signal, or samples if it counts them."""
+    """Return the unit of a condition's limit: that of its signal, or samples if it counts them."""
     return _SAMPLES if condition.reduce == "count" else signals[condition.signal].unit
 
 
 def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, list[tuple[Place, str]]]:
-    """A rule with its limits in the units of their signals, and the mistakes in limits that cannot be converted."""
+    """Return a rule with its limits in the units of their signals, and mistakes in limits that do not convert."""
     mistakes: list[tuple[Place, str]] = []
 
     def fitted(healthy: Healthy, condition: Condition, place: Place) -> Healthy:
@@ -103,7 +103,7 @@ def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, lis
 
 
 def is_named(unit: str) -> bool:
-    """Whether a limit must name its unit, because others of its kind could be meant."""
+    """Return whether a limit must name its unit, because others of its kind could be meant."""
     return len(_kind(unit)) > 1
 
 

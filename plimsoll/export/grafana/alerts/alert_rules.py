@@ -30,8 +30,6 @@ from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 
 _OPPOSITE: dict[Operator, Operator] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-
-
 PanelOf: TypeAlias = Callable[[str], tuple[str, int] | None]
 
 GONE_AFTER = 7 * 86_400 * SECOND

@@ -1,23 +1,30 @@
 """Writes the dashboards for a Prometheus data source, from the definitions of those for InfluxDB."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.dashboards.areas import Area, PanelSpec, load_areas
 from plimsoll.dashboards.limits import PanelLimits, scaled
 from plimsoll.export.annotations import DOCS
-from plimsoll.export.grafana.dashboards import dashboard_files, panels
+from plimsoll.export.grafana.dashboards import dashboard_files, dashboard_variables, panels
 from plimsoll.export.grafana.dashboards.health import AREA as HEALTH
-from plimsoll.export.grafana.dashboards.panel_queries import ref_id
-from plimsoll.export.grafana.dashboards.parts import LAST, Json, last_values, organize, transformation
+from plimsoll.export.grafana.dashboards.panel_queries import DISK_VARIABLE, ref_id
+from plimsoll.export.grafana.dashboards.parts import LAST, Json, last_values, organize, part, transformation
 from plimsoll.export.grafana.dashboards.runs import AREA as RUNS
-from plimsoll.export.prometheus.dashboards import promql_variables
-from plimsoll.export.prometheus.dashboards.panel_promql import PanelQuery, panel_query
-from plimsoll.export.prometheus.promql import duration
+from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
+from plimsoll.export.prometheus.dashboards.panel_promql import HOST, INSTANCE, PanelQuery, panel_query
+from plimsoll.export.prometheus.promql import duration, text
 from plimsoll.export.rule_sources import Inexpressible, Refusal
+from plimsoll.export.selections import Selection
 from plimsoll.hosts.site import Site
 from plimsoll.model.times import SECOND
+from plimsoll.rules.exporters.exporter_files import plain_name
+from plimsoll.store.influx.quoting import literal
 
+_TYPE = "prometheus"
+DATASOURCE = {"type": _TYPE, "uid": "${datasource}"}
+# Totals are no instances, as in `rules.subjects.is_total`.
+_NO_TOTALS = f'/{INSTANCE}="(?!cpu-total"|all"|(?:.*[,/])?_Total")([^"]+)"/'
 _LEFT_OUT = {
     HEALTH: "it compares the limits of many signals in one query of InfluxDB; the page Health of plimsoll up has it",
     RUNS: "runs are not in Prometheus",
@@ -47,9 +54,7 @@ def export(
     for area in load_areas().areas:
         if signals is None or any(panel.signal in signals for panel in area.panels):
             area_panels = _Panels(area, limits, duration(interval), refused)
-            dashboard = dashboard_files.area_dashboard(
-                area, promql_variables.panel_variables([*area.panels], limits), area_panels.panel
-            )
+            dashboard = dashboard_files.area_dashboard(area, panel_variables([*area.panels], limits), area_panels.panel)
             texts[f"{area.area}.json"] = dashboard_files.dashboard_text(dashboard, docs)
     return DashboardExport(texts, tuple(refused))
 
@@ -79,7 +84,7 @@ class _Panels:
             expr = f"group({query.expr}) * {limit.healthy.limit * scale:.12g} * ${limit.fact}"
             targets.append(self._target(ref_id(at), expr, panels.limit_name(limit)))
         signal_panel = panels.signal_panel(spec, self.area.uid, grid, self.limits)
-        signal_panel |= {"datasource": promql_variables.DATASOURCE, "interval": self.interval, "targets": targets}
+        signal_panel |= {"datasource": DATASOURCE, "interval": self.interval, "targets": targets}
         signal_panel.pop("transformations", None)
         if spec.kind == "table":
             signal_panel["transformations"] = _columns(query)
@@ -91,7 +96,7 @@ class _Panels:
         """Return a query for Grafana's Prometheus plugin, over the range of the dashboard."""
         return {
             "refId": ref,
-            "datasource": promql_variables.DATASOURCE,
+            "datasource": DATASOURCE,
             "expr": expr,
             "legendFormat": legend,
             "interval": self.interval,  # from which Grafana makes $__rate_interval
@@ -104,3 +109,46 @@ def _columns(query: PanelQuery) -> list[Json]:
     names = {"host": "Host", "objectname": "Object", "instance": "Instance"}
     shown = {label: names[label] for label in query.labels}
     return [last_values(), organize({**shown, LAST: panels.AT_END}, hidden=("Field",))]
+
+
+def panel_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
+    """Return the variables of a dashboard with these panels."""
+    source = dashboard_variables.source_variable(query=_TYPE)
+    del source["current"]
+    drawn_selections = dashboard_variables.signal_selections(spec.signal for spec in panels)
+    hosts = _query_variable(HOST_VARIABLE, "Host", f"label_values({{{_metric_matcher(drawn_selections)}}}, {HOST})")
+    template_variables = [source, hosts]
+    if instances := _with_instance(spec.signal for spec in panels if not spec.drive):
+        # Not in URLs: the next dashboard has other instances, and all of them would be filtered out.
+        template_variables.append(_instances_variable(INSTANCE_VARIABLE, "Instance", instances) | {"skipUrlSync": True})
+    for spec in panels:
+        if spec.drive:
+            name, label = DISK_VARIABLE.format(spec.drive), f"{spec.drive.capitalize()} disk"
+            disks = _instances_variable(name, label, _with_instance([spec.signal]))
+            template_variables.append(disks | {"allValue": dashboard_variables.NOT_SYSTEM})
+    return [*template_variables, *dashboard_variables.number_variables(panels, limits)]
+
+
+def _with_instance(signals: Iterable[str]) -> list[Selection]:
+    return [selection for selection in dashboard_variables.signal_selections(signals) if selection.instance]
+
+
+def _instances_variable(name: str, label: str, selections: Sequence[Selection]) -> Json:
+    """Return the variable of the instances at the end of the range, whatever label has them."""
+    queries: list[str] = []
+    for tag in dict.fromkeys(selection.instance for selection in selections):
+        metrics = _metric_matcher(selection for selection in selections if selection.instance == tag)
+        query = f'group by ({tag}) ({{{metrics}, {HOST}=~"${HOST_VARIABLE}", {tag}!=""}})'
+        queries.append(query if tag == INSTANCE else f'label_replace({query}, "{INSTANCE}", "$1", "{tag}", "(.+)")')
+    promql = f"query_result(group by ({INSTANCE}) ({' or '.join(queries)}))"
+    return _query_variable(name, label, promql) | {"regex": _NO_TOTALS}
+
+
+def _query_variable(name: str, label: str, promql: str) -> Json:
+    return dashboard_variables.query_variable(name, label, promql, **part("choice")) | {"datasource": DATASOURCE}
+
+
+def _metric_matcher(selections: Iterable[Selection]) -> str:
+    """Return the matcher for the metrics of some measurements: a name begins with that of its measurement."""
+    names = {name for selection in selections for name in (selection.measurement, plain_name(selection.measurement))}
+    return f"__name__=~{text('(' + '|'.join(map(literal, sorted(names))) + ')_.+')}"
