@@ -51,9 +51,9 @@ def atomic_write(path: Path) -> Generator[Path]:
 
 def _written_into(path: Path) -> Generator[Path]:
     with TemporaryDirectory() as folder:
-        made = Path(folder) / "made"
-        yield made
-        with made.open("rb") as source, path.open("wb") as target:
+        draft = Path(folder) / "made"
+        yield draft
+        with draft.open("rb") as source, path.open("wb") as target:
             copyfileobj(source, target)
 
 

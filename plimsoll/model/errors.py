@@ -16,21 +16,21 @@ def printable(text: str) -> str:
     These are line ends, control characters, marks of direction, and letters and spaces without a width. Spaces of
     another width become plain ones.
     """
-    if _is_seen(text):
+    if _is_visible(text):
         return text
-    return "".join(map(_seen, text))
+    return "".join(map(_visible, text))
 
 
 def printable_lines(text: str) -> str:
     """Text from outside for people, with its line ends; in all else as `printable` has it."""
-    return text if _is_seen(text) else "\n".join(map(printable, text.split("\n")))
+    return text if _is_visible(text) else "\n".join(map(printable, text.split("\n")))
 
 
-def _is_seen(text: str) -> bool:
+def _is_visible(text: str) -> bool:
     return text.isprintable() and (text.isascii() or not _BLANK.search(text))
 
 
-def _seen(char: str) -> str:
+def _visible(char: str) -> str:
     if category(char) == "Zs":
         return " "
     return char if char.isprintable() and not _BLANK.match(char) else char.encode("unicode_escape").decode()
@@ -45,9 +45,9 @@ def first_of(mistakes: Iterable[str]) -> Iterator[str]:
         yield mistake
 
 
-def suggest(name: str, known: Sequence[str]) -> str:
+def suggest(name: str, valid_names: Sequence[str]) -> str:
     """` (did you mean "x"?)` for the nearest known name, or nothing where none is near."""
-    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    near = get_close_matches(name, valid_names, n=1, cutoff=0.6)
     return f' (did you mean "{near[0]}"?)' if near else ""
 
 

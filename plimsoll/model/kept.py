@@ -13,20 +13,20 @@ from typing import TypeVar
 
 _MOST = 8  # results of one name: a program in two versions, each with and without packs of its own
 _SUFFIX = ".kept"
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_WRITABLE_BY_GROUP_OR_ALL = stat.S_IWGRP | stat.S_IWOTH
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
-def kept(folder: Path, name: str, key: bytes, make: Callable[[], Made]) -> Made:
+def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Result:
     """What `make` returned for this key before, or returns now, which is kept for the next time."""
     with suppress(Exception):  # a pickle that does not fit this program may raise anything
         if (content := loaded(folder, name, key)) is not None:
             return pickle.loads(content)
-    made = make()
+    result = make()
     with suppress(pickle.PicklingError):
-        keep(folder, name, key, pickle.dumps(made, 5))
-    return made
+        keep(folder, name, key, pickle.dumps(result, 5))
+    return result
 
 
 def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
@@ -50,7 +50,7 @@ def keep(folder: Path, name: str, key: bytes, content: bytes) -> None:
         return
     with suppress(OSError):
         _write(_path(folder, name, key), hashlib.sha256(content).digest() + content)
-        written = sorted(folder.glob(f"{name}-*{_SUFFIX}"), key=lambda one: one.stat().st_mtime)
+        written = sorted(folder.glob(f"{name}-*{_SUFFIX}"), key=lambda path: path.stat().st_mtime)
         for old in written[:-_MOST]:
             old.unlink()
 
@@ -90,8 +90,10 @@ def _write(path: Path, content: bytes) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _refuse_foreign(found: os.stat_result) -> None:
-    if sys.platform != "win32" and (found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE):
+def _refuse_foreign(stat_result: os.stat_result) -> None:
+    if sys.platform != "win32" and (
+        stat_result.st_uid != os.geteuid() or stat_result.st_mode & _WRITABLE_BY_GROUP_OR_ALL
+    ):
         raise PermissionError
 
 

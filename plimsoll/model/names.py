@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from plimsoll.model.counter_names.name_files import KnownObject, Language, folded, languages, objects
+from plimsoll.model.counter_names.name_files import Language, WindowsObject, folded, languages, objects
 from plimsoll.model.perfmon import SQL_NAMED, TOTAL, CounterPath, generic_object, telegraf_name
 from plimsoll.model.series import Series
 
@@ -29,22 +29,22 @@ class _Name(NamedTuple):
 
 
 class Names:
-    """The names of objects and counters. `own` are the user's language files, used besides the shipped ones.
+    """The names of objects and counters. `paths` are the user's language files, used besides the shipped ones.
 
     Raises Unusable if one of them has mistakes.
     """
 
-    def __init__(self, own: Sequence[Path] = ()) -> None:
-        self._own: Sequence[Language] = ()
-        if own:
+    def __init__(self, paths: Sequence[Path] = ()) -> None:
+        self._user_languages: Sequence[Language] = ()
+        if paths:
             from plimsoll.model.counter_names.own_names import own_language  # noqa: PLC0415  few have such files
 
-            self._own = [own_language(path) for path in own]
-        self._found: dict[tuple[str, str], _Name] = {}
+            self._user_languages = [own_language(path) for path in paths]
+        self._names: dict[tuple[str, str], _Name] = {}
 
     def series(self, path: CounterPath, host: str) -> Series:
         """The series of a counter of `host`. The path keeps the recorded language."""
-        name = self._found.get((path.object, path.counter)) or self._find(path.object, path.counter)
+        name = self._names.get((path.object, path.counter)) or self._find(path.object, path.counter)
         instance = path.instance
         if instance is None:
             tags = (("objectname", name.object), ("source", host))
@@ -58,28 +58,32 @@ class Names:
 
     def _find(self, object_: str, counter: str) -> _Name:
         generic, named = generic_object(object_)
-        known = objects().get(folded(generic))
-        found = known or self._translated(generic)
-        if found is None:
+        in_english = objects().get(folded(generic))
+        windows_object = in_english or self._translated(generic)
+        if windows_object is None:
             name = _Name(object_, counter, object_, UNKNOWN, telegraf_name(counter))
         else:
-            english = f"{SQL_NAMED}{named}:{found.name.partition(':')[2]}" if named else found.name
-            own = found.counters.get(folded(counter))
-            translated = own or self._translated_counter(found.name, counter) or counter
+            english = f"{SQL_NAMED}{named}:{windows_object.name.partition(':')[2]}" if named else windows_object.name
+            counter_name = windows_object.counters.get(folded(counter))
+            translated = counter_name or self._translated_counter(windows_object.name, counter) or counter
             name = _Name(
-                english if known else object_, own or counter, english, found.measurement, telegraf_name(translated)
+                english if in_english else object_,
+                counter_name or counter,
+                english,
+                windows_object.measurement,
+                telegraf_name(translated),
             )
-        self._found[object_, counter] = name
+        self._names[object_, counter] = name
         return name
 
-    def _translated(self, object_: str) -> KnownObject | None:
-        for language in (*self._own, *languages()):
+    def _translated(self, object_: str) -> WindowsObject | None:
+        for language in (*self._user_languages, *languages()):
             if (english := language.objects.get(folded(object_))) is not None:
                 return objects().get(folded(english))
         return None
 
     def _translated_counter(self, object_: str, counter: str) -> str | None:
-        for language in (*self._own, *languages()):
+        for language in (*self._user_languages, *languages()):
             if (english := language.counters.get(object_, {}).get(folded(counter))) is not None:
                 return english
         return None
@@ -93,13 +97,13 @@ def shipped() -> Names:
 
 def measurement(object_: str) -> str:
     """The measurement of an object, given by its English name."""
-    known = objects().get(folded(generic_object(object_)[0]))
-    return known.measurement if known else UNKNOWN
+    windows_object = objects().get(folded(generic_object(object_)[0]))
+    return windows_object.measurement if windows_object else UNKNOWN
 
 
 def measurements() -> frozenset[str]:
     """The measurements of the known objects, and the one of all others."""
-    return frozenset([UNKNOWN, *(one.measurement for one in objects().values())])
+    return frozenset([UNKNOWN, *(windows_object.measurement for windows_object in objects().values())])
 
 
 def path_of(series: Series) -> str:
@@ -111,6 +115,6 @@ def path_of(series: Series) -> str:
     if object_ is None:
         instances = ", ".join(value for _, value in series.tags)
         return f"{series.measurement}{f'({instances})' if instances else ''} {series.field}"
-    known = objects().get(folded(generic_object(object_)[0]))
-    names = {telegraf_name(counter): counter for counter in known.counters.values()} if known else {}
+    windows_object = objects().get(folded(generic_object(object_)[0]))
+    names = {telegraf_name(counter): counter for counter in windows_object.counters.values()} if windows_object else {}
     return str(CounterPath(None, object_, series.tag("instance"), names.get(series.field, series.field)))

@@ -70,7 +70,7 @@ def _split_instance(head: str) -> tuple[str, str]:
 
 def telegraf_name(name: str) -> str:
     """A counter or measurement name as `win_perf_counters` writes it."""
-    return _REPLACED.sub(lambda found: _REPLACEMENTS[found[0]], name)
+    return _REPLACED.sub(lambda match: _REPLACEMENTS[match[0]], name)
 
 
 @lru_cache(1024)

@@ -45,10 +45,10 @@ def joined(parts: Sequence[Points]) -> Points:
     """All points of several batches, in order; a series that is the same object in several is there once."""
     if len(parts) == 1:
         return parts[0]
-    series: dict[int, Series] = {id(one): one for part in parts for one in part.series}
+    series: dict[int, Series] = {id(series): series for part in parts for series in part.series}
     place = {which: at for at, which in enumerate(series)}
     which = [
-        np.array([place[id(one)] for one in part.series], np.int32)[part.which] if len(part) else part.which
+        np.array([place[id(series)] for series in part.series], np.int32)[part.which] if len(part) else part.which
         for part in parts
     ]
     return Points(

@@ -23,8 +23,8 @@ def check_private(folder: Path, option: str = Parameter.STORE) -> None:
         return
     me = os.geteuid()
     *above, (last, status) = _steps(folder.absolute())
-    for step, found in above:
-        _check(folder, step, found, option, owners=(me, _ROOT), sticky=True)
+    for step, stat_result in above:
+        _check(folder, step, stat_result, option, owners=(me, _ROOT), sticky=True)
     on_the_way = os.path.realpath(folder) != os.path.realpath(last)  # the folder does not exist yet
     _check(folder, last, status, option, owners=(me, _ROOT) if on_the_way else (me,), sticky=on_the_way)
 
@@ -75,10 +75,14 @@ def _is_own_group(group: int) -> bool:
     import pwd  # noqa: PLC0415
 
     try:
-        me, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+        me, struct_group = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
     except KeyError:
         return False
-    return found.gr_gid == me.pw_gid and found.gr_name == me.pw_name and set(found.gr_mem) <= {me.pw_name}
+    return (
+        struct_group.gr_gid == me.pw_gid
+        and struct_group.gr_name == me.pw_name
+        and set(struct_group.gr_mem) <= {me.pw_name}
+    )
 
 
 def _owner(status: os.stat_result) -> str:

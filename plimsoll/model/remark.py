@@ -17,8 +17,8 @@ def counted(count: int, noun: str) -> str:
 
 def listed(names: Sequence[str], most: int) -> str:
     """The first names, and how many more there are: `WEB01, WEB02 and 17 more`."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
 
 
 def short(text: str | None, most: int = 40) -> str:

@@ -106,19 +106,19 @@ class StoredRun:
     @property
     def start(self) -> int:
         """The time of its first row (UTC ns); 0 if it has none."""
-        return min((int(one.times[0]) for one in self.recordings if len(one.times)), default=0)
+        return min((int(recording.times[0]) for recording in self.recordings if len(recording.times)), default=0)
 
     @property
     def end(self) -> int:
         """The time of its last row (UTC ns); 0 if it has none."""
-        return max((int(one.times[-1]) for one in self.recordings if len(one.times)), default=0)
+        return max((int(recording.times[-1]) for recording in self.recordings if len(recording.times)), default=0)
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """Its hosts in order of appearance, each spelled as it first appears."""
-        return hosts_of(series for one in self.recordings for series in one.series)
+        return hosts_of(series for recording in self.recordings for series in recording.series)
 
     @property
     def values(self) -> int:
         """How many values its logs hold."""
-        return sum(sum(one.present) for one in self.recordings)
+        return sum(sum(recording.present) for recording in self.recordings)

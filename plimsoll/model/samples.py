@@ -46,7 +46,7 @@ class Samples:
     @cached_property
     def any_present(self) -> bool:
         """Whether any row holds a finite value."""
-        return any(bool(np.isfinite(some).any()) for some in (self.values[:_FIRST], self.values[_FIRST:]))
+        return any(bool(np.isfinite(values).any()) for values in (self.values[:_FIRST], self.values[_FIRST:]))
 
     @cached_property
     def present(self) -> "Samples":
@@ -62,9 +62,9 @@ class Samples:
             return self
         return Samples(self.times[first:last], self.values[first:last])
 
-    def chosen(self, wanted: Callable[[Times], NDArray[np.bool_]]) -> "Samples":
+    def chosen(self, condition: Callable[[Times], NDArray[np.bool_]]) -> "Samples":
         """The rows whose times `wanted` selects."""
-        rows = wanted(self.times)
+        rows = condition(self.times)
         return Samples(self.times[rows], self.values[rows])
 
 
@@ -90,21 +90,21 @@ class Recorded:
         places = self._places[series.key]
         if not places:
             raise KeyError(series)
-        parts = [_held(self._logs[at], column) for at, column in places]
+        parts = [_shared_samples(self._logs[at], column) for at, column in places]
         return parts[0] if len(parts) == 1 and self._logs[places[0][0]].times_differ else joined(parts)
 
 
 _columns: WeakKeyDictionary[Log, WeakValueDictionary[int, Samples]] = WeakKeyDictionary()
 
 
-def _held(log: Log, column: int) -> Samples:
+def _shared_samples(log: Log, column: int) -> Samples:
     """The samples of a column: the same object for all who ask while one of them holds it."""
-    held = _columns.setdefault(log, WeakValueDictionary())
-    samples = held.get(column)
+    by_column = _columns.setdefault(log, WeakValueDictionary())
+    samples = by_column.get(column)
     if samples is None:
-        timed = held.get(-1) or Samples(log.times, np.empty(0))
-        samples = held[column] = Samples(log.times, log.column(column), timed_as=timed)
-        held[-1] = timed
+        timed = by_column.get(-1) or Samples(log.times, np.empty(0))
+        samples = by_column[column] = Samples(log.times, log.column(column), timed_as=timed)
+        by_column[-1] = timed
     return samples
 
 

@@ -37,7 +37,7 @@ class Series:
 
     def __getstate__(self) -> dict[str, object]:
         # Without what is kept: hashes of text differ from one process to the next.
-        return {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @cached_property
     def _hash(self) -> int:
@@ -60,8 +60,8 @@ class Series:
 def hosts_of(series: Iterable[Series]) -> tuple[str, ...]:
     """The hosts of some series in order of appearance, each spelled as it first appears."""
     first: dict[str, str] = {}
-    for one in series:
-        first.setdefault(host_key(one.host), one.host)
+    for member in series:
+        first.setdefault(host_key(member.host), member.host)
     return tuple(first.values())
 
 

@@ -34,8 +34,8 @@ _TOKENS = re.compile(
 class Excess(Exception):
     """The text is beyond a limit. The message says which, `line` where."""
 
-    def __init__(self, said: str, text: str, at: int) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, text: str, at: int) -> None:
+        super().__init__(message)
         self.line = text.count("\n", 0, at) + 1
 
 
@@ -124,6 +124,6 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for argument in getattr(annotation, "__args__", ()):
-        if found := _model_in(argument):
-            return found
+        if model := _model_in(argument):
+            return model
     return None

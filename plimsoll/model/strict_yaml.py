@@ -149,10 +149,10 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> str:
             return document.mistake(place, f'"{name}" is missing')
         case "literal_error":
             expected = detail["ctx"]["expected"]
-            given = shown(detail["input"])
+            text = shown(detail["input"])
             options = [option.strip(" '") for option in expected.replace(" or ", ", ").split(",")]
             return document.mistake(
-                place, f'{name}: "{given}" is not one of {", ".join(options)}{suggest(given, options)}'
+                place, f'{name}: "{text}" is not one of {", ".join(options)}{suggest(text, options)}'
             )
         case "too_short":
             return document.mistake(place, f"{name}: at least one is needed")
@@ -163,8 +163,8 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> str:
         case "value_error":
             return document.mistake(place, str(detail["ctx"]["error"]))
         case _:
-            found = kind_of(detail["input"])
-            return document.mistake(place, f"{name}: {_lowered(detail['msg'])}, found {found}")
+            kind = kind_of(detail["input"])
+            return document.mistake(place, f"{name}: {_lowered(detail['msg'])}, found {kind}")
 
 
 def _lowered(text: str) -> str:
@@ -253,7 +253,7 @@ class _Loader(Composer, yaml.CSafeLoader):
         if len(self._levels) + levels > MOST_LEVELS:
             raise _Excess(None, None, f"nested too deeply: more than {MOST_LEVELS} levels", event.start_mark)
         if self._values > self._most_values:
-            said = f"more than {self._most_values:,} values, counting an alias as all it stands for; split the file"
-            raise _Excess(None, None, said, event.start_mark)
+            text = f"more than {self._most_values:,} values, counting an alias as all it stands for; split the file"
+            raise _Excess(None, None, text, event.start_mark)
         if isinstance(event, yaml.AliasEvent) and self._levels:
             self._levels[-1] = max(self._levels[-1], levels)

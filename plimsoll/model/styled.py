@@ -80,7 +80,7 @@ def cells(text: str) -> int:
     """How wide a text is on a terminal: letters of East Asia take two cells, marks above others none."""
     if text.isascii():
         return len(text)
-    return sum(_cells_of(one) for one in text)
+    return sum(_cells_of(letter) for letter in text)
 
 
 @cache

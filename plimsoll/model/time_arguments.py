@@ -39,12 +39,12 @@ def parse_time(text: str, zone: Zone, start: int) -> int:
 def _first(clock: time, zone: Zone, start: int) -> int:
     """The first instant from `start` on at which clocks in a zone show a time, even if they show it twice."""
     day = zone.local(start).date()
-    found: list[int] = []
+    instants: list[int] = []
     for date in (day, day + timedelta(days=1)):
         moment = datetime.combine(date, clock, zone.rule)
         # In the hour that clocks skip in spring, fold=1 gives the earlier instant, which must not win.
-        found += [instant(moment), max(instant(moment), instant(moment.replace(fold=1)))]
-    return min(moment for moment in found if moment >= start)
+        instants += [instant(moment), max(instant(moment), instant(moment.replace(fold=1)))]
+    return min(moment for moment in instants if moment >= start)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class TimeRange:
     last: str | None = None
 
     def __bool__(self) -> bool:
-        return any(one is not None for one in (self.start, self.end, self.last))
+        return any(name is not None for name in (self.start, self.end, self.last))
 
     def resolve(self, zone: Zone, start: int, end: int, ends: str = "the logs end at") -> tuple[int | None, int | None]:
         """The first and last instant (UTC ns) of the range, in data from `start` to `end`; None for an open end.

@@ -70,17 +70,17 @@ def encode_points(
 
 def request_bodies(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Chunks of line protocol joined or split into request bodies of about 2 MB, in whole lines."""
-    held: list[bytes] = []
+    items: list[bytes] = []
     size = 0
     for text in chunks:
         for piece in _split(text):
-            if held and size + len(piece) > _BODY_BYTES:
-                yield b"".join(held)
-                held, size = [], 0
-            held.append(piece)
+            if items and size + len(piece) > _BODY_BYTES:
+                yield b"".join(items)
+                items, size = [], 0
+            items.append(piece)
             size += len(piece)
-    if held:
-        yield b"".join(held)
+    if items:
+        yield b"".join(items)
 
 
 def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int | None = None) -> str:
@@ -95,19 +95,19 @@ def _series_key(measurement: str, tags: tuple[tuple[str, str], ...]) -> str:
     return _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags)
 
 
-def value(one: str | float | bool, kind: str) -> str:
+def value(content: str | float | bool, kind: str) -> str:
     """A field value of a type: `float`, `integer`, `unsigned`, `string` or `boolean`."""
     match kind:
         case "integer":
-            return f"{int(one)}i"
+            return f"{int(content)}i"
         case "unsigned":
-            return f"{int(one)}u"
+            return f"{int(content)}u"
         case "string":
-            return '"' + str(one).replace("\\", "\\\\").replace('"', '\\"') + '"'
+            return '"' + str(content).replace("\\", "\\\\").replace('"', '\\"') + '"'
         case "boolean":
-            return str(one).lower()
+            return str(content).lower()
         case _:
-            return repr(float(one))
+            return repr(float(content))
 
 
 def as_stored(series: Series) -> Series:
@@ -120,12 +120,12 @@ def as_stored(series: Series) -> Series:
 def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
     """Series that line protocol cannot distinguish, as pairs of indices: each with the first one like it."""
     first: dict[object, int] = {}
-    found: list[tuple[int, int]] = []
-    for at, one in enumerate(series):
-        of = first.setdefault(as_stored(one).key, at)
-        if series[of].key != one.key:
-            found.append((at, of))
-    return found
+    items: list[tuple[int, int]] = []
+    for at, item in enumerate(series):
+        of = first.setdefault(as_stored(item).key, at)
+        if series[of].key != item.key:
+            items.append((at, of))
+    return items
 
 
 def parse_key(key: str) -> Series:
@@ -144,16 +144,16 @@ def _points(log: Log, tags: tuple[tuple[str, str], ...]) -> list[_Point]:
     return [_Point(head, fields) for head, fields in points.items()]
 
 
-def _head(series: Series, more: tuple[tuple[str, str], ...] = ()) -> str:
-    tags = sorted([("host", series.host), *series.tags, *more])
+def _head(series: Series, further_tags: tuple[tuple[str, str], ...] = ()) -> str:
+    tags = sorted([("host", series.host), *series.tags, *further_tags])
     written = "".join(f",{_tag(name)}={_tag(value)}" for name, value in tags if _tag(value))
     return _escaped(series.measurement, ", ") + written
 
 
 def _column(log: Log, twins: list[int]) -> pl.Series:
     """The values of a field: for several columns of the same counter, the first value that is present."""
-    first, *others = (log.columns[at] for at in twins)
-    for other in others:
+    first, *series = (log.columns[at] for at in twins)
+    for other in series:
         first = first.zip_with(first.is_not_null(), other)
     return first
 

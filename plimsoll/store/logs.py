@@ -54,38 +54,38 @@ def live(store: SampleReader, start: int, end: int, hosts: Sequence[str], zone: 
 
     Without `hosts`, all hosts are read. `zone` is used for display.
     """
-    found = store.series(start, end, hosts)
+    stored = store.series(start, end, hosts)
     by_log: dict[tuple[str, int], list[tuple[Series, Samples]]] = defaultdict(list)
-    for series, samples in zip(found.series, store.read(found.series, start, end), strict=True):
+    for series, samples in zip(stored.series, store.read(stored.series, start, end), strict=True):
         interval = round((sampling_interval(samples.times) or 0) / SECOND)
         by_log[host_key(series.host), interval].append((series, samples))
     logs = [_live_log(members, zone) for members in by_log.values()]
-    remarks = [Remark(Kind.UNREAD, f"{why}: its values are missing") for why in found.unread]
-    if found.text:
-        remarks.append(Remark(Kind.SKIPPED, f"{counted(found.text, 'series')} of text or true and false left out"))
+    remarks = [Remark(Kind.UNREAD, f"{why}: its values are missing") for why in stored.unread]
+    if stored.text:
+        remarks.append(Remark(Kind.SKIPPED, f"{counted(stored.text, 'series')} of text or true and false left out"))
     return logs, remarks
 
 
-def _log(samples: RunReader, one: Recording) -> Log:
-    start, end = (int(one.times[0]), int(one.times[-1])) if len(one.times) else (0, 0)
-    columns = [_column(one.times, column) for column in samples.read(one.series, start, end)]
+def _log(samples: RunReader, recording: Recording) -> Log:
+    start, end = (int(recording.times[0]), int(recording.times[-1])) if len(recording.times) else (0, 0)
+    columns = [_column(recording.times, column) for column in samples.read(recording.series, start, end)]
     return Log(
-        Path(one.path),
-        one.format,
-        one.times,
+        Path(recording.path),
+        recording.format,
+        recording.times,
         tuple(columns),
-        one.series,
-        one.zone,
-        one.remarks,
-        sha256=one.sha256,
-        unread=one.unread,
+        recording.series,
+        recording.zone,
+        recording.remarks,
+        sha256=recording.sha256,
+        unread=recording.unread,
     )
 
 
 def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
     times = np.unique(np.concatenate([samples.times for _, samples in members]))
     columns = tuple(_column(times, samples) for _, samples in members)
-    series = tuple(replace(one, path=one.path or path_of(one)) for one, _ in members)
+    series = tuple(replace(series, path=series.path or path_of(series)) for series, _ in members)
     return Log(Path(f"live:{series[0].host}"), "Telegraf", times, columns, series, zone, sha256="")
 
 

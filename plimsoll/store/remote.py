@@ -113,8 +113,8 @@ def answer(store: Store, method: str, arguments: Any) -> tuple[bytes, str]:
     live: SampleReader = store.live
     match method, arguments:
         case "series", [int(start), int(end), list(hosts)]:
-            found = live.series(start, end, [str(host) for host in hosts])
-            result: Any = {"series": _rows(found.series), "text": found.text, "unread": found.unread}
+            series = live.series(start, end, [str(host) for host in hosts])
+            result: Any = {"series": _rows(series.series), "text": series.text, "unread": series.unread}
         case "read", [list(rows), int(start), int(end)]:
             read = live.read(_series(rows), start, end)
             counts = np.array([len(samples.times) for samples in read], "<i8")
@@ -130,7 +130,7 @@ def answer(store: Store, method: str, arguments: Any) -> tuple[bytes, str]:
 
 
 def _rows(series: Sequence[Series]) -> list[Any]:
-    return [[one.host, one.measurement, one.tags, one.field] for one in series]
+    return [[series.host, series.measurement, series.tags, series.field] for series in series]
 
 
 def _series(rows: Sequence[Any]) -> list[Series]:

@@ -78,14 +78,14 @@ def is_esxtop(object_: str) -> bool:
 @cache
 def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
     """The needed object with a similar name, and those of its counters with similar names; empty if there is none."""
-    own = _squeezed(object_)
-    known = _squeezed_judged()
-    if own not in known and folded(object_).startswith(_beginnings("english")):
+    plain_name = _squeezed(object_)
+    judged_names = _squeezed_judged()
+    if plain_name not in judged_names and folded(object_).startswith(_beginnings("english")):
         return "", frozenset()
-    for near in _near(own, known, _NEAR):
-        counters = {_squeezed(one): one for one in _judged()[known[near]]}
-        if found := _near(_squeezed(counter), counters, _NEAR_COUNTER):
-            return known[near], frozenset(counters[one] for one in found)
+    for near in _near(plain_name, judged_names, _NEAR):
+        counters = {_squeezed(name): name for name in _judged()[judged_names[near]]}
+        if similar := _near(_squeezed(counter), counters, _NEAR_COUNTER):
+            return judged_names[near], frozenset(counters[name] for name in similar)
     return "", frozenset()
 
 
@@ -121,10 +121,10 @@ def _squeezed(name: str) -> str:
     return "".join(letter for letter in plain if letter.isalnum())
 
 
-def _near(name: str, known: Iterable[str], cutoff: float) -> Sequence[str]:
+def _near(name: str, candidates: Iterable[str], cutoff: float) -> Sequence[str]:
     """Similar names, the most similar first. Numbers in them must be equal (TCPv4 is not TCPv6)."""
-    near = get_close_matches(name, known, n=5, cutoff=cutoff)
-    return [one for one in near if re.findall(r"\d+", one) == re.findall(r"\d+", name)]
+    near = get_close_matches(name, candidates, n=5, cutoff=cutoff)
+    return [candidate for candidate in near if re.findall(r"\d+", candidate) == re.findall(r"\d+", name)]
 
 
 @cache
@@ -162,5 +162,5 @@ def _elsewhere() -> dict[str, str]:
     """English names by plain foreign name, including English and known languages, so that similar names are found."""
     named = [pair for names in _signs().elsewhere.values() for pair in names.items()]
     needed = {english for _, english in named}
-    known = [pair for language in languages() for pair in language.objects.items() if pair[1] in needed]
-    return {_plain(local): english for local, english in (*((name, name) for name in needed), *known, *named)}
+    pairs = [pair for language in languages() for pair in language.objects.items() if pair[1] in needed]
+    return {_plain(local): english for local, english in (*((name, name) for name in needed), *pairs, *named)}

@@ -21,7 +21,7 @@ _ALIKE = str.maketrans(
 )
 
 
-class KnownObject(NamedTuple):
+class WindowsObject(NamedTuple):
     """An object: its name and measurement, and its counters by folded name."""
 
     name: str
@@ -63,11 +63,11 @@ class _Names:
 
 
 @cache
-def objects() -> dict[str, KnownObject]:
+def objects() -> dict[str, WindowsObject]:
     """The known objects by folded English name."""
     table = shipped_table("plimsoll.model", "perfmon.yaml", _Perfmon)
     return {
-        folded(name): KnownObject(name, entry.measurement, {folded(c): c for c in entry.counters})
+        folded(name): WindowsObject(name, entry.measurement, {folded(c): c for c in entry.counters})
         for name, entry in table.objects.items()
     }
 
@@ -83,5 +83,5 @@ def languages() -> tuple[Language, ...]:
 def _shipped(table: "_Names") -> Language:
     return Language(
         {folded(local): english for local, english in table.objects.items()},
-        {name: {folded(local): english for local, english in own.items()} for name, own in table.counters.items()},
+        {name: {folded(local): english for local, english in names.items()} for name, names in table.counters.items()},
     )

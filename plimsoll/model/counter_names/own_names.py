@@ -8,7 +8,7 @@ from typing import TypeGuard
 import yaml
 
 from plimsoll.model import user_files
-from plimsoll.model.counter_names.name_files import KnownObject, Language, folded, objects
+from plimsoll.model.counter_names.name_files import Language, WindowsObject, folded, objects
 from plimsoll.model.errors import Unusable, first_of
 from plimsoll.model.perfmon import generic_object
 from plimsoll.model.strict_yaml import compose, mark_place
@@ -57,10 +57,10 @@ class _Reading:
         read = Language({}, {})
         if entry := sections.pop("objects", None):
             for local, english in self._names(entry[1], "objects: ", "Geheugen: Memory"):
-                if found := self._object(english, "objects: "):
+                if windows_object := self._object(english, "objects: "):
                     local.value = generic_object(local.value)[0]
-                    itself = objects().get(folded(local.value), found).name
-                    self._add(read.objects, local, found.name, itself, "objects: ")
+                    itself = objects().get(folded(local.value), windows_object).name
+                    self._add(read.objects, local, windows_object.name, itself, "objects: ")
         if entry := sections.pop("counters", None):
             self._counters(entry[1], read)
         if entry := sections.pop("unchanged", None):
@@ -78,11 +78,11 @@ class _Reading:
         for name, counters in self._pairs(section, "counters: ", "names and values by object (Memory: {...})"):
             if english := read.objects.get(folded(generic_object(name.value)[0])):
                 name.value = english
-            found, where = self._object(name, "counters: "), f"counters: {name.value}: "
+            windows_object, where = self._object(name, "counters: "), f"counters: {name.value}: "
             for local, counter in self._names(counters, where, "Beschikbare bytes: Available Bytes"):
-                if found and (known := self._counter(counter, found, where)):
-                    itself = found.counters.get(folded(local.value), known)
-                    self._add(read.counters.setdefault(found.name, {}), local, known, itself, where)
+                if windows_object and (counter_name := self._counter(counter, windows_object, where)):
+                    itself = windows_object.counters.get(folded(local.value), counter_name)
+                    self._add(read.counters.setdefault(windows_object.name, {}), local, counter_name, itself, where)
 
     def _add(self, names: dict[str, str], local: yaml.ScalarNode, english: str, itself: str, where: str) -> None:
         """Add a name. `itself` is its own meaning in English, which has priority, or `english` if it has none."""
@@ -91,13 +91,13 @@ class _Reading:
         elif (other := names.setdefault(folded(local.value), english)) != english:
             self._mistake(local, f'{where}"{local.value}" is "{other}" already: only one of them can be right')
 
-    def _unchanged(self, found: KnownObject | None, counters: yaml.Node) -> None:
+    def _unchanged(self, windows_object: WindowsObject | None, counters: yaml.Node) -> None:
         if not isinstance(counters, yaml.SequenceNode):
             self._mistake(counters, f"unchanged: expected a list of counters, found {_kind(counters)}")
             return
         for counter in counters.value:
-            if self._scalar(counter, "unchanged: ", "a counter") and found:
-                self._counter(counter, found, f"unchanged: {found.name}: ")
+            if self._scalar(counter, "unchanged: ", "a counter") and windows_object:
+                self._counter(counter, windows_object, f"unchanged: {windows_object.name}: ")
 
     def _names(self, section: yaml.Node, where: str, example: str) -> Iterator[_Pair]:
         for local, english in self._pairs(section, where, f"names and values ({example})"):
@@ -113,14 +113,14 @@ class _Reading:
         if not isinstance(node, yaml.MappingNode):
             self._mistake(node, f"{where}expected {expected}, found {_kind(node)}")
             return
-        seen: set[str] = set()
+        keys: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 self._mistake(key, f"{where}expected a name, found {_kind(key)}")
-            elif key.tag != _MERGE and key.value in seen:
+            elif key.tag != _MERGE and key.value in keys:
                 self._mistake(key, f'{where}"{key.value}" stands here a second time')
             else:
-                seen.add(key.value)
+                keys.add(key.value)
         try:
             yaml.SafeLoader("").flatten_mapping(node)
         except yaml.MarkedYAMLError as error:
@@ -129,20 +129,24 @@ class _Reading:
         # Merged keys come first, so the mapping's own values replace them.
         yield from {key.value: (key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)}.values()
 
-    def _object(self, node: yaml.ScalarNode, where: str) -> KnownObject | None:
-        if found := objects().get(folded(generic_object(node.value)[0])):
-            return found
-        self._unknown(node, f'{where}"{node.value}" is not an object', [one.name for one in objects().values()])
+    def _object(self, node: yaml.ScalarNode, where: str) -> WindowsObject | None:
+        if windows_object := objects().get(folded(generic_object(node.value)[0])):
+            return windows_object
+        self._unknown(
+            node,
+            f'{where}"{node.value}" is not an object',
+            [windows_object.name for windows_object in objects().values()],
+        )
         return None
 
-    def _counter(self, node: yaml.ScalarNode, of: KnownObject, where: str) -> str | None:
-        if found := of.counters.get(folded(node.value)):
-            return found
+    def _counter(self, node: yaml.ScalarNode, of: WindowsObject, where: str) -> str | None:
+        if counter := of.counters.get(folded(node.value)):
+            return counter
         self._unknown(node, f'{where}"{node.value}" is not a counter', list(of.counters.values()))
         return None
 
-    def _unknown(self, node: yaml.Node, text: str, known: list[str]) -> None:
-        near = get_close_matches(str(node.value), known, n=1, cutoff=0.6)
+    def _unknown(self, node: yaml.Node, text: str, names: list[str]) -> None:
+        near = get_close_matches(str(node.value), names, n=1, cutoff=0.6)
         hint = f'did you mean "{near[0]}"?' if near else "its English name is meant"
         self._mistake(node, f"{text} Plimsoll knows ({hint})")
 

@@ -82,16 +82,18 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
     All other unknown objects are assumed to belong to programs.
     """
     hosts: dict[str, list[Series]] = {}
-    for one in series:
-        if one.tag("objectname") is not None:
-            hosts.setdefault(host_key(one.host), []).append(one)
-    found: list[Unrecognised] = []
+    for candidate in series:
+        if candidate.tag("objectname") is not None:
+            hosts.setdefault(host_key(candidate.host), []).append(candidate)
+    strange_objects: list[Unrecognised] = []
     for recorded in hosts.values():
         by_object: dict[str, Counter[str]] = {}
         for path in _strange_paths(recorded):
             by_object.setdefault(path.object, Counter())[path.counter] += 1
-        found += (Unrecognised(recorded[0].host, name, of.total(), tuple(of)) for name, of in by_object.items())
-    return found
+        strange_objects += (
+            Unrecognised(recorded[0].host, name, of.total(), tuple(of)) for name, of in by_object.items()
+        )
+    return strange_objects
 
 
 def is_judged(series: Series) -> bool:
@@ -107,57 +109,61 @@ _BUFFERS = f"{SQL_DEFAULT}:Buffer Manager"
 
 def _strange_paths(recorded: Sequence[Series]) -> Iterator[CounterPath]:
     """The path, as recorded, of each unrecognised series of a host."""
-    if any(is_esxtop(_object(one)) for one in recorded):
+    if any(is_esxtop(_object(series)) for series in recorded):
         return
     host = _Recorded(recorded)
-    for one in recorded:
-        if not _is_known(one) and host.is_strange(one):
-            yield _path(one)
+    for series in recorded:
+        if not _is_recognised(series) and host.is_strange(series):
+            yield _path(series)
 
 
 class _Recorded:
     """The recorded names of one host, to judge the unknown ones by."""
 
     def __init__(self, series: Sequence[Series]) -> None:
-        known = [one for one in series if _is_known(one)]
-        self._recorded = {(_generic(one), one.field, one.tag("instance")) for one in known}
+        items = [series for series in series if _is_recognised(series)]
+        self._recorded = {(_generic(series), series.field, series.tag("instance")) for series in items}
         self._english: set[str] = set()
-        for one in known:
-            if _object(one) not in self._english and _shows_english(one):
-                self._english.add(_object(one))
-        self._objects = {_generic(one) for one in known}
+        for item in items:
+            if _object(item) not in self._english and _shows_english(item):
+                self._english.add(_object(item))
+        self._objects = {_generic(series) for series in items}
         if self._objects & _PROCESSOR:
             self._objects |= _PROCESSOR
         self._no_basics = not self._objects >= {"Processor", "Memory"}
         # A log with a single object may be that of a program.
         translated = any(is_translated(name) for name in self._objects)
-        self._language_unknown = not translated and len({_object(one) for one in series}) > 1
+        self._language_unknown = not translated and len({_object(series) for series in series}) > 1
 
-    def is_strange(self, one: Series) -> bool:
+    def is_strange(self, series: Series) -> bool:
         """Whether a series with an unknown name may be one that rules need."""
-        name = _object(one)
-        if self._resembles(one):
+        name = _object(series)
+        if self._resembles(series):
             return True
-        if folded(_generic(one)) in objects():
-            in_english = name in self._english and _path(one).object == name and not has_foreign_letters(one.field)
-            return not in_english and (is_translated(name) or _is_of_sql_server(name)) and self._lacks_of(one)
+        if folded(_generic(series)) in objects():
+            in_english = (
+                name in self._english and _path(series).object == name and not has_foreign_letters(series.field)
+            )
+            return not in_english and (is_translated(name) or _is_of_sql_server(name)) and self._lacks_of(series)
         if is_english(name):
             return False
         if _is_of_sql_server(name):
             return _BUFFERS not in self._objects
         needed = foreign_name_of(name)
         missing = needed is not None and (needed not in self._objects or is_foreign_name(name))
-        return self._language_unknown or missing or (self._no_basics and has_foreign_letters(name + one.field))
+        return self._language_unknown or missing or (self._no_basics and has_foreign_letters(name + series.field))
 
-    def _lacks_of(self, one: Series) -> bool:
-        return self._lacks(_generic(one), needed_counters(_generic(one)), one)
+    def _lacks_of(self, series: Series) -> bool:
+        return self._lacks(_generic(series), needed_counters(_generic(series)), series)
 
-    def _resembles(self, one: Series) -> bool:
-        return self._lacks(*similar_needed(_object(one), _path(one).counter), one)
+    def _resembles(self, series: Series) -> bool:
+        return self._lacks(*similar_needed(_object(series), _path(series).counter), series)
 
-    def _lacks(self, object_: str, counters: Iterable[str], one: Series) -> bool:
+    def _lacks(self, object_: str, counters: Iterable[str], series: Series) -> bool:
         """Whether one of these counters is missing for the instance of a series."""
-        return any((object_, telegraf_name(counter), one.tag("instance")) not in self._recorded for counter in counters)
+        return any(
+            (object_, telegraf_name(counter), series.tag("instance")) not in self._recorded for counter in counters
+        )
 
 
 def _shows_english(series: Series) -> bool:
@@ -178,7 +184,7 @@ def _is_of_sql_server(object_: str) -> bool:
     return folded(generic_object(object_)[0]).startswith(f"{folded(SQL_DEFAULT)}:")
 
 
-def _is_known(series: Series) -> bool:
+def _is_recognised(series: Series) -> bool:
     return series.field in _fields(_generic(series))
 
 
@@ -193,27 +199,31 @@ def _judged_fields(object_: str) -> frozenset[str]:
 
 @cache
 def _fields(object_: str) -> frozenset[str]:
-    known = objects().get(folded(object_))
-    return frozenset(telegraf_name(counter) for counter in known.counters.values()) if known else frozenset()
+    windows_object = objects().get(folded(object_))
+    return (
+        frozenset(telegraf_name(counter) for counter in windows_object.counters.values())
+        if windows_object
+        else frozenset()
+    )
 
 
 def unknown_counters(series: Iterable[Series]) -> list[UnknownCounter]:
     """The Windows counters among some series that no shipped signal reads, by object, as they were recorded."""
-    found: dict[tuple[str, str], tuple[str, str, dict[str, None]]] = {}
-    for one in series:
-        if not one.path.startswith("\\"):
+    places: dict[tuple[str, str], tuple[str, str, dict[str, None]]] = {}
+    for recorded in series:
+        if not recorded.path.startswith("\\"):
             continue
-        path = CounterPath.parse(f"\\\\{one.host}{one.path}")
+        path = CounterPath.parse(f"\\\\{recorded.host}{recorded.path}")
         object_ = generic_object(path.object)[0]
         # A path keeps the recorded language; the series has the English names.
-        if one.field.casefold() in _known_fields(one.tag("objectname") or path.object):
+        if recorded.field.casefold() in _read_fields(recorded.tag("objectname") or path.object):
             continue
-        place = found.setdefault((object_.casefold(), path.counter.casefold()), (object_, path.counter, {}))
+        place = places.setdefault((object_.casefold(), path.counter.casefold()), (object_, path.counter, {}))
         if path.instance is not None:
             place[2][path.instance] = None
-    return [UnknownCounter(object_, counter, tuple(names)) for _, (object_, counter, names) in sorted(found.items())]
+    return [UnknownCounter(object_, counter, tuple(names)) for _, (object_, counter, names) in sorted(places.items())]
 
 
 @cache
-def _known_fields(object_: str) -> frozenset[str]:
+def _read_fields(object_: str) -> frozenset[str]:
     return frozenset(telegraf_name(name).casefold() for name in known_counters(object_))

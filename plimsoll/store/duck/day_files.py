@@ -101,8 +101,8 @@ class DayFolder:
         place = self.place(name)
         partial.replace(place)
         sync(place.parent)
-        found = place.stat()
-        self._known[name] = ((found.st_size, found.st_mtime_ns), "")
+        status = place.stat()
+        self._known[name] = ((status.st_size, status.st_mtime_ns), "")
 
     def readable(self, names: Iterable[str]) -> set[str]:
         """Return the names of files that are as they were written; others are `damaged`. Checks are cached."""
@@ -130,9 +130,9 @@ class DayFolder:
 
     def clean(self) -> None:
         """Remove what was never given its name, of a process that was killed."""
-        for one in self.folder.glob(f"*/.*{_PARTIAL}"):
+        for path in self.folder.glob(f"*/.*{_PARTIAL}"):
             with suppress(OSError):
-                one.unlink()
+                path.unlink()
 
     def _is_removed(self, name: str) -> bool:
         place = self.place(name)
@@ -147,18 +147,18 @@ class DayFolder:
         return True
 
     def _is_sound(self, name: str) -> bool:
-        known = self._known.get(name)
+        entry = self._known.get(name)
         try:
-            found = self.place(name).stat()
-            mark = (found.st_size, found.st_mtime_ns)
-            if known is None or known[0] != mark:
+            status = self.place(name).stat()
+            mark = (status.st_size, status.st_mtime_ns)
+            if entry is None or entry[0] != mark:
                 written = name.removesuffix(".parquet").rpartition("-")[2]
                 why = "" if written == _checksum(self.place(name)) else "is damaged"
                 self._known[name] = (mark, why)
         except OSError as error:
             self._known[name] = (None, f"cannot be read: {error.strerror or error}")
         why = self._known[name][1]
-        if why and (known is None or known[1] != why):
+        if why and (entry is None or entry[1] != why):
             _log.warning("%s: %s", self.place(name), why)
         return not why
 

@@ -55,9 +55,9 @@ class LiveWriter:
                 self._table, self._rows = table, 0
 
     def _make_place(self, series: Numbers) -> None:
-        more = (int(series.max()) + 1 if len(series) else 0) - len(self._latest)
-        if more > 0:
-            self._latest = np.concatenate([self._latest, np.full(more, EARLIEST)])
+        missing = (int(series.max()) + 1 if len(series) else 0) - len(self._latest)
+        if missing > 0:
+            self._latest = np.concatenate([self._latest, np.full(missing, EARLIEST)])
 
     def _raise(self, series: Numbers, times: Times) -> None:
         self._make_place(series)

@@ -36,8 +36,8 @@ class SeriesIndex:
 
     def find(self, series: Series) -> int | None:
         """Return the number of a series, or None if nothing was ever written to it."""
-        own = self._own.get(id(series))
-        return self._numbers.get(as_stored(series).key) if own is None else own
+        number = self._own.get(id(series))
+        return self._numbers.get(as_stored(series).key) if number is None else number
 
     def numbers(self, batch: Sequence[Series]) -> NDArray[np.int32]:
         """Return the numbers of some series; new ones are saved."""

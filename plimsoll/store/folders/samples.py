@@ -93,11 +93,11 @@ class FolderSamples(InMemoryReader):
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range."""
-        keys = [as_stored(asked).key for asked in series]
+        keys = [as_stored(series).key for series in series]
         parts: dict[object, list[Samples]] = defaultdict(list)
         for file in self._list_files(start, end) if keys else ():
-            wanted = [key for key in dict.fromkeys(keys) if key in file.columns]
-            for key, samples in file.rows(wanted, start, end):
+            present = [key for key in dict.fromkeys(keys) if key in file.columns]
+            for key, samples in file.rows(present, start, end):
                 parts[key].append(samples)
         return [_join(parts.get(key, [])) for key in keys]
 

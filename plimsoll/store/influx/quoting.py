@@ -31,7 +31,7 @@ def regex(pattern: str) -> str:
 
 def literal(text: str) -> str:
     """A regular expression that matches exactly this text. Escapes only what both Go and Rust accept."""
-    return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda found: f"\\{found[0]}", text)
+    return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda match: f"\\{match[0]}", text)
 
 
 def whole(pattern: str) -> str:

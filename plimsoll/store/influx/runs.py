@@ -252,8 +252,8 @@ def _summary(table: Table, states: Mapping[tuple[str, str], Mapping[str, Any]]) 
         # Earlier versions wrote a row like this when a run was deleted while it was loaded.
         return RunSummary(name, time, time, (), {}, 0, 0, generation=generation)
     # Earlier versions kept how much was loaded in the row.
-    known = states.get((name, generation), row)
-    loaded, refused = known.get("loaded") or 0, known.get("refused") or 0
+    state = states.get((name, generation), row)
+    loaded, refused = state.get("loaded") or 0, state.get("refused") or 0
     done = State.COMPLETE if loaded >= row["values"] else State.LOADING
     return RunSummary(
         name,
@@ -265,7 +265,7 @@ def _summary(table: Table, states: Mapping[tuple[str, str], Mapping[str, Any]]) 
         row["values"],
         loaded=loaded,
         refused=refused,
-        state=State(known.get("state") or done),
+        state=State(state.get("state") or done),
         generation=generation,
     )
 

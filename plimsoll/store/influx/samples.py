@@ -50,7 +50,7 @@ class InfluxSamples(InMemoryReader):
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """The series with a sample in a range, sorted."""
         where = self._where(start, end, hosts)
-        found: dict[object, Series] = {}
+        series: dict[object, Series] = {}
         text = 0
         for table in self._query(f"SELECT last(*) FROM /.*/ WHERE {where} GROUP BY *") if where else ():
             if table.measurement in _OWN:
@@ -59,9 +59,9 @@ class InfluxSamples(InMemoryReader):
                 if isinstance(last, bool | str):
                     text += 1
                 elif last is not None:
-                    one = _series(table, column.removeprefix("last_"))
-                    found.setdefault(one.key, one)
-        return FoundSeries(sorted(found.values(), key=lambda one: one.key), text)
+                    item = _series(table, column.removeprefix("last_"))
+                    series.setdefault(item.key, item)
+        return FoundSeries(sorted(series.values(), key=lambda series: series.key), text)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range."""
@@ -72,9 +72,9 @@ class InfluxSamples(InMemoryReader):
             for table in self._query(query):
                 times = table.times()
                 for at, name in enumerate(names):
-                    found = _series(table, name)
-                    parts[found.key].append((found, Samples(times, table.values(at + 1)).present))
-        return [joined(_own_first(as_stored(one), parts.get(_key(one), []))) for one in series]
+                    stored = _series(table, name)
+                    parts[stored.key].append((stored, Samples(times, table.values(at + 1)).present))
+        return [joined(_own_first(as_stored(series), parts.get(_key(series), []))) for series in series]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean, computed by the server."""
@@ -90,20 +90,20 @@ class InfluxSamples(InMemoryReader):
                 times = table.times()
                 for at, name in enumerate(names):
                     minimum, maximum, mean = (table.values(3 * at + n) for n in (1, 2, 3))
-                    there = ~np.isnan(mean)
-                    found = Buckets(times[there], minimum[there], maximum[there], mean[there])
-                    parts[_series(table, name).key].append(found)
-        return [_joined_buckets(parts.get(_key(one), [])) for one in series]
+                    values = ~np.isnan(mean)
+                    buckets = Buckets(times[values], minimum[values], maximum[values], mean[values])
+                    parts[_series(table, name).key].append(buckets)
+        return [_joined_buckets(parts.get(_key(series), [])) for series in series]
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
         """How many samples each series has in a range."""
-        found: dict[object, int] = defaultdict(int)
+        counts: dict[object, int] = defaultdict(int)
         for measurement, where, names in self._queries(series, start, end):
             fields = ", ".join(f"count({identifier(name)}::field)" for name in names)
             for table in self._query(f"SELECT {fields} FROM {identifier(measurement)} WHERE {where} GROUP BY *"):
                 for name, count in zip(names, table.rows[0][1:], strict=True):
-                    found[_series(table, name).key] += count or 0
-        return [found[_key(one)] for one in series]
+                    counts[_series(table, name).key] += count or 0
+        return [counts[_key(series)] for series in series]
 
     def _query(self, influxql: str) -> Iterator[Table]:
         return self._server.query(influxql)
@@ -111,17 +111,17 @@ class InfluxSamples(InMemoryReader):
     def _queries(self, series: Sequence[Series], start: int, end: int) -> Iterator["_Query"]:
         """The queries for these series, in groups small enough for InfluxDB to answer fast."""
         fields: dict[object, list[str]] = defaultdict(list)
-        for one in map(as_stored, series):
-            fields[_place(one)].append(one.field)
-        for measurement in dict.fromkeys(as_stored(one).measurement for one in series):
-            there = [place for place in self._places(measurement) if _place(place) in fields]
-            for first in range(0, len(there), _PLACES_AT_ONCE):
-                some = there[first : first + _PLACES_AT_ONCE]
+        for item in map(as_stored, series):
+            fields[_place(item)].append(item.field)
+        for measurement in dict.fromkeys(as_stored(series).measurement for series in series):
+            places = [place for place in self._places(measurement) if _place(place) in fields]
+            for first in range(0, len(places), _PLACES_AT_ONCE):
+                batch = places[first : first + _PLACES_AT_ONCE]
                 # InfluxDB does not allow a field named "time".
-                names = dict.fromkeys(name for one in some for name in fields[_place(one)] if name != "time")
+                names = dict.fromkeys(name for series in batch for name in fields[_place(series)] if name != "time")
                 if not names:
                     continue
-                where = f"{self._within(start, end)} AND ({' OR '.join(map(_has_tags, some))})"
+                where = f"{self._within(start, end)} AND ({' OR '.join(map(_has_tags, batch))})"
                 yield _Query(measurement, where, list(names))
 
     def _places(self, measurement: str) -> list[Series]:
@@ -134,9 +134,9 @@ class InfluxSamples(InMemoryReader):
         within = self._within(start, end)
         if not hosts:
             return within
-        asked = {host_key(host) for host in hosts}
-        known = {row[1] for table in self._query('SHOW TAG VALUES WITH KEY = "host"') for row in table.rows}
-        named = sorted(host for host in known if host_key(host) in asked)
+        host_keys = {host_key(host) for host in hosts}
+        stored_hosts = {row[1] for table in self._query('SHOW TAG VALUES WITH KEY = "host"') for row in table.rows}
+        named = sorted(host for host in stored_hosts if host_key(host) in host_keys)
         if not named:
             return ""
         either = " OR ".join(has_tags([("host", host)]) for host in named)
@@ -157,12 +157,12 @@ class _Query(NamedTuple):
     fields: list[str]
 
 
-def _has_tags(one: Series) -> str:
-    return f"({has_tags([('host', one.host), *one.tags])})"
+def _has_tags(series: Series) -> str:
+    return f"({has_tags([('host', series.host), *series.tags])})"
 
 
-def _place(one: Series) -> object:
-    return replace(one, field="").key
+def _place(series: Series) -> object:
+    return replace(series, field="").key
 
 
 def _series(table: Table, field: str) -> Series:
@@ -190,4 +190,4 @@ def _joined_buckets(parts: list[Buckets]) -> Buckets:
         return parts[0] if parts else Buckets.empty()
     times, first = np.unique(np.concatenate([part.times for part in parts]), return_index=True)
     columns = [[part.minimum for part in parts], [part.maximum for part in parts], [part.mean for part in parts]]
-    return Buckets(times, *(np.concatenate(one)[first] for one in columns))
+    return Buckets(times, *(np.concatenate(column)[first] for column in columns))

@@ -103,8 +103,8 @@ class Retry:
         if not isinstance(error, ApiException):
             return f"does not answer ({last_cause(error)})", 0
         if error.status == NO_TLS:
-            if found := tls_error(error, self._address):
-                raise found from None
+            if unusable := tls_error(error, self._address):
+                raise unusable from None
             return f"does not answer ({last_cause(error)})", 0
         busy = error.status == HTTPStatus.TOO_MANY_REQUESTS or (error.status or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR
         if not busy or error.status in _NOT_POSSIBLE:
@@ -192,12 +192,12 @@ class Server:
 
     def query(self, influxql: str) -> Iterator[Table]:
         """The series that an InfluxQL query returns, in chunks of rows."""
-        asked = {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)}
+        parameters = {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)}
         response: Any = self._translated(
             lambda: self._api.call_api(
                 "/query",
                 "POST",
-                query_params=[*asked.items()],
+                query_params=[*parameters.items()],
                 header_params={"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"},
                 post_params={"q": influxql},
                 _preload_content=False,
@@ -230,10 +230,10 @@ class Server:
 
     def retention(self) -> int | None:
         """How long the bucket keeps points (ns); None if for ever, or if the token may not read it."""
-        found = self._translated(
+        translated = self._translated(
             lambda: self._client.buckets_api().find_buckets(name=self.address.bucket, org=self.address.org)
         )
-        for bucket in found.buckets:
+        for bucket in translated.buckets:
             for rule in bucket.retention_rules or ():
                 if rule.every_seconds:
                     return int(rule.every_seconds) * 1_000_000_000

@@ -90,8 +90,8 @@ class Api:
 
     def bucket(self, name: str) -> Bucket:
         """The bucket of this name."""
-        found = self.call("GET", f"/api/v2/buckets?name={quote(name)}")["buckets"][0]
-        return Bucket(found["id"], found["orgID"])
+        bucket = self.call("GET", f"/api/v2/buckets?name={quote(name)}")["buckets"][0]
+        return Bucket(bucket["id"], bucket["orgID"])
 
     def add_bucket(self, beside: Bucket, name: str, retention_s: int = 0) -> Bucket:
         """Create a bucket in the organisation of another one."""
@@ -101,7 +101,7 @@ class Api:
     def tokens(self) -> set[str]:
         """All tokens of the server; none before it is set up."""
         try:
-            return {found["token"] for found in self.call("GET", "/api/v2/authorizations")["authorizations"]}
+            return {token["token"] for token in self.call("GET", "/api/v2/authorizations")["authorizations"]}
         except ApiError as error:
             if error.status == HTTPStatus.UNAUTHORIZED and Api(self.url).call("GET", "/api/v2/setup")["allowed"]:
                 return set()

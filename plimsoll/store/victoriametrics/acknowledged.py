@@ -36,11 +36,11 @@ class Acknowledged:
         with self._lock:
             self._keep(lines)
             if self._began_anew():
-                again = [one for _, one in self._kept]
-                for one in again:
-                    self._server.write(one)
+                again = [entry for _, entry in self._kept]
+                for item in again:
+                    self._server.write(item)
                 now = self._clock()
-                self._kept = deque((now, one) for one in again)
+                self._kept = deque((now, entry) for entry in again)
 
     def _began_anew(self) -> bool:
         """Whether the server began anew; where it does not say when it began, whether it was away."""
@@ -85,9 +85,13 @@ class Witnesses:
     @property
     def ready(self) -> Witness | None:
         """A sample that the server must be able to give; None if there is none of the last hour."""
-        usable = (one for one in (self._next, self._now) if one and _SEEN_AFTER_S <= self.age_s(one) <= _WITNESS_S)
+        usable = (
+            witness
+            for witness in (self._next, self._now)
+            if witness and _SEEN_AFTER_S <= self.age_s(witness) <= _WITNESS_S
+        )
         return next(usable, None)
 
-    def age_s(self, one: Witness) -> float:
+    def age_s(self, witness: Witness) -> float:
         """Seconds since it was acknowledged."""
-        return self._clock() - one.written
+        return self._clock() - witness.written

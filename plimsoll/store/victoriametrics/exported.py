@@ -20,7 +20,11 @@ _COUNT = "count_over_time"
 _CHOSEN = ("first", "min", "max", "last")
 
 
-CORNERS = (*(f"{one}_over_time" for one in _CHOSEN), *(f"t{one}_over_time" for one in _CHOSEN), _COUNT)
+CORNERS = (
+    *(f"{function}_over_time" for function in _CHOSEN),
+    *(f"t{function}_over_time" for function in _CHOSEN),
+    _COUNT,
+)
 
 
 class Grid(NamedTuple):
@@ -56,14 +60,14 @@ class Exported(NamedTuple):
 
 def read(lines: Iterable[bytes]) -> Iterator[Exported]:
     """The series of an answer. ValueError if a line is none of an export."""
-    some: list[bytes] = []
+    items: list[bytes] = []
     for line in lines:
-        some.append(line)
-        if len(some) == _LINES_AT_ONCE:
-            yield from _series(some)
-            some = []
-    if some:
-        yield from _series(some)
+        items.append(line)
+        if len(items) == _LINES_AT_ONCE:
+            yield from _series(items)
+            items = []
+    if items:
+        yield from _series(items)
 
 
 def metrics(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -73,10 +77,10 @@ def metrics(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 def metric_of(text: bytes) -> dict[str, str]:
     """The labels of a series. ValueError if they are none."""
-    found = json.loads(text)
-    if not isinstance(found, dict):
+    labels = json.loads(text)
+    if not isinstance(labels, dict):
         raise ValueError("labels are no object")
-    return {str(name): str(value) for name, value in found.items()}
+    return {str(name): str(value) for name, value in labels.items()}
 
 
 def _series(lines: list[bytes]) -> Iterator[Exported]:
@@ -87,16 +91,16 @@ def _series(lines: list[bytes]) -> Iterator[Exported]:
     begin = 0
     clocks: dict[bytes, tuple[Times, bool]] = {}
     for (metric, _, written), end in zip(parts, ends, strict=True):
-        found, begin = numbers[begin:end], end
+        values, begin = numbers[begin:end], end
         clock = clocks.get(written)
         if clock is None:
             times = np.array(json.loads(b"[" + written + b"]"), np.int64) * _MS
             clock = clocks[written] = times, bool((times[1:] > times[:-1]).all())
         times, ascend = clock
-        if len(times) != len(found):
+        if len(times) != len(values):
             raise ValueError("has more times than values, or fewer")
-        is_clean = ascend and (are_finite or bool(np.isfinite(found).all()))
-        yield Exported(metric, times, found) if is_clean else _clean(metric, times, found)
+        is_clean = ascend and (are_finite or bool(np.isfinite(values).all()))
+        yield Exported(metric, times, values) if is_clean else _clean(metric, times, values)
 
 
 def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
@@ -112,11 +116,11 @@ def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
 def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
     """The numbers of all texts, and where those of each end."""
     lengths = [text.count(b",") + 1 if text else 0 for text in texts]
-    every: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
+    items: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
     try:
-        numbers = np.array(every, np.float64)  # None becomes NaN
+        numbers = np.array(items, np.float64)  # None becomes NaN
     except ValueError:
-        numbers = np.array([one if isinstance(one, float | int) else np.nan for one in every], np.float64)
+        numbers = np.array([item if isinstance(item, float | int) else np.nan for item in items], np.float64)
     if len(numbers) != sum(lengths):
         raise ValueError("has values that are no numbers")
     return numbers, np.cumsum(lengths).tolist()
@@ -146,12 +150,12 @@ def times_and_values(rows: Sequence[Sequence[Any]], grid: Grid) -> tuple[Times, 
     return grid.bucket(pairs[:, 0]), pairs[:, 1]
 
 
-def drawn(found: Mapping[str, tuple[Times, Values]], start: int, end: int) -> Drawn:
+def drawn(corners: Mapping[str, tuple[Times, Values]], start: int, end: int) -> Drawn:
     """The samples that draw the line, of what the functions `CORNERS` gave."""
-    if len(found) < len(CORNERS):
+    if len(corners) < len(CORNERS):
         nothing = np.empty(0)
         return Drawn(Samples(nothing.astype(np.int64), nothing), 0)
-    values = np.column_stack([found[f"{one}_over_time"][1] for one in _CHOSEN])
-    seconds = np.column_stack([found[f"t{one}_over_time"][1] for one in _CHOSEN])
+    values = np.column_stack([corners[f"{function}_over_time"][1] for function in _CHOSEN])
+    seconds = np.column_stack([corners[f"t{function}_over_time"][1] for function in _CHOSEN])
     times = np.rint(seconds * 1000).astype(np.int64) * _MS_NS
-    return Drawn(joined_corners(times, values).between(start, end), int(found[_COUNT][1].sum()))
+    return Drawn(joined_corners(times, values).between(start, end), int(corners[_COUNT][1].sum()))

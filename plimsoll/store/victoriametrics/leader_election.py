@@ -106,14 +106,16 @@ class LeaderElection:
         if self._own is None or self._clock() - self._last_beat > LIFE_S:
             # Others took it for ended meanwhile: it is there anew.
             self._own = _Candidate(self._server.clock(), uuid4().hex, self._who)
-        own = self._own
-        tags = {"holder": own.holder, "since": str(own.since), "who": own.who}
+        candidate = self._own
+        tags = {"holder": candidate.holder, "since": str(candidate.since), "who": candidate.who}
         self._server.write(line("plimsoll", tags, "alerting", 1.0))
         self._last_beat = self._clock()
         rows = self._server.ages("{__name__=" + names.text(_METRIC) + "}", LIFE_S)
-        there = [_Candidate(int(one["since"]), one["holder"], one["who"]) for one, age in rows if age <= LIFE_S]
-        if own in there:
-            self._leader = min(there)
-        elif self._leader == own or self._leader not in there:
+        candidates = [
+            _Candidate(int(entry["since"]), entry["holder"], entry["who"]) for entry, age in rows if age <= LIFE_S
+        ]
+        if candidate in candidates:
+            self._leader = min(candidates)
+        elif self._leader == candidate or self._leader not in candidates:
             self._leader = None  # not even its own sample can be read yet: it is not known
             self._begun = self._clock()

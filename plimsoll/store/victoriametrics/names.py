@@ -28,16 +28,16 @@ def metric_name(series: Series) -> str:
 
 def labels(series: Series) -> dict[str, str]:
     """The labels of a series, with the name of its metric; values that are empty are none."""
-    one = as_stored(series)
-    found = {NAME: metric_name(one), HOST: one.host, **dict(one.tags)}
-    return {name: value for name, value in found.items() if value}
+    item = as_stored(series)
+    entries = {NAME: metric_name(item), HOST: item.host, **dict(item.tags)}
+    return {name: value for name, value in entries.items() if value}
 
 
 class Measurements:
     """The known measurements. `more` gives further ones when they are first needed."""
 
-    def __init__(self, more: Callable[[], Collection[str]] = lambda: ()) -> None:
-        self._more = more
+    def __init__(self, result: Callable[[], Collection[str]] = lambda: ()) -> None:
+        self._more = result
         self._known: frozenset[str] | None = None
         self._split: dict[str, tuple[str, str]] = {}
 
@@ -49,10 +49,10 @@ class Measurements:
 
     def split(self, name: str) -> tuple[str, str]:
         """The measurement and the field of a metric: `win_cpu` and `Percent_User_Time`."""
-        found = self._split.get(name)
-        if found is None:
-            found = self._split[name] = self._find(name)
-        return found
+        result = self._split.get(name)
+        if result is None:
+            result = self._split[name] = self._find(name)
+        return result
 
     def _find(self, name: str) -> tuple[str, str]:
         if self._known is None:
@@ -73,10 +73,10 @@ def line(measurement: str, tags: Mapping[str, str], field: str, value: float) ->
 @lru_cache(maxsize=_MOST_KNOWN)
 def line_head(series: Series) -> str:
     """Return what a line of a series begins with, up to the equals sign."""
-    one = as_stored(series)
-    tags = sorted((name, text) for name, text in (("host", one.host), *one.tags) if text)
+    item = as_stored(series)
+    tags = sorted((name, text) for name, text in (("host", item.host), *item.tags) if text)
     written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags)
-    return f"{_escaped(one.measurement)}{written} {_escaped(one.field)}"
+    return f"{_escaped(item.measurement)}{written} {_escaped(item.field)}"
 
 
 def _escaped(text: str) -> str:
@@ -85,11 +85,11 @@ def _escaped(text: str) -> str:
 
 def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
     """Selectors of the metrics of these names, of these hosts (whatever their case) or of all."""
-    every = sorted(set(names))
+    items = sorted(set(names))
     limited = f",{of_hosts(hosts)}" if hosts else ""
     return [
-        "{__name__=~" + text("|".join(map(literal, every[first : first + _MOST_ALTERNATIVES]))) + limited + "}"
-        for first in range(0, len(every), _MOST_ALTERNATIVES)
+        "{__name__=~" + text("|".join(map(literal, items[first : first + _MOST_ALTERNATIVES]))) + limited + "}"
+        for first in range(0, len(items), _MOST_ALTERNATIVES)
     ]
 
 
@@ -106,7 +106,7 @@ def of_hosts(hosts: Sequence[str], *, exactly: bool = False) -> str:
 
 def literal(name: str) -> str:
     """A regular expression that matches exactly this text. Escapes only what Go accepts."""
-    return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda found: f"\\{found[0]}", name)
+    return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda match: f"\\{match[0]}", name)
 
 
 def text(value: str) -> str:

@@ -33,12 +33,12 @@ _SAMPLES_AT_ONCE = 2_000_000
 _READ_ALL = 500_000  # more samples than this are reduced by the server, where that is enough
 _HOSTS_NAMED = 25
 _HOSTS_LISTED = 50  # VictoriaMetrics lists at most 30,000 series at once
-_MOST_KNOWN = 1_000_000
+_CACHE_SIZE = 1_000_000
 
 _Read = TypeVar("_Read")
 
 
-class _Asked(NamedTuple):
+class _StoredSeries(NamedTuple):
     """A series that is read: as it is stored, its key, and the name of its metric."""
 
     stored: Series
@@ -56,8 +56,8 @@ class VictoriaSamples(InMemoryReader):
         self.server = server
         self._measurements = measurements
         self._acknowledged = Acknowledged(server)
-        self._known: dict[bytes | tuple[tuple[str, str], ...], tuple[Series, object]] = {}
-        self._asked_for: dict[Series, _Asked] = {}
+        self._series_by_metric: dict[bytes | tuple[tuple[str, str], ...], tuple[Series, object]] = {}
+        self._stored_series: dict[Series, _StoredSeries] = {}
         self._witnesses = Witnesses(clock)
 
     @property
@@ -88,12 +88,12 @@ class VictoriaSamples(InMemoryReader):
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """The series with samples in a range, sorted; in one of many hours, with samples on its days."""
-        found: dict[object, Series] = {}
-        for one, key in self._listed(hosts, start, end):
-            found.setdefault(key, one)
-        if not found:
+        series: dict[object, Series] = {}
+        for item, key in self._listed(hosts, start, end):
+            series.setdefault(key, item)
+        if not series:
             self._check_witness()
-        return FoundSeries(sorted(found.values(), key=lambda one: one.key), 0)
+        return FoundSeries(sorted(series.values(), key=lambda series: series.key), 0)
 
     def _listed(self, hosts: Sequence[str], start: int, end: int) -> Iterator[tuple[Series, object]]:
         first, last = _range(start, end)
@@ -105,29 +105,29 @@ class VictoriaSamples(InMemoryReader):
             yield from (self._series(metric) for metric in self._read(exported.metrics, lines))
         elif end - start <= _EXACT:
             # A range of PromQL is open at its beginning.
-            asked = f"last_over_time({selector}[{last - first + 1}ms]) keep_metric_names"
-            yield from (self._labelled(metric) for metric, _ in self.server.query(asked, last))
+            text = f"last_over_time({selector}[{last - first + 1}ms]) keep_metric_names"
+            yield from (self._labelled(metric) for metric, _ in self.server.query(text, last))
         elif hosts:
             yield from map(self._labelled, self.server.series([selector], first, last))
         else:
-            every = self.server.label_values("host", first, last)
-            for at in range(0, len(every), _HOSTS_LISTED):
-                some = "{" + of_hosts(every[at : at + _HOSTS_LISTED], exactly=True) + "}"
-                yield from map(self._labelled, self.server.series([some], first, last))
+            label_values = self.server.label_values("host", first, last)
+            for at in range(0, len(label_values), _HOSTS_LISTED):
+                name = "{" + of_hosts(label_values[at : at + _HOSTS_LISTED], exactly=True) + "}"
+                yield from map(self._labelled, self.server.series([name], first, last))
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range."""
-        asked = [self._asked(one) for one in series]
-        wanted = {one.key for one in asked}
+        items = [self._as_stored(series) for series in series]
+        entries = {entry.key for entry in items}
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
-        for names, hosts in _groups(asked, start, end):
-            for found in self._exported(of_series(names, hosts), start, end):
-                one, key = self._series(found.metric)
-                if key in wanted and len(found.times):
-                    parts[key].append((one, Samples(found.times, found.values)))
+        for names, hosts in _groups(items, start, end):
+            for result in self._exported(of_series(names, hosts), start, end):
+                item, key = self._series(result.metric)
+                if key in entries and len(result.times):
+                    parts[key].append((item, Samples(result.times, result.values)))
         if series and not parts:
             self._check_witness()
-        return [_joined(one.stored, parts.get(one.key, [])) for one in asked]
+        return [_joined(entry.stored, parts.get(entry.key, [])) for entry in items]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean; computed by the server if there are many samples."""
@@ -136,8 +136,8 @@ class VictoriaSamples(InMemoryReader):
             return super().buckets(series, start, end, width)
         before, after = (self.buckets(series, *part, width) for part in ((start, first - 1), (last, end)))
         functions = ("min_over_time", "max_over_time", "avg_over_time")
-        found = self._rolled(series, functions, exported.Grid(first, width, (last - first) // width))
-        middle = [_whole_buckets(one, functions) for one in found]
+        rolled = self._rolled(series, functions, exported.Grid(first, width, (last - first) // width))
+        middle = [_whole_buckets(entry, functions) for entry in rolled]
         return [_chained(parts) for parts in zip(before, middle, after, strict=True)]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
@@ -145,8 +145,8 @@ class VictoriaSamples(InMemoryReader):
         if not self._are_many(series, start, end):
             return super().drawn(series, start, end, buckets)
         grid = exported.of_drawing(start, end, buckets)
-        found = self._rolled(series, exported.CORNERS, grid)
-        return [exported.drawn(one, start, end) for one in found]
+        rolled = self._rolled(series, exported.CORNERS, grid)
+        return [exported.drawn(entry, start, end) for entry in rolled]
 
     def _are_many(self, series: Sequence[Series], start: int, end: int) -> bool:
         return len(series) * (end - start) // _USUAL > _READ_ALL
@@ -155,22 +155,22 @@ class VictoriaSamples(InMemoryReader):
         self, series: Sequence[Series], functions: Sequence[str], grid: exported.Grid
     ) -> list[Mapping[str, tuple[Times, Values]]]:
         """The times and values of each function for each series."""
-        asked = [self._asked(one) for one in series]
-        found: dict[object, dict[str, tuple[Times, Values]]] = {one.key: {} for one in asked}
-        for selector in of_series({one.name for one in asked}, _named_hosts(asked)):
+        items = [self._as_stored(series) for series in series]
+        entries: dict[object, dict[str, tuple[Times, Values]]] = {item.key: {} for item in items}
+        for selector in of_series({item.name for item in items}, _named_hosts(items)):
             for function in functions:
                 promql = f"{function}({selector}[{grid.width // MS}ms]) keep_metric_names"
                 for metric, values in self.server.query_range(promql, *grid.asked):
                     _, key = self._labelled(metric)
-                    if key in found:
-                        found[key].setdefault(function, exported.times_and_values(values, grid))
-        return [found[one.key] for one in asked]
+                    if key in entries:
+                        entries[key].setdefault(function, exported.times_and_values(values, grid))
+        return [entries[item.key] for item in items]
 
-    def _exported(self, asked: Sequence[str], start: int, end: int) -> Iterator[exported.Exported]:
+    def _exported(self, selectors: Sequence[str], start: int, end: int) -> Iterator[exported.Exported]:
         first, last = _range(start, end)
         if first > last:
             return
-        yield from self._read(exported.read, self.server.export(asked, first, last))
+        yield from self._read(exported.read, self.server.export(selectors, first, last))
 
     def _read(self, read: Callable[[Iterable[bytes]], Iterator[_Read]], lines: Iterable[bytes]) -> Iterator[_Read]:
         try:
@@ -180,40 +180,40 @@ class VictoriaSamples(InMemoryReader):
 
     def _series(self, metric: bytes) -> tuple[Series, object]:
         """The series of labels as they are written in an answer, and its key."""
-        known = self._known.get(metric)
-        return known or self._learn(metric, exported.metric_of(metric))
+        result = self._series_by_metric.get(metric)
+        return result or self._learn(metric, exported.metric_of(metric))
 
     def _labelled(self, metric: Mapping[str, str]) -> tuple[Series, object]:
         """The series of labels, and its key."""
         place = tuple(metric.items())
-        known = self._known.get(place)
-        return known or self._learn(place, metric)
+        result = self._series_by_metric.get(place)
+        return result or self._learn(place, metric)
 
     def _learn(self, place: bytes | tuple[tuple[str, str], ...], metric: Mapping[str, str]) -> tuple[Series, object]:
-        if len(self._known) >= _MOST_KNOWN:
-            self._known.clear()
-        one = self._measurements.series(metric)
-        known = self._known[place] = one, one.key
-        return known
+        if len(self._series_by_metric) >= _CACHE_SIZE:
+            self._series_by_metric.clear()
+        series = self._measurements.series(metric)
+        result = self._series_by_metric[place] = series, series.key
+        return result
 
-    def _asked(self, series: Series) -> "_Asked":
-        known = self._asked_for.get(series)
-        if known is None:
-            if len(self._asked_for) >= _MOST_KNOWN:
-                self._asked_for.clear()
+    def _asked(self, series: Series) -> "_StoredSeries":
+        result = self._stored_series.get(series)
+        if result is None:
+            if len(self._stored_series) >= _CACHE_SIZE:
+                self._stored_series.clear()
             stored = as_stored(series)
-            known = self._asked_for[series] = _Asked(stored, stored.key, metric_name(stored))
-        return known
+            result = self._stored_series[series] = _StoredSeries(stored, stored.key, metric_name(stored))
+        return result
 
     def _check_witness(self) -> None:
         """Raise Unreachable if an answer is empty because the server has not even what it acknowledged."""
-        one = self._witnesses.ready
-        if one is None:
+        witness = self._witnesses.ready
+        if witness is None:
             return
-        asked = self._asked(one.series)
-        found = self._exported(of_series([asked.name], _named_hosts([asked])), one.at - MS, one.at + MS)
-        if not any(self._series(sample.metric)[1] == asked.key for sample in found):
-            ago = duration_text(round(self._witnesses.age_s(one)) * SECOND)
+        result = self._as_stored(witness.series)
+        exporteds = self._exported(of_series([result.name], _named_hosts([result])), witness.at - MS, witness.at + MS)
+        if not any(self._series(sample.metric)[1] == result.key for sample in exporteds):
+            ago = duration_text(round(self._witnesses.age_s(witness)) * SECOND)
             raise Unreachable(
                 f"{self.name}: answers with nothing, and has not even what it acknowledged {ago} ago; does one of its "
                 "nodes fail, or is it read where it is not written to, or written to with times that it does not keep?"
@@ -225,29 +225,31 @@ def _range(start: int, end: int) -> tuple[int, int]:
     return max(-(-start // MS), 1), min(max(end // MS, 1), _LAST_MS)
 
 
-def _named_hosts(asked: Sequence["_Asked"]) -> Sequence[str]:
+def _named_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
     """The hosts of some series, if they are few enough to be named in a query."""
-    hosts = hosts_of(one.stored for one in asked)
+    hosts = hosts_of(item.stored for item in stored_series)
     return hosts if len(hosts) <= _HOSTS_NAMED and "" not in hosts else ()
 
 
-def _groups(asked: Sequence["_Asked"], start: int, end: int) -> Iterator[tuple[Collection[str], Sequence[str]]]:
+def _groups(
+    stored_series: Sequence["_StoredSeries"], start: int, end: int
+) -> Iterator[tuple[Collection[str], Sequence[str]]]:
     """Metrics that are read with one call, and the hosts of which; so many that no answer gets too long."""
     names: dict[str, int] = defaultdict(int)
-    for one in asked:
-        names[one.name] += 1
-    hosts = _named_hosts(asked)
-    each = max(1, (end - start) // _USUAL)
-    held: list[str] = []
+    for stored in stored_series:
+        names[stored.name] += 1
+    hosts = _named_hosts(stored_series)
+    samples_a_series = max(1, (end - start) // _USUAL)
+    group: list[str] = []
     count = 0
     for name, many in names.items():
-        if held and (count + many) * each > _SAMPLES_AT_ONCE:
-            yield held, hosts
-            held, count = [], 0
-        held.append(name)
+        if group and (count + many) * samples_a_series > _SAMPLES_AT_ONCE:
+            yield group, hosts
+            group, count = [], 0
+        group.append(name)
         count += many
-    if held:
-        yield held, hosts
+    if group:
+        yield group, hosts
 
 
 def _joined(series: Series, parts: list[tuple[Series, Samples]]) -> Samples:
@@ -257,22 +259,22 @@ def _joined(series: Series, parts: list[tuple[Series, Samples]]) -> Samples:
     return joined([samples for _, samples in sorted(parts, key=lambda part: part[0] != series)])
 
 
-def _whole_buckets(found: Mapping[str, tuple[Times, Values]], functions: Sequence[str]) -> Buckets:
-    if len(found) < len(functions):
+def _whole_buckets(entries: Mapping[str, tuple[Times, Values]], functions: Sequence[str]) -> Buckets:
+    if len(entries) < len(functions):
         return Buckets.empty()
-    times = found[functions[0]][0]
-    return Buckets(times, *(found[one][1] for one in functions))
+    times = entries[functions[0]][0]
+    return Buckets(times, *(entries[function][1] for function in functions))
 
 
 def _chained(parts: Sequence[Buckets]) -> Buckets:
     return Buckets(
-        np.concatenate([one.times for one in parts]),
+        np.concatenate([part.times for part in parts]),
         *(
             np.concatenate(column)
             for column in (
-                [one.minimum for one in parts],
-                [one.maximum for one in parts],
-                [one.mean for one in parts],
+                [part.minimum for part in parts],
+                [part.maximum for part in parts],
+                [part.mean for part in parts],
             )
         ),
     )

@@ -81,22 +81,22 @@ class Server:
             answer = self._pools.request("GET", f"{url}/metrics", headers=self._headers, timeout=_ABOUT_S)
         except (HTTPError, OSError):
             return None
-        found = _STARTED.search(answer.data)
-        return float(found[1]) if found and _SINGLE in answer.data and answer.status == HTTPStatus.OK else None
+        match = _STARTED.search(answer.data)
+        return float(match[1]) if match and _SINGLE in answer.data and answer.status == HTTPStatus.OK else None
 
     def was_away(self) -> tuple[bool, bool]:
         """Whether a new connection was made since this was last asked, and whether a call had failed."""
-        found = self._is_new, self._has_failed
+        result = self._is_new, self._has_failed
         self._is_new = self._has_failed = False
-        return found
+        return result
 
     def export(self, selectors: Sequence[str], start: int, end: int) -> Iterator[bytes]:
         """The lines with the samples of series as they are stored, in a range (ms, both ends included).
 
         A cluster gives all of them or an error.
         """
-        asked = [*(("match[]", one) for one in selectors), ("start", _seconds(start)), ("end", _seconds(end))]
-        answer = self._asked("/api/v1/export", asked)
+        items = [*(("match[]", selector) for selector in selectors), ("start", _seconds(start)), ("end", _seconds(end))]
+        answer = self._asked("/api/v1/export", items)
         if not answer.headers.get("Content-Type", "").startswith("application/stream+json"):
             answer.close()
             raise self._foreign()
@@ -105,7 +105,7 @@ class Server:
     def query(self, promql: str, at: int) -> Rows:
         """The labels and the value of each series of an instant query (ms)."""
         data = self._data("/api/v1/query", [("query", promql), ("time", _seconds(at)), *_WHOLE.items()])
-        return [(one["metric"], one["value"][1]) for one in data["result"]]
+        return [(datum["metric"], datum["value"][1]) for datum in data["result"]]
 
     def clock(self) -> int:
         """The time by the server's clock (ms)."""
@@ -115,47 +115,47 @@ class Server:
 
     def ages(self, selector: str, within_s: float) -> list[tuple[Mapping[str, str], float]]:
         """The labels of series, and how old the newest sample of each is (s) by the server's clock."""
-        asked = f"tlast_over_time({selector}[{round(within_s * 1000)}ms])"
-        data = self._data("/api/v1/query", [("query", asked), *_WHOLE.items()])
-        return [(one["metric"], float(one["value"][0]) - float(one["value"][1])) for one in data["result"]]
+        text = f"tlast_over_time({selector}[{round(within_s * 1000)}ms])"
+        data = self._data("/api/v1/query", [("query", text), *_WHOLE.items()])
+        return [(datum["metric"], float(datum["value"][0]) - float(datum["value"][1])) for datum in data["result"]]
 
     def query_range(self, promql: str, start: int, end: int, step: int) -> Rows:
         """The labels, and the times (s) and values of each series, evaluated every `step` (ms)."""
-        asked = [("query", promql), ("start", _seconds(start)), ("end", _seconds(end)), ("step", f"{step}ms")]
-        data = self._data("/api/v1/query_range", [*asked, *_WHOLE.items()])
-        return [(one["metric"], one["values"]) for one in data["result"]]
+        items = [("query", promql), ("start", _seconds(start)), ("end", _seconds(end)), ("step", f"{step}ms")]
+        data = self._data("/api/v1/query_range", [*items, *_WHOLE.items()])
+        return [(datum["metric"], datum["values"]) for datum in data["result"]]
 
     def series(self, selectors: Sequence[str], start: int, end: int) -> list[Mapping[str, str]]:
         """The labels of series with samples on the days (UTC) of a range."""
-        asked = [*(("match[]", one) for one in selectors), ("start", _seconds(start)), ("end", _seconds(end))]
-        return self._data("/api/v1/series", [*asked, *_WHOLE.items()])
+        items = [*(("match[]", selector) for selector in selectors), ("start", _seconds(start)), ("end", _seconds(end))]
+        return self._data("/api/v1/series", [*items, *_WHOLE.items()])
 
     def label_values(self, label: str, start: int, end: int) -> list[str]:
         """The values of a label on the days (UTC) of a range."""
-        asked = [("start", _seconds(start)), ("end", _seconds(end)), *_WHOLE.items()]
-        return self._data(f"/api/v1/label/{label}/values", asked)
+        items = [("start", _seconds(start)), ("end", _seconds(end)), *_WHOLE.items()]
+        return self._data(f"/api/v1/label/{label}/values", items)
 
-    def _data(self, path: str, asked: Sequence[tuple[str, str]]) -> Any:
-        answer = self._asked(path, asked)
+    def _data(self, path: str, items: Sequence[tuple[str, str]]) -> Any:
+        answer = self._asked(path, items)
         try:
-            found = json.loads(answer.read(decode_content=True))
+            loads = json.loads(answer.read(decode_content=True))
         except ValueError:
             raise self._foreign() from None
         except (HTTPError, OSError) as error:
             raise self._broken(error) from None
         finally:
             answer.release_conn()
-        if not isinstance(found, dict) or found.get("status") != "success" or "data" not in found:
+        if not isinstance(loads, dict) or loads.get("status") != "success" or "data" not in loads:
             raise self._foreign()
-        if found.get("isPartial"):
+        if loads.get("isPartial"):
             raise Unreachable(
                 f"{self.address.name}: one of its nodes does not answer, and what the others have is not all; "
                 "see the page of vmselect"
             )
-        return found["data"]
+        return loads["data"]
 
-    def _asked(self, path: str, asked: Sequence[tuple[str, str]]) -> urllib3.BaseHTTPResponse:
-        body = urlencode(asked).encode()
+    def _asked(self, path: str, items: Sequence[tuple[str, str]]) -> urllib3.BaseHTTPResponse:
+        body = urlencode(items).encode()
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         return self._answered(lambda: self._send("POST", self.address.read + path, body, headers), self._read_s)
 
@@ -190,8 +190,10 @@ class Server:
         name = self.address.name
         match status:
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-                what = f"it refuses the token in {TOKEN}" if self.address.token else f"it wants a token: give {TOKEN}"
-                return Unusable(f"{name}: {what}")
+                literal_string = (
+                    f"it refuses the token in {TOKEN}" if self.address.token else f"it wants a token: give {TOKEN}"
+                )
+                return Unusable(f"{name}: {literal_string}")
             case HTTPStatus.NOT_FOUND:
                 return Unusable(f"{name}: has no such path; is it the address of a VictoriaMetrics? ({text})")
             case _:
@@ -232,10 +234,10 @@ def _message(answer: urllib3.BaseHTTPResponse) -> str:
     finally:
         answer.close()
     try:
-        found = json.loads(data)
+        loads = json.loads(data)
     except ValueError:
-        found = None
-    text = str(found.get("error", "")) if isinstance(found, dict) else data.decode("utf-8", "replace")
+        loads = None
+    text = str(loads.get("error", "")) if isinstance(loads, dict) else data.decode("utf-8", "replace")
     return " ".join(text.split())[-300:]
 
 
