@@ -64,7 +64,7 @@ class DayFolder:
         self._users: set[int] = set()
         self._count = 0
         self._unlisted: dict[str, int] = {}
-        self._known: dict[str, tuple[tuple[int, int] | None, str]] = {}
+        self._checked: dict[str, tuple[tuple[int, int] | None, str]] = {}
 
     def place(self, name: str) -> Path:
         """Return where a file is."""
@@ -102,7 +102,7 @@ class DayFolder:
         partial.replace(place)
         sync(place.parent)
         status = place.stat()
-        self._known[name] = ((status.st_size, status.st_mtime_ns), "")
+        self._checked[name] = ((status.st_size, status.st_mtime_ns), "")
 
     def readable(self, names: Iterable[str]) -> set[str]:
         """Return the names of files that are as they were written; others are `damaged`. Checks are cached."""
@@ -111,15 +111,15 @@ class DayFolder:
     def check(self, names: Iterable[str], most: int) -> None:
         """Check whether files are as they were written; of those not checked yet, about `most` bytes."""
         for name in names:
-            if name in self._known or most > 0:
+            if name in self._checked or most > 0:
                 with suppress(OSError):
-                    most -= 0 if name in self._known else self.place(name).stat().st_size
+                    most -= 0 if name in self._checked else self.place(name).stat().st_size
                 self._is_sound(name)
 
     @property
     def damaged(self) -> dict[str, str]:
         """The files that cannot be read, as far as they were looked at, and why."""
-        return {name: why for name, (_, why) in sorted(self._known.items()) if why}
+        return {name: why for name, (_, why) in sorted(self._checked.items()) if why}
 
     def remove(self, names: Iterable[str]) -> list[str]:
         """Remove files that are not listed any more and nobody reads; return which ones are gone."""
@@ -142,22 +142,22 @@ class DayFolder:
             return False
         with suppress(OSError):  # other files are in it
             place.parent.rmdir()
-        self._known.pop(name, None)
+        self._checked.pop(name, None)
         self._unlisted.pop(name, None)
         return True
 
     def _is_sound(self, name: str) -> bool:
-        entry = self._known.get(name)
+        entry = self._checked.get(name)
         try:
             status = self.place(name).stat()
             mark = (status.st_size, status.st_mtime_ns)
             if entry is None or entry[0] != mark:
                 written = name.removesuffix(".parquet").rpartition("-")[2]
                 why = "" if written == _checksum(self.place(name)) else "is damaged"
-                self._known[name] = (mark, why)
+                self._checked[name] = (mark, why)
         except OSError as error:
-            self._known[name] = (None, f"cannot be read: {error.strerror or error}")
-        why = self._known[name][1]
+            self._checked[name] = (None, f"cannot be read: {error.strerror or error}")
+        why = self._checked[name][1]
         if why and (entry is None or entry[1] != why):
             _log.warning("%s: %s", self.place(name), why)
         return not why

@@ -35,7 +35,7 @@ class Grid(NamedTuple):
     number: int
 
     @property
-    def asked(self) -> tuple[int, int, int]:
+    def parameters(self) -> tuple[int, int, int]:
         """The first and the last evaluation and the step (ms): the last millisecond of each bucket."""
         first, step = (self.start + self.width) // _MS_NS - 1, self.width // _MS_NS
         return first, first + (self.number - 1) * step, step
@@ -60,14 +60,14 @@ class Exported(NamedTuple):
 
 def read(lines: Iterable[bytes]) -> Iterator[Exported]:
     """The series of an answer. ValueError if a line is none of an export."""
-    items: list[bytes] = []
+    batch: list[bytes] = []
     for line in lines:
-        items.append(line)
-        if len(items) == _LINES_AT_ONCE:
-            yield from _series(items)
-            items = []
-    if items:
-        yield from _series(items)
+        batch.append(line)
+        if len(batch) == _LINES_AT_ONCE:
+            yield from _series(batch)
+            batch = []
+    if batch:
+        yield from _series(batch)
 
 
 def metrics(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -116,11 +116,11 @@ def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
 def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
     """The numbers of all texts, and where those of each end."""
     lengths = [text.count(b",") + 1 if text else 0 for text in texts]
-    items: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
+    parsed: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
     try:
-        numbers = np.array(items, np.float64)  # None becomes NaN
+        numbers = np.array(parsed, np.float64)  # None becomes NaN
     except ValueError:
-        numbers = np.array([item if isinstance(item, float | int) else np.nan for item in items], np.float64)
+        numbers = np.array([value if isinstance(value, float | int) else np.nan for value in parsed], np.float64)
     if len(numbers) != sum(lengths):
         raise ValueError("has values that are no numbers")
     return numbers, np.cumsum(lengths).tolist()

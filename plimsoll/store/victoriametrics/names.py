@@ -38,7 +38,7 @@ class Measurements:
 
     def __init__(self, result: Callable[[], Collection[str]] = lambda: ()) -> None:
         self._more = result
-        self._known: frozenset[str] | None = None
+        self._measurements: frozenset[str] | None = None
         self._split: dict[str, tuple[str, str]] = {}
 
     def series(self, metric: Mapping[str, str]) -> Series:
@@ -55,10 +55,10 @@ class Measurements:
         return result
 
     def _find(self, name: str) -> tuple[str, str]:
-        if self._known is None:
-            self._known = frozenset([*measurements(), *LOAD_DRIVER, *self._more()])
+        if self._measurements is None:
+            self._measurements = frozenset([*measurements(), *LOAD_DRIVER, *self._more()])
         for at in range(len(name) - 2, 0, -1):
-            if name[at] == "_" and name[:at] in self._known:
+            if name[at] == "_" and name[:at] in self._measurements:
                 return name[:at], name[at + 1 :]
         measurement, _, field = name.partition("_")
         return (measurement, field) if measurement and field else (name, "")
@@ -85,11 +85,11 @@ def _escaped(text: str) -> str:
 
 def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
     """Selectors of the metrics of these names, of these hosts (whatever their case) or of all."""
-    items = sorted(set(names))
+    unique_names = sorted(set(names))
     limited = f",{of_hosts(hosts)}" if hosts else ""
     return [
-        "{__name__=~" + text("|".join(map(literal, items[first : first + _MOST_ALTERNATIVES]))) + limited + "}"
-        for first in range(0, len(items), _MOST_ALTERNATIVES)
+        "{__name__=~" + text("|".join(map(literal, unique_names[first : first + _MOST_ALTERNATIVES]))) + limited + "}"
+        for first in range(0, len(unique_names), _MOST_ALTERNATIVES)
     ]
 
 

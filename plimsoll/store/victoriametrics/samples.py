@@ -117,17 +117,17 @@ class VictoriaSamples(InMemoryReader):
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range."""
-        items = [self._as_stored(series) for series in series]
-        entries = {entry.key for entry in items}
+        stored_series = [self._as_stored(series) for series in series]
+        keys = {entry.key for entry in stored_series}
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
-        for names, hosts in _groups(items, start, end):
+        for names, hosts in _groups(stored_series, start, end):
             for result in self._exported(of_series(names, hosts), start, end):
                 item, key = self._series(result.metric)
-                if key in entries and len(result.times):
+                if key in keys and len(result.times):
                     parts[key].append((item, Samples(result.times, result.values)))
         if series and not parts:
             self._check_witness()
-        return [_joined(entry.stored, parts.get(entry.key, [])) for entry in items]
+        return [_joined(entry.stored, parts.get(entry.key, [])) for entry in stored_series]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean; computed by the server if there are many samples."""
@@ -155,16 +155,16 @@ class VictoriaSamples(InMemoryReader):
         self, series: Sequence[Series], functions: Sequence[str], grid: exported.Grid
     ) -> list[Mapping[str, tuple[Times, Values]]]:
         """The times and values of each function for each series."""
-        items = [self._as_stored(series) for series in series]
-        entries: dict[object, dict[str, tuple[Times, Values]]] = {item.key: {} for item in items}
-        for selector in of_series({item.name for item in items}, _named_hosts(items)):
+        stored_series = [self._as_stored(series) for series in series]
+        entries: dict[object, dict[str, tuple[Times, Values]]] = {item.key: {} for item in stored_series}
+        for selector in of_series({item.name for item in stored_series}, _named_hosts(stored_series)):
             for function in functions:
                 promql = f"{function}({selector}[{grid.width // MS}ms]) keep_metric_names"
-                for metric, values in self.server.query_range(promql, *grid.asked):
+                for metric, values in self.server.query_range(promql, *grid.parameters):
                     _, key = self._labelled(metric)
                     if key in entries:
                         entries[key].setdefault(function, exported.times_and_values(values, grid))
-        return [entries[item.key] for item in items]
+        return [entries[item.key] for item in stored_series]
 
     def _exported(self, selectors: Sequence[str], start: int, end: int) -> Iterator[exported.Exported]:
         first, last = _range(start, end)
@@ -196,7 +196,7 @@ class VictoriaSamples(InMemoryReader):
         result = self._series_by_metric[place] = series, series.key
         return result
 
-    def _asked(self, series: Series) -> "_StoredSeries":
+    def _as_stored(self, series: Series) -> "_StoredSeries":
         result = self._stored_series.get(series)
         if result is None:
             if len(self._stored_series) >= _CACHE_SIZE:
@@ -211,8 +211,8 @@ class VictoriaSamples(InMemoryReader):
         if witness is None:
             return
         result = self._as_stored(witness.series)
-        exporteds = self._exported(of_series([result.name], _named_hosts([result])), witness.at - MS, witness.at + MS)
-        if not any(self._series(sample.metric)[1] == result.key for sample in exporteds):
+        received = self._exported(of_series([result.name], _named_hosts([result])), witness.at - MS, witness.at + MS)
+        if not any(self._series(sample.metric)[1] == result.key for sample in received):
             ago = duration_text(round(self._witnesses.age_s(witness)) * SECOND)
             raise Unreachable(
                 f"{self.name}: answers with nothing, and has not even what it acknowledged {ago} ago; does one of its "

@@ -95,8 +95,12 @@ class Server:
 
         A cluster gives all of them or an error.
         """
-        items = [*(("match[]", selector) for selector in selectors), ("start", _seconds(start)), ("end", _seconds(end))]
-        answer = self._asked("/api/v1/export", items)
+        parameters = [
+            *(("match[]", selector) for selector in selectors),
+            ("start", _seconds(start)),
+            ("end", _seconds(end)),
+        ]
+        answer = self._request("/api/v1/export", parameters)
         if not answer.headers.get("Content-Type", "").startswith("application/stream+json"):
             answer.close()
             raise self._foreign()
@@ -121,22 +125,26 @@ class Server:
 
     def query_range(self, promql: str, start: int, end: int, step: int) -> Rows:
         """The labels, and the times (s) and values of each series, evaluated every `step` (ms)."""
-        items = [("query", promql), ("start", _seconds(start)), ("end", _seconds(end)), ("step", f"{step}ms")]
-        data = self._data("/api/v1/query_range", [*items, *_WHOLE.items()])
+        parameters = [("query", promql), ("start", _seconds(start)), ("end", _seconds(end)), ("step", f"{step}ms")]
+        data = self._data("/api/v1/query_range", [*parameters, *_WHOLE.items()])
         return [(datum["metric"], datum["values"]) for datum in data["result"]]
 
     def series(self, selectors: Sequence[str], start: int, end: int) -> list[Mapping[str, str]]:
         """The labels of series with samples on the days (UTC) of a range."""
-        items = [*(("match[]", selector) for selector in selectors), ("start", _seconds(start)), ("end", _seconds(end))]
-        return self._data("/api/v1/series", [*items, *_WHOLE.items()])
+        parameters = [
+            *(("match[]", selector) for selector in selectors),
+            ("start", _seconds(start)),
+            ("end", _seconds(end)),
+        ]
+        return self._data("/api/v1/series", [*parameters, *_WHOLE.items()])
 
     def label_values(self, label: str, start: int, end: int) -> list[str]:
         """The values of a label on the days (UTC) of a range."""
-        items = [("start", _seconds(start)), ("end", _seconds(end)), *_WHOLE.items()]
-        return self._data(f"/api/v1/label/{label}/values", items)
+        parameters = [("start", _seconds(start)), ("end", _seconds(end)), *_WHOLE.items()]
+        return self._data(f"/api/v1/label/{label}/values", parameters)
 
-    def _data(self, path: str, items: Sequence[tuple[str, str]]) -> Any:
-        answer = self._asked(path, items)
+    def _data(self, path: str, parameters: Sequence[tuple[str, str]]) -> Any:
+        answer = self._request(path, parameters)
         try:
             loads = json.loads(answer.read(decode_content=True))
         except ValueError:
@@ -154,8 +162,8 @@ class Server:
             )
         return loads["data"]
 
-    def _asked(self, path: str, items: Sequence[tuple[str, str]]) -> urllib3.BaseHTTPResponse:
-        body = urlencode(items).encode()
+    def _request(self, path: str, parameters: Sequence[tuple[str, str]]) -> urllib3.BaseHTTPResponse:
+        body = urlencode(parameters).encode()
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         return self._answered(lambda: self._send("POST", self.address.read + path, body, headers), self._read_s)
 
