@@ -24,8 +24,8 @@ from plimsoll.review.review import Review
 
 
 @dataclass(frozen=True)
-class How:
-    """How to compare, as typed.
+class CompareOptions:
+    """What a comparison is judged by, as typed.
 
     Attributes:
         phase: The phase to judge by.
@@ -38,23 +38,23 @@ class How:
     baselines: int = 1
 
 
-def compare_inputs(inputs: Inputs, options: Options, how: How) -> list[Comparison]:
+def compare_inputs(inputs: Inputs, options: Options, compare_options: CompareOptions) -> list[Comparison]:
     """Compare each run with the baseline. `inputs` names a run with each of its sources. Unusable if one is alone."""
     if len(inputs.sources) < 2:
         raise Unusable("compare needs two runs or more: logs, folders or run:NAME; the first is the baseline")
-    if not 1 <= how.baselines < len(inputs.sources):
+    if not 1 <= compare_options.baselines < len(inputs.sources):
         raise Unusable(
-            f"{Parameter.BASELINE} {how.baselines}: of {counted(len(inputs.sources), 'run')}, the first "
+            f"{Parameter.BASELINE} {compare_options.baselines}: of {counted(len(inputs.sources), 'run')}, the first "
             f"1 to {len(inputs.sources) - 1} can be the baseline; the others are compared with it"
         )
     read = [reviewed(replace(inputs, sources=(source,)), options) for source in inputs.sources]
     sides = _sides(inputs.sources, [review for review, _, _ in read])
-    *earlier, baseline = sides[: how.baselines]
+    *earlier, baseline = sides[: compare_options.baselines]
     _, path, given = read[0]
     treatments = checked(given.compare, path, baseline.review.question.signals)
     return [
-        Comparison(baseline, other, treatments, how.match_hosts, how.phase, tuple(earlier))
-        for other in sides[how.baselines :]
+        Comparison(baseline, other, treatments, compare_options.match_hosts, compare_options.phase, tuple(earlier))
+        for other in sides[compare_options.baselines :]
     ]
 
 
@@ -138,4 +138,6 @@ def compare(
     """
     inputs = named_inputs((baseline, *runs), TimeRange(from_, to, last), zone, format, encoding, names, store)
     options = Options(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
-    return ComparisonResult(tuple(compare_inputs(inputs, options, How(phase, match_hosts))), inputs.requested_zone)
+    return ComparisonResult(
+        tuple(compare_inputs(inputs, options, CompareOptions(phase, match_hosts))), inputs.requested_zone
+    )

@@ -77,10 +77,10 @@ def text_encoding(value: str | None) -> str | None:
         return None
     not_empty(value)
     try:
-        known = codecs.lookup(value).name.replace("_", "-") not in _NOT_OF_LOGS and bool("a".encode(value))
+        is_known = codecs.lookup(value).name.replace("_", "-") not in _NOT_OF_LOGS and bool("a".encode(value))
     except (LookupError, ValueError):
-        known = False
-    if not known:
+        is_known = False
+    if not is_known:
         raise typer.BadParameter(f'"{value}" is not an encoding of text that is known; write it like cp1250.')
     return value
 

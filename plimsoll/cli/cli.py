@@ -77,8 +77,8 @@ for _name, _help in COMMANDS.items():
     app.command(_name, help=_help)(lambda: None)
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version  # noqa: PLC0415  slow, and needed only here
 
         print(f"plimsoll {version('plimsoll')}")
@@ -137,8 +137,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        what = f"{error.filename}: cannot be used" if error.filename else "standard output: cannot be written"
-        _say(f"plimsoll: {what}: {error.strerror or error}")
+        text = f"{error.filename}: cannot be used" if error.filename else "standard output: cannot be written"
+        _say(f"plimsoll: {text}: {error.strerror or error}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(UNUSABLE)
     except SystemExit:

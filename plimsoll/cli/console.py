@@ -85,8 +85,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 def _text(parts: Iterable[Part]) -> Text:
     text = Text()
     for part in parts:
-        said, style = (part, "") if isinstance(part, str) else part
-        text.append(printable(as_options(said)), style)
+        name, style = (part, "") if isinstance(part, str) else part
+        text.append(printable(as_options(name)), style)
     return text
 
 
@@ -94,8 +94,8 @@ def print_remarks(remarks: Sequence[Remark | str]) -> None:
     """Print the first twenty remarks to stderr; the report and the JSON hold all of them."""
     console = _Console(stderr=True, emoji=False)
     texts = [printable(as_options(str(remark))) for remark in remarks[:_MOST_REMARKS]]
-    if (more := len(remarks) - _MOST_REMARKS) > 0:
-        texts.append(f"{more} more; --json has them all")
+    if (value := len(remarks) - _MOST_REMARKS) > 0:
+        texts.append(f"{value} more; --json has them all")
     with suppress(BrokenPipeError):  # nobody reads stderr any more; the results are still wanted
         for text in texts:
             _print(console, Text(f"{_REMARK}{text}", style="dim"), len(_REMARK))

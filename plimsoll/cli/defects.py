@@ -13,11 +13,13 @@ _MOST_CALLS = 40
 
 def report(error: BaseException) -> int:
     """Print to stderr that there is a defect, with what is needed to mend it; returns the exit status."""
-    what = f"{type(error).__name__}: {error}".removesuffix(": ")
-    said = "this is"
+    description = f"{type(error).__name__}: {error}".removesuffix(": ")
+    prefix = "this is"
     if isinstance(error, MemoryError):
-        said = "out of memory: read fewer or smaller files. If they are small, this is"
-    lines = [f"plimsoll: {said} a defect of Plimsoll ({what}); please report it with your command and these lines:"]
+        prefix = "out of memory: read fewer or smaller files. If they are small, this is"
+    lines = [
+        f"plimsoll: {prefix} a defect of Plimsoll ({description}); please report it with your command and these lines:"
+    ]
     lines.append(_versions())
     for part in traceback.format_exception(error, limit=-_MOST_CALLS):
         lines += part.rstrip("\n").split("\n")

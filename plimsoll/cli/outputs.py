@@ -19,7 +19,7 @@ STDOUT = Path("-")
 def refuse_overwriting(logs: Sequence[Log], *outputs: Path | None, also_read: Sequence[Path] = ()) -> None:
     """Unusable if an output is one of the logs, another file that was read, or the same file as another output."""
     inputs = {(log.file or log.path).resolve() for log in logs if log.sha256 is None or log.file}
-    others = {path.resolve() for path in also_read}
+    read = {path.resolve() for path in also_read}
     taken: set[Path] = set()
     for output in outputs:
         if output is None or output == STDOUT:
@@ -30,7 +30,7 @@ def refuse_overwriting(logs: Sequence[Log], *outputs: Path | None, also_read: Se
             raise Unusable(f"{output}: cannot be written: is a link that leads nowhere; name another file") from None
         if place in inputs:
             raise Unusable(f"{output}: is one of the logs; name another file to write to")
-        if place in others:
+        if place in read:
             raise Unusable(f"{output}: is read by this call; name another file to write to")
         if place in taken and (place.is_file() or not place.exists()):  # /dev/null may be named twice
             raise Unusable(f"{output}: is to be written twice; name a file for each")

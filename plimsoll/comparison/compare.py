@@ -1,4 +1,4 @@
-"""Two runs compared: a baseline, and another run that is held against it."""
+"""Two runs compared: a baseline, and another run that is compared with it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -114,17 +114,17 @@ class Comparison:
 
     def in_phase(self, phase: CommonPhase) -> tuple[Compared, ...]:
         """Every signal in a phase, the most important difference first."""
-        if phase.name not in self._known:
-            self._known[phase.name] = tuple(sorted(judged(list(self._compared(phase))), key=_rank))
-        return self._known[phase.name]
+        if phase.name not in self._cache:
+            self._cache[phase.name] = tuple(sorted(judged(list(self._compared(phase))), key=_rank))
+        return self._cache[phase.name]
 
     def of(self, *outcomes: Outcome) -> list[Compared]:
         """The signals of which the comparison says one of these, in the phase to judge by."""
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     @cached_property
-    def others(self) -> Counters:
-        """The counters that no signal knows, in the phase to judge by."""
+    def unassigned_counters(self) -> Counters:
+        """The counters without a signal, in the phase to judge by."""
         expected = self.effect(self.phase).band("waiting")
         return counters(self.first.review, self.second.review, self.hosts, self.phase, expected)
 
@@ -162,7 +162,7 @@ class Comparison:
         return [(phase, compareds) for phase, compareds in new if compareds]
 
     @cached_property
-    def _known(self) -> dict[str, tuple[Compared, ...]]:
+    def _cache(self) -> dict[str, tuple[Compared, ...]]:
         return {}
 
     @cached_property
@@ -204,7 +204,7 @@ class Comparison:
                 treatment,
                 earlier=[level for level, _, _ in earlier],
                 expected=[theirs.band(treatment.load, treatment.whole) for theirs in effects],
-                held=self.held(pair.signal, pair.first, first.mean.mean),
+                in_use=self.memory_in_use(pair.signal, pair.first, first.mean.mean),
                 crossed=thresholds.order.get(place),
                 crossed_in=thresholds.crossed_in(place),
                 phase=phase.name,
@@ -240,8 +240,8 @@ class Comparison:
             if first is not None and second is not None:
                 yield pair, first, second
 
-    def held(self, signal: Signal, subject: Subject, available: float) -> float | None:
-        """How much memory is in use, if the host's memory is known: what is available varies as that does."""
+    def memory_in_use(self, signal: Signal, subject: Subject, available: float) -> float | None:
+        """Return how much memory is in use, if the host's memory is known: what is available varies as that does."""
         if signal.unit == "%":
             return 100 - available
         memory = self.first.review.facts.known(subject, "memory_mb")

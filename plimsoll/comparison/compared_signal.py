@@ -90,7 +90,7 @@ class Compared:
     crossed_in: Literal["baseline", "other"] | None = None
     phase: str = ""
     where: str = ""
-    held: float | None = None
+    in_use: float | None = None
     chance: float = 1.0
     between_chance: float = 1.0
 
@@ -105,21 +105,21 @@ class Compared:
         *,
         earlier: Sequence[Level] = (),
         expected: Sequence[Band] = (),
-        held: float | None = None,
+        in_use: float | None = None,
         **details: Any,
     ) -> "Compared":
         """Compare the levels of a signal, of the last baseline and of the second run.
 
         `earlier` are the levels of the other baselines, `expected` what the load lets expect of each, the last one
-        last; `held` is how much memory is in use, if that is known; `details` are further fields.
+        last; `in_use` is how much memory is in use, if that is known; `details` are further fields.
         """
         baselines, second = (*earlier, levels[0]), levels[1]
         bands = expected or [SAME] * len(baselines)
         difference, ranks = _methods(baselines, second)
-        spread = treatment.between_runs(_mean(baselines), held)
+        spread = treatment.between_runs(_mean(baselines), in_use)
         between = predicted(_expected(baselines, bands, second.mean.mean), second.mean, spread, weight())
         fields = (name, signal, *subjects, treatment, baselines, second, difference, between, ranks, bands[-1])
-        return cls(*fields, held=held, **details)
+        return cls(*fields, in_use=in_use, **details)
 
     @property
     def first(self) -> Level:
@@ -219,7 +219,7 @@ class Compared:
         if count > 1:  # they show by how much runs differ
             spread = self.between.error / np.sqrt(1 + 1 / count)
         else:
-            spread = np.hypot(self.treatment.between_runs(self.before, self.held), value)
+            spread = np.hypot(self.treatment.between_runs(self.before, self.in_use), value)
         return runs_to_decide(self.between.value, float(spread), weight(), _ONE_OF_MANY, (count + 1, MOST_RUNS))
 
     @property

@@ -29,11 +29,11 @@ def crossings(comparison: Comparison) -> list[Finding]:
     return [
         finding
         for finding in comparison.thresholds.only_second
-        if all(_counts(comparison, finding) for comparison in result if _known(comparison, finding))
+        if all(_counts(comparison, finding) for comparison in result if _is_judged(comparison, finding))
     ]
 
 
-def _known(comparison: Comparison, finding: Finding) -> bool:
+def _is_judged(comparison: Comparison, finding: Finding) -> bool:
     """Whether the baseline judged the limit."""
     return finding not in comparison.thresholds.unjudged
 
@@ -50,7 +50,7 @@ def surprises(comparison: Comparison) -> list[Finding]:
 def _is_far(comparison: Comparison, finding: Finding) -> bool:
     """Whether the second run was beyond a limit and the baseline would not have been, had it been worse."""
     climbs = comparison.treatments.of(finding.rule.signal, finding.signal).integrates
-    beyond = _beyond(comparison, finding) if _known(comparison, finding) and not climbs else None
+    beyond = _beyond(comparison, finding) if _is_judged(comparison, finding) and not climbs else None
     return beyond is not None and bool(beyond[1].any()) and not beyond[0].any()
 
 
@@ -87,15 +87,15 @@ def _beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] |
     level = float(here.mean())
     effect = comparison.effect(comparison.phase)
     band = effect.band(treatment.load, treatment.whole) if comparison.load.signals else SAME
-    off = _sigmas() * float(np.sqrt(2)) * treatment.between_runs(level, _held(comparison, other, level))
+    off = _sigmas() * float(np.sqrt(2)) * treatment.between_runs(level, _memory_in_use(comparison, other, level))
     ends = [band.whole + factor * (here - band.whole) for factor in (band.low, band.high)]
     as_bad = np.minimum(*ends) - off if finding.track.healthy.worse == "lower" else np.maximum(*ends) + off
     healthy = replace(finding.track.healthy, limit=other.track.healthy.limit)
     return (~healthy.holds(as_bad)).astype(float), (~finding.track.healthy.holds(values)).astype(float)
 
 
-def _held(comparison: Comparison, finding: Finding, level: float) -> float | None:
-    return comparison.held(finding.signal, finding.subject, level) if finding.subject else None
+def _memory_in_use(comparison: Comparison, finding: Finding, level: float) -> float | None:
+    return comparison.memory_in_use(finding.signal, finding.subject, level) if finding.subject else None
 
 
 def _same_rule(comparison: Comparison, finding: Finding) -> Finding | None:

@@ -120,7 +120,7 @@ def _peaks(compared: Compared) -> _Judged:
 def _peaks_against(compared: Compared, level: Level) -> _Judged:
     first, second = level.values, compared.second.values
     usual, peak = (float(np.quantile(values, _PEAK)) for values in (first, second))
-    limit = _HIGHER * max(1.0, compared.expected.high) * usual + compared.treatment.least
+    limit = _HIGHER * max(1.0, compared.expected.high) * usual + compared.treatment.smallest
     if (second > limit).mean() >= _SUSTAINED and level.mean.effective >= _STEADY:
         return _Judged(usual, peak, 0.0)
     if compared.treatment.shape == "sustained":
@@ -141,7 +141,7 @@ def _noise(compared: Compared) -> _Judged:
     usual = median(np.concatenate(items))
     most = _BURST * usual if usual else np.inf
     factor = (_LARGER + _SPREADS * compared.treatment.spread) * max(1.0, compared.expected.high)
-    larger = factor * np.concatenate(items) + _OF_LEAST * compared.treatment.least
+    larger = factor * np.concatenate(items) + _OF_LEAST * compared.treatment.smallest
     estimates = (estimate(np.minimum(values, most)) for values in (larger, second))
     return _Judged(before, after, _chance(Difference.of(*estimates)))
 

@@ -8,7 +8,7 @@ from plimsoll.comparison.compared_signal import Compared, Outcome
 from plimsoll.comparison.counters import Counter
 from plimsoll.comparison.crossings import surprises
 from plimsoll.comparison.distribution_changes import Reshaped, is_gathered
-from plimsoll.comparison.sentences import moved, place, title, told
+from plimsoll.comparison.sentences import distribution_change_text, moved, place, title
 from plimsoll.comparison.signal_pairs import Proposal
 from plimsoll.insights.insight import News, SubjectKey
 from plimsoll.insights.insights import insights
@@ -131,8 +131,8 @@ def hidden(comparison: Comparison) -> list[str]:
 
 def _hidden(comparison: Comparison) -> Iterator[str]:
     if noise := [reshaped for reshaped in comparison.reshaped if _is_noisier(reshaped)]:
-        yield told(noise[0])
-    if costs := comparison.others.costs:
+        yield distribution_change_text(noise[0])
+    if costs := comparison.unassigned_counters.costs:
         names = ", ".join(counter_text(cost) for cost in costs[:_MOST_COUNTERS])
         value = len(costs) - _MOST_COUNTERS
         also = f", and {counted(value, 'more')}" if value > 0 else ""
@@ -154,7 +154,7 @@ def counter_text(counter: Counter) -> str:
 
 def not_compared(comparison: Comparison) -> str:
     """How many counters that no signal knows were compared, and how many were not, and why; empty without any."""
-    counters = comparison.others
+    counters = comparison.unassigned_counters
     texts = [
         f"{counted(count, 'counter')} {why}"
         for count, why in (

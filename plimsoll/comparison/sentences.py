@@ -40,7 +40,7 @@ def moved(compared: Compared) -> str:
     """`fell from 7,731 s to 597 s (−92 %)`."""
     first, second = compared.before, compared.second.mean.mean
     verb = "rose" if second > first else "fell"
-    name = f" ({text}{_each(compared)})" if (text := change_text(compared)) else ""
+    name = f" ({text}{_per_operation(compared)})" if (text := change_text(compared)) else ""
     return f"{verb} from {quantity(first, compared.signal.unit)} to {quantity(second, compared.signal.unit)}{name}"
 
 
@@ -57,7 +57,7 @@ def interval(compared: Compared) -> str:
     return " ({} to {})".format(*(_signed(end / compared.before) for end in compared.difference.interval()))
 
 
-def _each(compared: Compared) -> str:
+def _per_operation(compared: Compared) -> str:
     """`, +9 % for each operation`: where the load is known, differs, and explains a part."""
     is_known = (
         any(compared.loads)
@@ -91,7 +91,7 @@ def title(compared: Compared) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
-def told(reshaped: Reshaped) -> str:
+def distribution_change_text(reshaped: Reshaped) -> str:
     """A clause: `the 99th percentile of request execution time of WEB1 rose from 20 ms to 60 ms`."""
     compared = reshaped.compared
     name = f"{title(compared)} of {place(compared)}"

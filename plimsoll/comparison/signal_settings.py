@@ -35,7 +35,7 @@ class _Defaults(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """How one signal is compared; `least` is in its unit. run_to_run.yaml says what `spread`, `of` and `load` are.
+    """How one signal is compared; `smallest` is in its unit. run_to_run.yaml says what `spread`, `of` and `load` are.
 
     `integrates`: its mean says nothing. `place`: that among the kinds; the first is told of first. `shape`: peaks
     and noise are compared.
@@ -43,7 +43,7 @@ class Treatment:
 
     worse: Direction
     tolerance: float
-    least: float
+    smallest: float
     needed: bool
     critical: bool
     spread: float = 0.0
@@ -55,19 +55,19 @@ class Treatment:
 
     def tolerated(self, baseline: float) -> float:
         """The largest change from a baseline that does not matter."""
-        return max(self.tolerance * abs(baseline), self.least)
+        return max(self.tolerance * abs(baseline), self.smallest)
 
     @property
     def whole(self) -> float:
         """What the shares of the load and of the spread lack to, of signals that tell what is missing; else 0."""
         return _WHOLE if self.of == "what is missing" else 0.0
 
-    def between_runs(self, level: float, value: float | None = None) -> float:
-        """The standard deviation of the mean of a run around this level. `held` is what memory is in use, if known."""
+    def between_runs(self, level: float, in_use: float | None = None) -> float:
+        """Return the standard deviation of the means of runs at this level; `in_use`: memory in use, if known."""
         if self.of == "what is missing":
             return self.spread * max(0.0, _WHOLE - level)
         if self.of == "what is held":
-            return min(_MOST_OF_AVAILABLE * abs(level), self.spread * (2 * abs(level) if value is None else value))
+            return min(_MOST_OF_AVAILABLE * abs(level), self.spread * (2 * abs(level) if in_use is None else in_use))
         return self.spread * abs(level)
 
 
@@ -78,36 +78,36 @@ class Treatments:
     """
 
     def __init__(self, settings: CompareSettings | None = None) -> None:
-        self._given = settings or CompareSettings()
-        self._known: dict[str, Treatment] = {}
-        self.renamed: Mapping[str, str] = self._given.renamed
-        self.load = _defaults().load if self._given.load is None else self._given.load
+        self._settings = settings or CompareSettings()
+        self._cache: dict[str, Treatment] = {}
+        self.renamed: Mapping[str, str] = self._settings.renamed
+        self.load = _defaults().load if self._settings.load is None else self._settings.load
 
     def of(self, name: str, signal: Signal) -> Treatment:
         """Return how a signal is compared: by plimsoll.toml, else defaults.yaml, else the kind of the signal."""
-        if name not in self._known:
-            self._known[name] = self._treatment(name, signal)
-        return self._known[name]
+        if name not in self._cache:
+            self._cache[name] = self._treatment(name, signal)
+        return self._cache[name]
 
     def _treatment(self, name: str, signal: Signal) -> Treatment:
-        defaults, signal_settings = _defaults(), self._given.signals.get(name, SignalSettings())
-        result = defaults.signals.get(name, SignalSettings())
-        worse = signal_settings.worse or result.worse or ("either" if signal.load else signal.worse)
+        defaults, signal_settings = _defaults(), self._settings.signals.get(name, SignalSettings())
+        shipped = defaults.signals.get(name, SignalSettings())
+        worse = signal_settings.worse or shipped.worse or ("either" if signal.load else signal.worse)
         place, kind = kind_of(name, signal.unit)
         tolerance = _first(
-            signal_settings.tolerance, self._given.tolerance, result.tolerance, kind.tolerance, defaults.tolerance
+            signal_settings.tolerance, self._settings.tolerance, shipped.tolerance, kind.tolerance, defaults.tolerance
         )
-        amount = signal_settings.least or result.least or defaults.least.get(signal.unit, "0")
+        amount = signal_settings.least or shipped.least or defaults.least.get(signal.unit, "0")
         return Treatment(
             worse,
             tolerance,
             _amount(amount, signal.unit),
-            needed=_first(signal_settings.needed, result.needed, False),
-            critical=_first(signal_settings.critical, result.critical, worse != "either"),
-            spread=_first(signal_settings.spread, result.spread, kind.spread),
+            needed=_first(signal_settings.needed, shipped.needed, False),
+            critical=_first(signal_settings.critical, shipped.critical, worse != "either"),
+            spread=_first(signal_settings.spread, shipped.spread, kind.spread),
             of="the level" if signal_settings.spread is not None else kind.of,
             load=kind.load,
-            integrates=_first(signal_settings.integrates, result.integrates, False),
+            integrates=_first(signal_settings.integrates, shipped.integrates, False),
             place=place,
             shape=kind.shape,
         )
@@ -115,11 +115,11 @@ class Treatments:
     @property
     def needed(self) -> tuple[str, ...]:
         """The signals without which nothing can be said."""
-        entries, signal_settings, none = _defaults().signals, self._given.signals, SignalSettings()
+        shipped, signal_settings, none = _defaults().signals, self._settings.signals, SignalSettings()
         return tuple(
             name
-            for name in dict.fromkeys((*entries, *signal_settings))
-            if _first(signal_settings.get(name, none).needed, entries.get(name, none).needed, False)
+            for name in dict.fromkeys((*shipped, *signal_settings))
+            if _first(signal_settings.get(name, none).needed, shipped.get(name, none).needed, False)
         )
 
 

@@ -7,7 +7,7 @@ from plimsoll.comparison.compared_signal import MOST_RUNS, Compared, Outcome
 from plimsoll.comparison.crossings import crossings
 from plimsoll.comparison.distribution_changes import Reshaped
 from plimsoll.comparison.doubts import doubts, hidden, length_remark, news, suspects
-from plimsoll.comparison.sentences import by_signal, interval, levels, moved, place, title, told
+from plimsoll.comparison.sentences import by_signal, distribution_change_text, interval, levels, moved, place, title
 from plimsoll.comparison.signal_settings import resources
 from plimsoll.insights.insights import insights
 from plimsoll.model.remark import counted, listed
@@ -130,7 +130,7 @@ def _worse(comparison: Comparison) -> str:
             f"{breach_sentence(first)}{result}{_failed(comparison)}{f' {cause}' if cause else ''}"
         )
     if high := peaks(comparison):
-        changes = "; ".join(told(reshaped) for reshaped in high[:_MOST_NAMED])
+        changes = "; ".join(distribution_change_text(reshaped) for reshaped in high[:_MOST_NAMED])
         return f"{name} is worse than {_baseline(comparison)}: {changes}."
     if (new := news(comparison)) and not better:
         return f"In {name}, and not in {comparison.first.called}, there is a trend: {new[0].sentence}"
@@ -156,7 +156,7 @@ def _worse(comparison: Comparison) -> str:
 
 def _failed(comparison: Comparison) -> str:
     """Bursts of failures, beside what else is worse."""
-    return "".join(f" Also, {told(peak)}." for peak in peaks(comparison) if peak.what == "failures")
+    return "".join(f" Also, {distribution_change_text(peak)}." for peak in peaks(comparison) if peak.what == "failures")
 
 
 def _limits(crossed: list[Finding]) -> str:
@@ -240,9 +240,9 @@ def _tolerated(comparison: Comparison) -> str:
 
 def _allowed(compared: Compared) -> str:
     """What is tolerated: a share, or near zero, where shares mean nothing, an amount."""
-    if compared.treatment.tolerance * abs(compared.before) >= compared.treatment.least:
+    if compared.treatment.tolerance * abs(compared.before) >= compared.treatment.smallest:
         return percent(compared.treatment.tolerance)
-    return _amount(compared, compared.treatment.least)
+    return _amount(compared, compared.treatment.smallest)
 
 
 def _unchanged(comparison: Comparison) -> str:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.demo.site import EACH
+from plimsoll.demo.site import PROCESSORS
 from plimsoll.model.log import Times, Values
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import CounterPath
@@ -22,7 +22,7 @@ from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.model.times import SECOND
 
 HOST = "demo-sql"
-EVERY = 10 * SECOND
+INTERVAL = 10 * SECOND
 MINUTE = 60 * SECOND
 BACK = 20 * MINUTE  # how much there is of the time before the start
 CYCLE = 24 * MINUTE
@@ -53,12 +53,12 @@ def demo_points(start_ns: int, from_ns: int, to_ns: int) -> Points:
     The demo was started at `start_ns`: an alert fires half a minute later, and again every 24 minutes. Each sample
     depends on its time and `start_ns` alone.
     """
-    times = np.arange(-(-from_ns // EVERY) * EVERY, to_ns + 1, EVERY, dtype=np.int64)
-    since = times - (start_ns // EVERY * EVERY + FIRST_REPORT)
+    times = np.arange(-(-from_ns // INTERVAL) * INTERVAL, to_ns + 1, INTERVAL, dtype=np.int64)
+    since = times - (start_ns // INTERVAL * INTERVAL + FIRST_REPORT)
     reporting = ((since >= 0) & (since % CYCLE < REPORT)).astype(np.float64)
     levels = shipped_table("plimsoll.demo", "live_host.yaml", dict[str, Level])
     columns = {path: _values(path, level, times, reporting) for path, level in levels.items()}
-    columns[_BUSY] = sum((columns[path] for path in EACH), np.zeros(len(times))) / len(EACH)
+    columns[_BUSY] = sum((columns[path] for path in PROCESSORS), np.zeros(len(times))) / len(PROCESSORS)
     columns[_PAGE_LIFE] = _page_life(since) * (1 + 0.005 * _chance(_PAGE_LIFE, times))
     series = [_series(path) for path in columns]
     which = np.repeat(np.arange(len(series), dtype=np.int32), len(times))
@@ -85,7 +85,7 @@ def _page_life(since: Times) -> Values:
 
 def _chance(path: str, times: Times) -> Values:
     """Numbers between -1 and 1 that look like chance, always the same for a path and a time."""
-    seeds = (times // EVERY).astype(np.uint64) + np.uint64(zlib.crc32(path.encode()) << 24)
+    seeds = (times // INTERVAL).astype(np.uint64) + np.uint64(zlib.crc32(path.encode()) << 24)
     mixed = seeds * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -94,8 +94,8 @@ def _sql_server(setup: Setup, rng: np.random.Generator) -> tuple[Recording, Valu
     first, last = setup.sql_private_mb
     private = first + (last - first) * np.cumsum(reads) / np.sum(reads)  # pages that were read stay in memory
     service = Service("sqlservr", 0.93, MB * private)
-    others = MB * (setup.sql_system_mb + _wander(rng, 18))
-    memory_and_processes(out, MB * setup.sql_memory_mb, others, service, 4 * paging, cpu, CORES)
+    in_use = MB * (setup.sql_system_mb + _wander(rng, 18))
+    memory_and_processes(out, MB * setup.sql_memory_mb, in_use, service, 4 * paging, cpu, CORES)
     network(out, _around(rng, _load(Level(4e4, 2.6e6, 1.4e6)), 0.1))
 
     lazy = np.where(flushing, _counted(rng, 12), 0) * setup.evicting
@@ -148,8 +148,8 @@ def _front_end(setup: Setup, rng: np.random.Generator, neighbour: str, write_s: 
     disks(out, [_system_disk(rng, paging)])
     logged_on = _logged_on() / study.FRONT_ENDS
     service = Service("RTCSrv", 0.8, 1000 * (150_000 + 90 * logged_on))
-    others = MB * (900 + _wander(rng, 15))
-    memory_and_processes(out, 4096 * MB, others, service, 4 * paging, cpu, CORES)
+    in_use = MB * (900 + _wander(rng, 15))
+    memory_and_processes(out, 4096 * MB, in_use, service, 4 * paging, cpu, CORES)
     network(out, _around(rng, _load(Level(2e4, 0.9e6, 1.6e6)), 0.1))
 
     # During a flush, calls to the database are slower by a tenth of the time of a write.

@@ -48,9 +48,9 @@ def _texts(names: Sequence[str], values: Sequence[Values], number: int) -> Itera
 
 def _processors(count: int, columns: Recording) -> tuple[str, list[_Row]]:
     """Return the rows of all processors (-1), then of each; the rest of the time is idle."""
-    each = [[columns[f"CPU {number} {use}"] for use in _CPU_USE] for number in range(count)]
-    together = [added(use) / count for use in zip(*each, strict=True)]
-    rows: list[_Row] = [(f"{at};", [*uses, 100 - added(uses)]) for at, uses in ((-1, together), *enumerate(each))]
+    processors = [[columns[f"CPU {number} {use}"] for use in _CPU_USE] for number in range(count)]
+    together = [added(use) / count for use in zip(*processors, strict=True)]
+    rows: list[_Row] = [(f"{at};", [*uses, 100 - added(uses)]) for at, uses in ((-1, together), *enumerate(processors))]
     return f"CPU;{';'.join(_CPU_USE)};%idle", rows
 
 

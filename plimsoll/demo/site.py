@@ -17,7 +17,7 @@ SEED = 1998
 BIAS_MINUTES = -60
 ZONE = timezone(timedelta(minutes=-BIAS_MINUTES))
 NIC = "Intel[R] Ethernet Controller X710"
-EACH = tuple(f"\\Processor({number})\\% Processor Time" for number in range(8))
+PROCESSORS = tuple(f"\\Processor({number})\\% Processor Time" for number in range(8))
 
 Points: TypeAlias = tuple[tuple[float, float], ...]  # seconds of the run, and the value at that time
 Kind = Literal["interval", "percent", "fraction", "gauge"]  # methods of Recording; percent is an interval up to 100
@@ -179,8 +179,8 @@ def _windows(busy: float, available_mb: float) -> dict[str, Counter]:
     """Processors (percent busy), memory and network of a current Windows host in a healthy run."""
     adapter = f"\\Network Interface({NIC})\\"
     return {
-        **{path: Counter(level=busy, kind="percent", spread=0.15) for path in EACH},
-        "\\Processor(_Total)\\% Processor Time": Counter(mean=EACH),
+        **{path: Counter(level=busy, kind="percent", spread=0.15) for path in PROCESSORS},
+        "\\Processor(_Total)\\% Processor Time": Counter(mean=PROCESSORS),
         "\\Processor(_Total)\\% Privileged Time": Counter(level=0.2 * busy, kind="percent", spread=0.15),
         "\\System\\Processor Queue Length": Counter(level=1, kind="gauge", spread=1),
         "\\System\\Context Switches/sec": Counter(level=9000, spread=0.1),

@@ -40,8 +40,8 @@ def significant(values: Values, digits: int = 6) -> Values:
 
 def added(parts: Iterable[Values]) -> Values:
     """The sum in a fixed order; numpy's order differs between processors."""
-    total, *others = parts
-    for part in others:
+    total, *rest = parts
+    for part in rest:
         total = total + part
     return total
 
@@ -135,8 +135,8 @@ def memory_and_processes(
         out.interval(f"\\Process({process})\\% Processor Time", percent)
     # About half of the system's memory belongs to other processes; Idle has none.
     everything = private + system / 2
-    for process, held in ((service.process, private), ("Idle", np.zeros_like(private)), (TOTAL, everything)):
-        out.gauge(f"\\Process({process})\\Private Bytes", PAGE * np.rint(held / PAGE))
+    for process, values in ((service.process, private), ("Idle", np.zeros_like(private)), (TOTAL, everything)):
+        out.gauge(f"\\Process({process})\\Private Bytes", PAGE * np.rint(values / PAGE))
 
 
 def network(out: Recording, bytes_per_s: Values) -> None:

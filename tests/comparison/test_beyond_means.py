@@ -60,7 +60,7 @@ def test_processor_time_that_is_noisier_for_the_same_load_is_found():
 def test_alike_runs_have_none_of_it():
     for seed in SEEDS:
         found = compared(Build(), seed)
-        assert (found.reshaped, found.others.costs) == ([], ())
+        assert (found.reshaped, found.unassigned_counters.costs) == ([], ())
         assert found.others.compared > 0
 
 
@@ -76,7 +76,7 @@ def test_a_counter_that_no_signal_knows_leaves_it_open(more, said):
     for seed in SEEDS:
         found = compared(Build(), seed, more)
         assert answer(found) == Answer.UNKNOWN
-        assert len(found.others.costs) == 1
+        assert len(found.unassigned_counters.costs) == 1
         assert said in " ".join(story(found))
 
 

@@ -18,7 +18,7 @@ from tests.simulated import ar1
 
 SEEDS, SIGNALS = 24, 24
 BUSY = load_signals()["cpu.busy"]
-HIGHER = Treatment("higher", tolerance=0.05, least=0.0, needed=False, critical=True)
+HIGHER = Treatment("higher", tolerance=0.05, smallest=0.0, needed=False, critical=True)
 
 
 def level(values, every_s=5.0):

@@ -70,11 +70,11 @@ def list_alerts(
         evaluated = last_evaluation(file)
         if history:
             first, until = span.resolve(zone, now - 7 * _DAY, now, "it is now")
-            found = alert_queries.history(
+            alerts = alert_queries.history(
                 file, now - 7 * _DAY if first is None else first, now if until is None else until
             )
         else:
-            found = alert_queries.firing(file)
+            alerts = alert_queries.firing(file)
         silenced, targets, inventory = silences.active(file, now), states(file), host_inventory.hosts(file)
         planned = silences.planned(file, now)
     if evaluated is not None and now - evaluated > _LATE:
@@ -84,37 +84,36 @@ def list_alerts(
         )
         now = evaluated
     if json is not None:
-        made = alerts_document.document(found, silenced, targets, inventory, zone, now)
-        write_json(json, made.model_dump_json(by_alias=True, indent=2))
+        document = alerts_document.document(alerts, silenced, targets, inventory, zone, now)
+        write_json(json, document.model_dump_json(by_alias=True, indent=2))
     if json == STDOUT:
         return
-    if not found:
+    if not alerts:
         print_line("No alert fired in this time" if history else "No alert is firing")
     if history:
-        print_lines(_line(one, silenced, zone, now) for one in found)
+        print_lines(_line(alert, silenced, zone, now) for alert in alerts)
     else:
-        print_lines(_by_incident(found, silenced, zone, now))
-    for one in [*silenced, *planned]:
-        where = f" on {one.host}" if one.host != "*" else ""
-        where += f", {one.instance}" if one.instance != "*" else ""
-        begins = f"from {zone.clock(one.start)} " if one in planned else ""
-        text = f"{begins}until {zone.clock(one.until)} by {one.who}: {one.reason}"
-        print_line((f"silence {one.id} ", "dim"), f"of {one.rule}{where} {text}", indent=2)
-    for one in targets:
-        if one.failing_since is not None:
-            print_error(
-                f"notification to {one.name} ({one.address}) fails since {zone.clock(one.failing_since)}: {one.error}"
-            )
+        print_lines(_by_incident(alerts, silenced, zone, now))
+    for silence in [*silenced, *planned]:
+        where = f" on {silence.host}" if silence.host != "*" else ""
+        where += f", {silence.instance}" if silence.instance != "*" else ""
+        begins = f"from {zone.clock(silence.start)} " if silence in planned else ""
+        text = f"{begins}until {zone.clock(silence.until)} by {silence.who}: {silence.reason}"
+        print_line((f"silence {silence.id} ", "dim"), f"of {silence.rule}{where} {text}", indent=2)
+    for target in targets:
+        if target.failing_since is not None:
+            since = zone.clock(target.failing_since)
+            print_error(f"notification to {target.name} ({target.address}) fails since {since}: {target.error}")
 
 
 @app.command("show", epilog=args.examples("plimsoll alerts show 17"))
 def show(number: NumberArgument, store: args.FolderOption = None) -> None:
-    """Show everything about an alert: limit, source, what to look at, processes, what happened, who was told."""
+    """Show everything about an alert: limit, source, what to look at, processes, what happened, who was notified."""
     with opened(store) as (file, zone):
         alert = alert_queries.alert(file, number)
         if alert is None:
             raise Unusable(f"there is no alert {number}; plimsoll alerts list --history shows those there are")
-        happened, told = alert_queries.events(file, number), notifications(file, number)
+        happened, notified = alert_queries.events(file, number), notifications(file, number)
     now, details = time.time_ns(), alert.details
     print_line((_sentence(alert, zone, now), "bold"))
     facts: list[tuple[str, str]] = [
@@ -123,18 +122,19 @@ def show(number: NumberArgument, store: args.FolderOption = None) -> None:
         ("fired", _values(alert, zone)),
         ("means", details.summary),
         ("note", details.note),
-        *(("source", one) for one in details.sources),
+        *(("source", source) for source in details.sources),
         ("look at", "; ".join(details.look_at)),
-        *(("processes", one) for one in details.processes),
+        *(("processes", process) for process in details.processes),
     ]
     for label, text in facts:
         if text:
             print_line(f"  {label:<9} {text}", indent=12)
-    for one in happened:
-        print_line(f"  {zone.clock(one.at)}  {one.what}{f': {one.note}' if one.note else ''}", indent=4)
-    for one in told:
+    for event in happened:
+        print_line(f"  {zone.clock(event.at)}  {event.what}{f': {event.note}' if event.note else ''}", indent=4)
+    for event in notified:
         print_line(
-            f"  {zone.clock(one.at)}  {one.target}: {one.outcome}{f': {one.error}' if one.error else ''}", indent=4
+            f"  {zone.clock(event.at)}  {event.target}: {event.outcome}{f': {event.error}' if event.error else ''}",
+            indent=4,
         )
 
 
@@ -190,13 +190,13 @@ def silence(
         raise Unusable(f"--for: {error}") from None
     with opened(store) as (file, zone):
         start = parse_time(at, zone, now) if at else None  # a clock time is the next one
-        made = actions.silence(file, rule, host, instance, duration, reason, at_terminal(), now, start)
+        added = actions.silence(file, rule, host, instance, duration, reason, at_terminal(), now, start)
         muted = firing(file).like(rule, host, instance)
-    if made.start > now:
-        begins = f"{zone.clock(made.start)} {zone.label(made.start)}"
-        print_line(f"Silence {made.id} is planned from {begins} until {zone.clock(made.until)}")
+    if added.start > now:
+        begins = f"{zone.clock(added.start)} {zone.label(added.start)}"
+        print_line(f"Silence {added.id} is planned from {begins} until {zone.clock(added.until)}")
     else:
-        print_line(made_sentence(made, muted, zone))
+        print_line(made_sentence(added, muted, zone))
 
 
 @app.command("unsilence", epilog=args.examples("plimsoll alerts unsilence 3"))
@@ -229,10 +229,10 @@ def retire(
     with opened(store) as (file, _):
         now = time.time_ns()
         with file.transaction() as connection:
-            found, closed = host_inventory.retire(file, host, now)
-            actions.keep(connection, at_terminal(), now, f"retired host {found.name}")
+            retired, closed = host_inventory.retire(file, host, now)
+            actions.keep(connection, at_terminal(), now, f"retired host {retired.name}")
     alerts = f", {counted(closed, 'alert')} closed" if closed else ""
-    print_line(f"{found.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
+    print_line(f"{retired.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
 
 
 @app.command("test", epilog=args.examples("plimsoll alerts test"))
@@ -240,12 +240,12 @@ def send_test_message(store: args.FolderOption = None) -> None:
     """Send a test message to every target in up.toml. The exit status is 3 if one could not be reached."""
     folder = _folder(store)
     path = folder / up_settings.FILE_NAME
-    told = up_settings.load(folder)
-    if not told.notify:
+    settings = up_settings.load(folder)
+    if not settings.notify:
         raise Unusable(f"{path}: names nobody to notify; docs/alerts.md explains [notify.NAME]")
     failed: list[str] = []
-    for name, send in senders(told, str(path)).items():
-        address = redacted(told.notify[name].url.get_secret_value())
+    for name, send in senders(settings, str(path)).items():
+        address = redacted(settings.notify[name].url.get_secret_value())
         error = send(test_message.MESSAGE)
         print_line((name, "bold"), f"  {address}: {'sent' if error is None else 'failed'}", indent=2)
         if error is not None:
@@ -260,13 +260,13 @@ app.command("replay", epilog=args.examples("plimsoll alerts replay", "plimsoll a
 def _list_hosts(store: Path | None) -> None:
     """List the hosts of the host_inventory."""
     with opened(store) as (file, zone):
-        found = host_inventory.hosts(file)
-    for one in found:
-        newest = f"last sample {zone.clock(one.newest)}" if one.newest else "no sample yet"
-        retired = f"retired {zone.clock(one.retired_at)}" if one.retired_at else ""
-        expected = retired or ("expected" if one.expected else "not expected yet: it has not sent for 10 minutes")
-        print_line((one.name, "bold"), f"  {newest}, {expected}", indent=2)
-    if not found:
+        hosts = host_inventory.hosts(file)
+    for host in hosts:
+        newest = f"last sample {zone.clock(host.newest)}" if host.newest else "no sample yet"
+        retired = f"retired {zone.clock(host.retired_at)}" if host.retired_at else ""
+        expected = retired or ("expected" if host.expected else "not expected yet: it has not sent for 10 minutes")
+        print_line((host.name, "bold"), f"  {newest}, {expected}", indent=2)
+    if not hosts:
         print_line("No host has sent anything yet")
 
 
@@ -288,46 +288,46 @@ def opened(store: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
         file.close()
 
 
-def _by_incident(found: Sequence[Alert], silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Iterator[Line]:
+def _by_incident(alerts: Sequence[Alert], silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Iterator[Line]:
     """The firing alerts grouped by incident, most severe first; then those of severity info, which notify nobody."""
-    for one in incidents(alert for alert in found if alert.severity != "info"):
-        yield ((f"{MARKS[one.severity]} {cause(one.worst)}", COLOURS[one.severity]),)
-        yield from (_line(alert, silenced, zone, now) for alert in one.alerts)
-    yield from (_line(alert, silenced, zone, now) for alert in found if alert.severity == "info")
+    for incident in incidents(alert for alert in alerts if alert.severity != "info"):
+        yield ((f"{MARKS[incident.severity]} {cause(incident.worst)}", COLOURS[incident.severity]),)
+        yield from (_line(alert, silenced, zone, now) for alert in incident.alerts)
+    yield from (_line(alert, silenced, zone, now) for alert in alerts if alert.severity == "info")
 
 
-def _line(one: Alert, silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Line:
-    style = COLOURS[one.severity] if one.firing else "dim"
-    marks = ", ".join(_marks(one, silenced))
+def _line(alert: Alert, silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Line:
+    style = COLOURS[alert.severity] if alert.firing else "dim"
+    marks = ", ".join(_marks(alert, silenced))
     return (
-        (f"{one.id:>5} {one.severity:<8} ", style),
-        f"{zone.clock(one.fired_at)}  {_sentence(one, zone, now)}",
+        (f"{alert.id:>5} {alert.severity:<8} ", style),
+        f"{zone.clock(alert.fired_at)}  {_sentence(alert, zone, now)}",
         (f" [{marks}]" if marks else "", "dim"),
     )
 
 
-def _marks(one: Alert, silenced: Sequence[silences.Silence]) -> Iterator[str]:
-    if one.acked_at is not None:
-        yield f"acknowledged by {one.acked_by}{f': {one.ack_note}' if one.ack_note else ''}"
-    if one.firing and any(silence.matches(one.rule, one.host, one.instance) for silence in silenced):
+def _marks(alert: Alert, silenced: Sequence[silences.Silence]) -> Iterator[str]:
+    if alert.acked_at is not None:
+        yield f"acknowledged by {alert.acked_by}{f': {alert.ack_note}' if alert.ack_note else ''}"
+    if alert.firing and any(silence.matches(alert.rule, alert.host, alert.instance) for silence in silenced):
         yield "silenced"
-    if one.stale:
+    if alert.stale:
         yield "no data now"
-    if one.late:
+    if alert.late:
         yield "samples came late"
 
 
-def _sentence(one: Alert, zone: Zone, now: int) -> str:
-    return still_sentence(one, zone, now) if one.firing else ended_sentence(one, zone)
+def _sentence(alert: Alert, zone: Zone, now: int) -> str:
+    return still_sentence(alert, zone, now) if alert.firing else ended_sentence(alert, zone)
 
 
-def _values(one: Alert, zone: Zone) -> str:
-    when = f"{zone.clock(one.fired_at)} {zone.label(one.fired_at)}, past its limit since {zone.clock(one.begin)}"
-    if one.kind != "rule":
-        return zone.clock(one.fired_at)
+def _values(alert: Alert, zone: Zone) -> str:
+    when = f"{zone.clock(alert.fired_at)} {zone.label(alert.fired_at)}, past its limit since {zone.clock(alert.begin)}"
+    if alert.kind != "rule":
+        return zone.clock(alert.fired_at)
     values = ", ".join(
-        f"{name} {quantity(value, one.details.unit)}"
-        for name, value in (("value", one.value), ("worst", one.worst), ("last", one.last))
+        f"{name} {quantity(value, alert.details.unit)}"
+        for name, value in (("value", alert.value), ("worst", alert.worst), ("last", alert.last))
     )
     return f"{when}; {values}"
 

@@ -17,7 +17,7 @@ from plimsoll.notify.settings import FILE_NAME
 from plimsoll.serve import users
 from plimsoll.store.duck import day_files, move_runs
 
-_OTHERS = {
+_FILES_BESIDE = {
     FILE_NAME: "the settings, with their passwords",
     users.FILE: "the users, with hashes of their passwords",
     overlay.FILE_NAME: "the limits that were changed on pages",
@@ -33,17 +33,17 @@ def backup(
 ) -> None:
     """Copy the embedded store, also while plimsoll up runs."""
     folder = store or data_folder.default_folder()
-    alerts, *others = (to.with_name(f"{to.stem}.{name}") for name in (NAME, *_OTHERS))
-    taken = next((path for path in (alerts, *others) if path.exists()), None)
+    alerts, *paths = (to.with_name(f"{to.stem}.{name}") for name in (NAME, *_FILES_BESIDE))
+    taken = next((path for path in (alerts, *paths) if path.exists()), None)
     if taken is not None:
         raise Unusable(f"{taken}: exists already; give the backup a new name")
     with open_embedded(folder) as opened:
         opened.back_up(to.absolute())
     print_line(f"{to}: a copy of the store, {to.stat().st_size / 1e6:,.1f} MB")
-    for folder_of, what in ((day_files.folder_of, "the days that are over"), (move_runs.folder_of, "the runs")):
+    for folder_of, text in ((day_files.folder_of, "the days that are over"), (move_runs.folder_of, "the runs")):
         if (copied := folder_of(to)).exists():
             size = sum(path.stat().st_size for path in copied.rglob("*.parquet"))
-            print_line(f"{copied}: a copy of {what}, {size / 1e6:,.1f} MB")
+            print_line(f"{copied}: a copy of {text}, {size / 1e6:,.1f} MB")
     if (folder / NAME).exists():
         file = AlertsFile.existing(folder)
         try:
@@ -53,9 +53,9 @@ def backup(
         finally:
             file.close()
         print_line(f"{alerts}: a copy of the alerts")
-    for (name, what), copied in zip(_OTHERS.items(), others, strict=True):
+    for (name, text), copied in zip(_FILES_BESIDE.items(), paths, strict=True):
         if (folder / name).exists():
             content = user_files.read(folder / name)
             with os.fdopen(os.open(copied, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
                 copy.write(content)
-            print_line(f"{copied}: a copy of {what}")
+            print_line(f"{copied}: a copy of {text}")

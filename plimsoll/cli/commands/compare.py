@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from plimsoll.api.compare import How, compare_inputs
+from plimsoll.api.compare import CompareOptions, compare_inputs
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.review import Options
 from plimsoll.cli import args
@@ -97,18 +97,22 @@ def compare(
     inputs = args.typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last))
     options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     comparisons = write_comparison(
-        inputs, options, How(phase, match_hosts, baseline), Outputs(out, json, junit, markdown), details=details
+        inputs,
+        options,
+        CompareOptions(phase, match_hosts, baseline),
+        Outputs(out, json, junit, markdown),
+        details=details,
     )
     raise typer.Exit(exit_status(comparisons) if fail_on else 0)
 
 
 def write_comparison(
-    inputs: Inputs, options: Options, how: How, outputs: Outputs, *, details: bool
+    inputs: Inputs, options: Options, compare_options: CompareOptions, outputs: Outputs, *, details: bool
 ) -> Sequence[Comparison]:
     """Compare each run with the baseline, and write the outputs. `inputs` names a run with each of its sources."""
     use_memory_freely()
     with working_on("Comparing", inputs.sources):
-        comparisons = compare_inputs(inputs, options, how)
+        comparisons = compare_inputs(inputs, options, compare_options)
     sides = [*comparisons[0].baselines, *(comparison.second for comparison in comparisons)]
     zone = inputs.requested_zone
     outputs.refuse_overwriting([log for side in sides for log in side.review.logs], *inputs.names, options.config)
@@ -132,11 +136,11 @@ def write_comparison(
 
 def exit_status(comparisons: Sequence[Comparison]) -> int:
     """Return the exit status with --fail-on. Unusable if it is not known whether a run is worse."""
-    answers = [answer(comparison) for comparison in comparisons]
-    if Answer.WORSE in answers:
+    verdicts = [answer(comparison) for comparison in comparisons]
+    if Answer.WORSE in verdicts:
         return 1
-    for comparison, result in zip(comparisons, answers, strict=True):
-        if result == Answer.UNKNOWN:
+    for comparison, verdict in zip(comparisons, verdicts, strict=True):
+        if verdict == Answer.UNKNOWN:
             name = comparison.second.name
             raise Unusable(f"--fail-on cannot say that {name} is not worse: {'; '.join(doubts(comparison))}")
     return 0

@@ -47,7 +47,7 @@ def convert(
     from_: args.FromOption = None,
     to: args.ToOption = None,
     last: args.LastOption = None,
-    every: int = typer.Option(1, "--every", min=1, help="Keep every n-th row."),
+    step: int = typer.Option(1, "--every", min=1, help="Keep every n-th row."),
     zone: args.ZoneOption = None,
     format_: args.FormatOption = None,
     encoding: args.EncodingOption = None,
@@ -68,7 +68,7 @@ def convert(
     start = end = None
     if inputs.hosts is None and len(source.times):  # of live hosts only that part was read
         start, end = inputs.when.resolve(time_zone, int(source.times[0]), int(source.times[-1]), "the log ends at")
-    part = LogSelection(tuple(counter or ()), start, end, every, time_zone).of(source)
+    part = LogSelection(tuple(counter or ()), start, end, step, time_zone).of(source)
     size, more_remarks = WRITERS[as_.value](part, out)
     if not is_stdout(out):
         print_line(f"{out}: {size}")

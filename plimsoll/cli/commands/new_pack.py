@@ -81,8 +81,8 @@ def _choose(logs: Sequence[str], patterns: Sequence[str]) -> list[UnknownCounter
     unknown = unknown_counters(series for log in read(args.typed_inputs(logs)).logs for series in log.series)
     if not unknown:
         raise Unusable(f"{logs[0]}: every Windows counter in it has a signal already")
-    if found := chosen(unknown, patterns):
-        return found
+    if matches := chosen(unknown, patterns):
+        return matches
     raise Unusable(f"no counter without a signal matches {', '.join(patterns)}; plimsoll show {logs[0]} lists them")
 
 

@@ -80,15 +80,16 @@ def check(
     """Check rule files. Every mistake is printed with its place; the exit status is then 2."""
     files: dict[str, str] = {}
     for path in paths or [Path("prometheus")]:
-        found = sorted(path.glob(_RULES)) if path.is_dir() else [path]
-        if not found:
+        rule_files = sorted(path.glob(_RULES)) if path.is_dir() else [path]
+        if not rule_files:
             raise Unusable(f"{path}: has no {_RULES}; write them with plimsoll prometheus export")
-        for one in found:
+        for rule_file in rule_files:
             try:
-                files[str(one)] = one.read_text(encoding="utf-8")
+                files[str(rule_file)] = rule_file.read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 raise Unusable(
-                    f"{one}: cannot be read: {error}; name rule files, or write them with plimsoll prometheus export"
+                    f"{rule_file}: cannot be read: {error}; "
+                    "name rule files, or write them with plimsoll prometheus export"
                 ) from None
     promtool = shutil.which("promtool")
     wrong = [*mistakes(files, load_rules(packs or (), ()).signals)]
@@ -101,11 +102,12 @@ def check(
 
 def _options(interval: str, docs: str, names: Sequence[str] = ()) -> PrometheusOptions:
     """The options of the export. Unusable if the interval is not a duration of whole seconds, or a name unknown."""
-    known = exporter_names()
+    exporters = exporter_names()
     for name in names:
-        if name not in (*known, _TELEGRAF):
+        if name not in (*exporters, _TELEGRAF):
             raise Unusable(
-                f'--names: "{name}" is not known{suggest(name, known)}; choose from telegraf, {", ".join(known)}'
+                f'--names: "{name}" is not known{suggest(name, exporters)}; '
+                f"choose from telegraf, {', '.join(exporters)}"
             )
     try:
         length = parse_duration(interval)
@@ -130,8 +132,8 @@ def _clear(out: Path) -> None:
     try:
         for folder, pattern in ((out, _RULES), (out / TESTS, "*.test.yaml")):
             folder.mkdir(parents=True, exist_ok=True)
-            for one in folder.glob(pattern):
-                if one.read_text(encoding="utf-8", errors="replace").startswith(GENERATED):
-                    one.unlink()
+            for path in folder.glob(pattern):
+                if path.read_text(encoding="utf-8", errors="replace").startswith(GENERATED):
+                    path.unlink()
     except OSError as error:
         raise Unusable(f"{error.filename}: cannot be written: {error.strerror or error}") from None

@@ -53,8 +53,8 @@ def list_rules(pack: args.PackOption = None, only: args.OnlyOption = None, json:
         ]
         for pack in packs
     }
-    every = [_COLUMNS, *(row for of_pack in rows.values() for row in of_pack)]
-    widths = [max(len(row[at]) for row in every) for at in range(len(_COLUMNS))]
+    table = [_COLUMNS, *(row for of_pack in rows.values() for row in of_pack)]
+    widths = [max(len(row[at]) for row in table) for at in range(len(_COLUMNS))]
     print_lines([(f"  {_line(_COLUMNS, widths)}",)])
     for listed in packs:
         print_lines([(f"{listed.pack}: {listed.title}",), *((f"  {_line(row, widths)}",) for row in rows[listed.pack])])
@@ -75,7 +75,7 @@ def explain(
 ) -> None:
     """Explain a rule: the counter, the threshold, why it is there, its sources, what to look at next."""
     catalogue = load(pack or (), only or ())
-    by_id = {each.id: (each, pack) for pack in catalogue.packs for each in pack.rules}
+    by_id = {rule.id: (rule, pack) for pack in catalogue.packs for rule in pack.rules}
     if rule not in by_id:
         raise Unusable(f'rule "{rule}" is not known{suggest(rule, list(by_id))}; plimsoll rules list names them all')
     print_lines((line,) for line in rule_page.as_text(rule_page.explain(*by_id[rule], catalogue.signals)))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.api.compare import How
+from plimsoll.api.compare import CompareOptions
 from plimsoll.api.inputs import RUN
 from plimsoll.api.open_store import open_store
 from plimsoll.api.review import Options, reviewed
@@ -55,7 +55,7 @@ def judge(
     """Compare a run with the runs before it that are alike: whether it is worse than runs of the baseline are."""
     with open_store(store, notify=print_notice) as opened:
         runs, where = opened.runs.summaries(), opened.name
-    new = next((one for one in runs if one.name == run), None)
+    new = next((run_summary for run_summary in runs if run_summary.name == run), None)
     if new is None:
         raise Unusable(f'run "{run}" is not in {where}; plimsoll runs list tells which are')
     labels = new.labels if like is None else _labels(like)
@@ -65,10 +65,10 @@ def judge(
         raise Unusable(f'{where} has no complete run before "{run}" with {text}; {Parameter.LIKE} says which count')
     if len(before) < FEW:
         print_notice(f"only {counted(len(before), 'earlier run')}; {FEW} to 10 show by how much runs differ")
-    sources = tuple(f"{RUN}{one.name}" for one in (*before, new))
+    sources = tuple(f"{RUN}{run_summary.name}" for run_summary in (*before, new))
     inputs = args.typed_inputs(sources, zone, store=store)
     comparisons = write_comparison(
-        inputs, Options(), How(baselines=len(before)), Outputs(out, json, junit, markdown), details=details
+        inputs, Options(), CompareOptions(baselines=len(before)), Outputs(out, json, junit, markdown), details=details
     )
     raise typer.Exit(exit_status(comparisons) if fail_on else 0)
 
@@ -89,17 +89,17 @@ def trend(
     labels = _labels(like or ())
     with open_store(store, notify=print_notice) as opened:
         runs, where = opened.runs.summaries(), opened.name
-    chosen = [one for one in runs if one.complete and all(one.labels.get(key) == labels[key] for key in labels)]
-    chosen.sort(key=lambda one: (one.start, one.name))
+    chosen = [run for run in runs if run.complete and all(run.labels.get(key) == labels[key] for key in labels)]
+    chosen.sort(key=lambda run_summary: (run_summary.start, run_summary.name))
     if len(chosen) < FEWEST:
         raise Unusable(f"{where} has {counted(len(chosen), 'such run')}; a trend needs {FEWEST} or more")
     means: list[RunMeans] = []
     treatments = None
-    for at, one in enumerate(chosen, 1):
-        print_notice(f"reading run {at} of {len(chosen)}: {one.name}")
-        review, path, given = reviewed(args.typed_inputs([f"{RUN}{one.name}"], zone, store=store), Options())
-        treatments = checked(given.compare, path, review.question.signals)  # that of the latest run stays
-        means.append(RunMeans.of(one.name, review))
+    for at, run_summary in enumerate(chosen, 1):
+        print_notice(f"reading run {at} of {len(chosen)}: {run_summary.name}")
+        review, path, settings = reviewed(args.typed_inputs([f"{RUN}{run_summary.name}"], zone, store=store), Options())
+        treatments = checked(settings.compare, path, review.question.signals)  # that of the latest run stays
+        means.append(RunMeans.of(run_summary.name, review))
     assert treatments is not None
     result = find_trend(means, treatments)
     outputs.write(
@@ -110,49 +110,49 @@ def trend(
     )
 
 
-def _earlier_runs(runs: Sequence[RunSummary], new: RunSummary, wanted: Mapping[str, str]) -> list[RunSummary]:
+def _earlier_runs(runs: Sequence[RunSummary], new: RunSummary, labels: Mapping[str, str]) -> list[RunSummary]:
     """The complete runs with these labels that began before another, the latest last."""
-    found = [
-        one
-        for one in runs
-        if one.complete and one.start < new.start and all(one.labels.get(key) == wanted[key] for key in wanted)
+    run_summaries = [
+        run
+        for run in runs
+        if run.complete and run.start < new.start and all(run.labels.get(key) == labels[key] for key in labels)
     ]
-    return sorted(found, key=lambda one: (one.start, one.name))
+    return sorted(run_summaries, key=lambda run_summary: (run_summary.start, run_summary.name))
 
 
 def _labels(like: Sequence[str]) -> dict[str, str]:
     """The labels that --like names. Unusable if one is not written as NAME=VALUE."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for text in like:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise Unusable(f'{Parameter.LIKE} "{text}": write a label as NAME=VALUE')
-        found[key.strip()] = value.strip()
-    return found
+        labels[key.strip()] = value.strip()
+    return labels
 
 
-def _trend_document(found: Trend) -> dict[str, object]:
+def _trend_document(trend: Trend) -> dict[str, object]:
     return {
         "schema": "plimsoll.trend/1",
-        "runs": [{"run": one.name, "start": None if one.start is None else iso(one.start)} for one in found.runs],
-        "signals": found.signals,
-        "runs_needed": found.needed,
+        "runs": [{"run": run.name, "start": None if run.start is None else iso(run.start)} for run in trend.runs],
+        "signals": trend.signals,
+        "runs_needed": trend.needed,
         "not_in_all_runs": [
-            {"signal": name, "host": subject.host, "instance": subject.instance} for name, _, subject in found.partly
+            {"signal": name, "host": subject.host, "instance": subject.instance} for name, _, subject in trend.partly
         ],
         "changes": [
             {
-                "signal": one.name,
-                "host": one.subject.host,
-                "instance": one.subject.instance,
-                "unit": one.signal.unit,
-                "from_run": one.run.name,
-                "before": one.point.before,
-                "after": one.point.after,
-                "interval": {"low": one.interval.low, "high": one.interval.high},
-                "chance": one.point.chance,
-                "worse": one.is_worse,
+                "signal": change.name,
+                "host": change.subject.host,
+                "instance": change.subject.instance,
+                "unit": change.signal.unit,
+                "from_run": change.run.name,
+                "before": change.point.before,
+                "after": change.point.after,
+                "interval": {"low": change.interval.low, "high": change.interval.high},
+                "chance": change.point.chance,
+                "worse": change.is_worse,
             }
-            for one in found.changes
+            for change in trend.changes
         ],
     }

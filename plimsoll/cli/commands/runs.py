@@ -30,7 +30,7 @@ def list_runs(store: args.StoreOption = None, json: args.JsonOption = None) -> N
     with open_store(store, notify=print_notice) as opened:
         runs, claims, where = opened.runs.summaries(), opened.runs.claims.current(LIFE_S), opened.name
     if json is not None:
-        write_json(json, json_module.dumps([_as_json(one) for one in runs], ensure_ascii=False, indent=2))
+        write_json(json, json_module.dumps([_as_json(run) for run in runs], ensure_ascii=False, indent=2))
     if json == STDOUT:
         return
     if not runs:
@@ -38,14 +38,14 @@ def list_runs(store: args.StoreOption = None, json: args.JsonOption = None) -> N
         return
     rows = [
         (
-            one.name,
-            iso(one.start)[:16].replace("T", " "),
-            duration_text(one.end - one.start),
-            listed(one.hosts, _MOST_HOSTS),
-            ", ".join(f"{name}={value}" for name, value in one.labels.items()),
-            _values(one, claims),
+            run.name,
+            iso(run.start)[:16].replace("T", " "),
+            duration_text(run.end - run.start),
+            listed(run.hosts, _MOST_HOSTS),
+            ", ".join(f"{name}={value}" for name, value in run.labels.items()),
+            _values(run, claims),
         )
-        for one in runs
+        for run in runs
     ]
     print_table(("run", "from (UTC)", "lasted", "hosts", "labels", "values"), rows)
 
@@ -62,17 +62,17 @@ def show(run: RunArgument, store: args.StoreOption = None, json: args.JsonOption
         raise Unusable(f"{where}: {nothing_known(run)}")
     files = [
         {
-            "path": one.path,
-            "sha256": one.sha256,
-            "format": one.format,
-            "zone": one.zone.name,
-            "samples": len(one.times),
-            "series": len(one.series),
-            "values": sum(one.present),
+            "path": recording.path,
+            "sha256": recording.sha256,
+            "format": recording.format,
+            "zone": recording.zone.name,
+            "samples": len(recording.times),
+            "series": len(recording.series),
+            "values": sum(recording.present),
         }
-        for one in stored.recordings
+        for recording in stored.recordings
     ]
-    phases = [{"name": one.name, "start": iso(one.start), "end": iso(one.end)} for one in stored.run.phases]
+    phases = [{"name": phase.name, "start": iso(phase.start), "end": iso(phase.end)} for phase in stored.run.phases]
     if json is not None:
         document = {**_as_json(summary), "simulated": stored.run.simulated, "phases": phases, "files": files}
         write_json(json, json_module.dumps(document, ensure_ascii=False, indent=2))
@@ -88,15 +88,15 @@ def show(run: RunArgument, store: args.StoreOption = None, json: args.JsonOption
         ),
         ("hosts", ", ".join(stored.hosts)),
         ("labels", ", ".join(f"{key}={value}" for key, value in stored.run.labels.items()) or "none"),
-        *(("phase", f"{one.name} {zone.span(one.start, one.end)}") for one in stored.run.phases),
+        *(("phase", f"{phase.name} {zone.span(phase.start, phase.end)}") for phase in stored.run.phases),
         ("values", _values(summary, claims)),
     ]
     for label, text in facts:
         print_line(f"  {label:<9} {text}", indent=12)
-    for one in stored.recordings:
-        size = f"{counted(len(one.times), 'row')} × {counted(len(one.series), 'counter')}"
-        print_line(f"  file      {one.path}: {one.format}, {size}", indent=12)
-        print_line((f"            sha256 {one.sha256}", "dim"), indent=12)
+    for recording in stored.recordings:
+        size = f"{counted(len(recording.times), 'row')} × {counted(len(recording.series), 'counter')}"
+        print_line(f"  file      {recording.path}: {recording.format}, {size}", indent=12)
+        print_line((f"            sha256 {recording.sha256}", "dim"), indent=12)
     for remark in stored.remarks:
         print_line((f"  {remark}", "dim"), indent=4)
 
@@ -122,32 +122,36 @@ app.command(
 )(trend)
 
 
-def _values(one: RunSummary, claims: Sequence[Claim]) -> str:
+def _values(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
     """How many values a run has, and what became of it if it does not have all of them."""
-    work = next((claim for claim in claims if claim.run == one.name and claim.alive), None)
+    work = next((claim for claim in claims if claim.run == run_summary.name and claim.alive), None)
     if work:
-        return f"{one.values:,}, {one.loaded:,} confirmed: {described(work, short=True)}"
-    match one.state:
+        return f"{run_summary.values:,}, {run_summary.loaded:,} confirmed: {described(work, short=True)}"
+    match run_summary.state:
         case State.DELETING:
-            return f"{one.values:,}, incomplete: a deletion was cut off; delete it again, or load it again"
+            return f"{run_summary.values:,}, incomplete: a deletion was cut off; delete it again, or load it again"
         case State.LOADING:
-            confirmed = f"{one.values:,}, {one.loaded:,} confirmed"
+            confirmed = f"{run_summary.values:,}, {run_summary.loaded:,} confirmed"
             return f"{confirmed}, incomplete: loading was cut off; load it again, or delete it"
         case State.COMPLETE:
-            return f"{one.values:,}, {counted(one.refused, 'point')} refused" if one.refused else f"{one.values:,}"
+            return (
+                f"{run_summary.values:,}, {counted(run_summary.refused, 'point')} refused"
+                if run_summary.refused
+                else f"{run_summary.values:,}"
+            )
 
 
-def _as_json(one: RunSummary) -> dict[str, object]:
+def _as_json(run_summary: RunSummary) -> dict[str, object]:
     return {
-        "run": one.name,
-        "start": iso(one.start),
-        "end": iso(one.end),
-        "hosts": list(one.hosts),
-        "labels": dict(one.labels),
-        "files": one.files,
-        "values": one.values,
-        "loaded": one.loaded,
-        "refused": one.refused,
-        "state": str(one.state),
-        "complete": one.complete,
+        "run": run_summary.name,
+        "start": iso(run_summary.start),
+        "end": iso(run_summary.end),
+        "hosts": list(run_summary.hosts),
+        "labels": dict(run_summary.labels),
+        "files": run_summary.files,
+        "values": run_summary.values,
+        "loaded": run_summary.loaded,
+        "refused": run_summary.refused,
+        "state": str(run_summary.state),
+        "complete": run_summary.complete,
     }

@@ -101,8 +101,8 @@ def run(
             control_events.to_reload.set,
         )
         # A service has no console. What plimsoll up prints when it starts goes beside the log.
-        with log.with_name("started.txt").open("w", encoding="utf-8") as said:
-            sys.stdout = sys.stderr = said
+        with log.with_name("started.txt").open("w", encoding="utf-8") as output:
+            sys.stdout = sys.stderr = output
             service.serve()
     except OSError as error:
         raise Unusable(f"Windows alone can start this, as a service: {error}") from None

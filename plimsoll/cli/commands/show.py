@@ -79,13 +79,16 @@ def _print_log(log: Log, zone: Zone) -> None:
     for name, value in facts:
         print_line(f"  {name:<9} {value}", indent=12)
     for name, content in sorted(objects(log).items()):
-        inside = f" ({_some(_families(content.instances))})" if content.instances else ""
+        inside = f" ({_shortened(_families(content.instances))})" if content.instances else ""
         print_line("  ", (name, "bold"), inside, indent=6)
-        counters = [f"{one} ({content.types[one]})" if one in content.types else one for one in content.counters]
-        print_line((f"    {_some(counters)}", "dim"), indent=4)
+        counters = [
+            f"{counter} ({content.types[counter]})" if counter in content.types else counter
+            for counter in content.counters
+        ]
+        print_line((f"    {_shortened(counters)}", "dim"), indent=4)
         for line in _came_and_went(log, content, zone):
             print_line(f"    {line}", indent=6)
-    strange = not_known(log)
+    strange = unrecognised_names(log)
     _by_object("not known", "under {names} that Plimsoll does not know; see " + Parameter.NAMES, strange)
     _by_object(
         "no signal",
@@ -94,15 +97,15 @@ def _print_log(log: Log, zone: Zone) -> None:
     )
 
 
-def _by_object(title: str, what: str, found: dict[str, list[str]]) -> None:
+def _by_object(title: str, text: str, counters_by_object: dict[str, list[str]]) -> None:
     """Print how many counters there are of a kind, and which, if there are any."""
-    if not found:
+    if not counters_by_object:
         return
-    count = sum(map(len, found.values()))
+    count = sum(map(len, counters_by_object.values()))
     names = "a name" if count == 1 else "names"
-    print_line(f"  {title:<9} {counted(count, 'counter')} {what.format(names=names)}", indent=12)
-    for name, counters in found.items():
-        print_line("    ", (name, "bold"), ": ", (_some(counters), "dim"), indent=6)
+    print_line(f"  {title:<9} {counted(count, 'counter')} {text.format(names=names)}", indent=12)
+    for name, counters in counters_by_object.items():
+        print_line("    ", (name, "bold"), ": ", (_shortened(counters), "dim"), indent=6)
 
 
 def _span(log: Log, zone: Zone) -> str:
@@ -115,8 +118,8 @@ def _span(log: Log, zone: Zone) -> str:
 def _interval(log: Log, zone: Zone) -> str:
     if not log.interval:
         return "not known"
-    others = [f"{duration_text(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals]
-    return "; ".join([duration_text(log.interval), *_first(others)])
+    changes = [f"{duration_text(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals]
+    return "; ".join([duration_text(log.interval), *_first(changes)])
 
 
 def _gaps(log: Log, zone: Zone) -> str:
@@ -125,8 +128,8 @@ def _gaps(log: Log, zone: Zone) -> str:
 
 
 def _first(texts: list[str]) -> list[str]:
-    more = len(texts) - _MOST_SPANS
-    return [*texts[:_MOST_SPANS], f"{more} more"] if more > 0 else texts
+    hidden = len(texts) - _MOST_SPANS
+    return [*texts[:_MOST_SPANS], f"{hidden} more"] if hidden > 0 else texts
 
 
 def _families(instances: dict[str, None]) -> list[str]:
@@ -144,14 +147,16 @@ def _families(instances: dict[str, None]) -> list[str]:
 def _came_and_went(log: Log, content: "Content", zone: Zone) -> list[str]:
     """The instances that were not there in all samples, and in how many they were; those there longest first."""
     partly = [(name, life) for name, life in content.lives.items() if life.samples < len(log.times)]
-    partly.sort(key=lambda one: -one[1].samples)
+    partly.sort(key=lambda pair: -pair[1].samples)
     of = f"of {counted(len(log.times), 'sample')}"
     lines = [
         f"{name}: {life.samples:,} {of}, {_from_to(life.first, life.last, zone)}" for name, life in partly[:_MOST_SHOWN]
     ]
-    more = len(partly) - _MOST_SHOWN
+    hidden = len(partly) - _MOST_SHOWN
     return (
-        [*lines, f"and {counted(more, 'more instance')} that came or went (all of them: --json)"] if more > 0 else lines
+        [*lines, f"and {counted(hidden, 'more instance')} that came or went (all of them: --json)"]
+        if hidden > 0
+        else lines
     )
 
 
@@ -171,9 +176,9 @@ def _stem(instance: str) -> str:
     return "pid_…" if instance.startswith("pid_") else re.sub(r"#\d+$", "", instance)
 
 
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
-    return ", ".join(names[:_MOST_SHOWN]) + more
+def _shortened(names: list[str]) -> str:
+    text = f" and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(names[:_MOST_SHOWN]) + text
 
 
 @dataclass
@@ -191,48 +196,48 @@ class Content:
 
     def as_json(self, name: str) -> dict[str, Any]:
         """An element of `objects` of plimsoll.log/1."""
-        told: dict[str, Any] = {"object": name, "counters": list(self.counters), "instances": list(self.instances)}
+        document: dict[str, Any] = {"object": name, "counters": list(self.counters), "instances": list(self.instances)}
         if self.types:
-            told["types"] = self.types
-            told["lives"] = {
+            document["types"] = self.types
+            document["lives"] = {
                 instance: {"samples": life.samples, "start": iso(life.first), "end": iso(life.last)}
                 for instance, life in self.lives.items()
             }
-        return told
+        return document
 
 
 def objects(log: Log) -> dict[str, Content]:
     """Each object's counters and instances; for logs without objects, each measurement's fields and devices."""
-    found: dict[str, Content] = defaultdict(Content)
+    contents: dict[str, Content] = defaultdict(Content)
     for series in log.series:
         object_, counter, instance = _parts(series)
-        found[object_].counters[counter] = None
+        contents[object_].counters[counter] = None
         if instance is not None:
-            found[object_].instances[instance] = None
+            contents[object_].instances[instance] = None
         if facts := log.facts.get(series.key):
-            found[object_].types[counter] = facts.type
+            contents[object_].types[counter] = facts.type
             if instance is not None:
                 name = instance if len(log.hosts) == 1 else f"{instance} on {series.host}"
-                found[object_].lives.setdefault(name, facts)
-    return found
+                contents[object_].lives.setdefault(name, facts)
+    return contents
 
 
-def not_known(log: Log) -> dict[str, list[str]]:
+def unrecognised_names(log: Log) -> dict[str, list[str]]:
     """The counters whose names are not known, though rules may need them, by object, as a review finds them."""
-    found: dict[str, dict[str, None]] = {}
-    for one in unrecognised(log.series):
-        found.setdefault(one.object, {}).update(dict.fromkeys(one.names))
-    return {name: list(counters) for name, counters in sorted(found.items())}
+    by_object: dict[str, dict[str, None]] = {}
+    for unrecognised_object in unrecognised(log.series):
+        by_object.setdefault(unrecognised_object.object, {}).update(dict.fromkeys(unrecognised_object.names))
+    return {name: list(counters) for name, counters in sorted(by_object.items())}
 
 
 def without_signal(log: Log, strange: dict[str, list[str]]) -> dict[str, list[str]]:
     """The other Windows counters that no shipped signal reads, by object."""
     named = {(generic_object(name)[0], counter) for name, counters in strange.items() for counter in counters}
-    found: dict[str, list[str]] = {}
-    for one in unknown_counters(log.series):
-        if (one.object, one.counter) not in named:
-            found.setdefault(one.object, []).append(one.counter)
-    return found
+    by_object: dict[str, list[str]] = {}
+    for unknown_counter in unknown_counters(log.series):
+        if (unknown_counter.object, unknown_counter.counter) not in named:
+            by_object.setdefault(unknown_counter.object, []).append(unknown_counter.counter)
+    return by_object
 
 
 def _parts(series: Series) -> tuple[str, str, str | None]:
@@ -242,10 +247,10 @@ def _parts(series: Series) -> tuple[str, str, str | None]:
     return path.object, path.counter, path.instance
 
 
-def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
+def as_json(log: Log, remarks: Sequence[Remark] = ()) -> dict[str, Any]:
     """What a log holds, for other programs: schema plimsoll.log/1. `more` are remarks added to its own."""
     filled = len(log.times) > 0
-    strange = not_known(log)
+    strange = unrecognised_names(log)
     return {
         "schema": "plimsoll.log/1",
         "path": str(log.path),
@@ -256,8 +261,12 @@ def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
         "end": iso(int(log.times[-1])) if filled else None,
         "interval_s": log.interval / SECOND if log.interval else None,
         "other_intervals": [
-            {"start": iso(one.start), "end": iso(one.end), "interval_s": one.interval / SECOND}
-            for one in log.other_intervals
+            {
+                "start": iso(other_interval.start),
+                "end": iso(other_interval.end),
+                "interval_s": other_interval.interval / SECOND,
+            }
+            for other_interval in log.other_intervals
         ],
         "gaps": [{"start": iso(start), "end": iso(end)} for start, end in log.gaps],
         "samples": len(log.times),
@@ -267,5 +276,5 @@ def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
         "objects": [content.as_json(name) for name, content in sorted(objects(log).items())],
         "not_known": [{"object": name, "counters": names} for name, names in strange.items()],
         "without_signal": [{"object": name, "counters": names} for name, names in without_signal(log, strange).items()],
-        "remarks": [asdict(remark) for remark in (*log.remarks, *more)],
+        "remarks": [asdict(remark) for remark in (*log.remarks, *remarks)],
     }

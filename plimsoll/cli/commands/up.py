@@ -193,9 +193,9 @@ def _allow_connections() -> None:
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
-        if soft != resource.RLIM_INFINITY and soft < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        target = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < target:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
 
 
 def _listen(options: Options) -> Listen:
@@ -209,8 +209,8 @@ def _listen(options: Options) -> Listen:
 
 
 def _is_taken(listen: Listen) -> bool:
-    with socket.socket() as one:
-        return one.connect_ex((listen.host, listen.port)) == 0
+    with socket.socket() as probe:
+        return probe.connect_ex((listen.host, listen.port)) == 0
 
 
 def _end_token(store: str | None, name: str, use: str) -> None:
@@ -229,15 +229,15 @@ def _make_secrets(store: str | None, *, token: bool, password: bool, name: str, 
 
 
 def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
-    told = up_settings.load(folder)
+    configuration = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
-    site, given = _of_hosts(options.config, folder, catalogue)
+    site, given_facts = _of_hosts(options.config, folder, catalogue)
     log_lines.set_up(options.log)
     _reload_when_asked()
     collector = Collector(signals=catalogue.signals) if options.collect else None
     started = time.time_ns()
     sources = [*([collector.collect] if collector else ()), *([_demo(started)] if options.demo else ())]
-    store = _store(options, folder, told.store, catalogue)
+    store = _store(options, folder, configuration.store, catalogue)
     try:
         setup = Setup(
             folder,
@@ -251,13 +251,13 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
             read=lambda: _of_hosts(options.config, folder, catalogue),
             silent=lambda: collector.silent if collector else {},
         )
-        server = Up(setup, lock, store, site, given)
+        server = Up(setup, lock, store, site, given_facts)
         try:
             if options.demo:
                 load_demo_runs(store)
                 server.put(live_host.demo_points(started, started - live_host.BACK, started))
             server.start()
-            _greet(options, server, store, listen, folder, told)
+            _greet(options, server, store, listen, folder, configuration)
             if options.open_page:
                 _open_page(server.address)
             while server.is_running:
@@ -278,9 +278,9 @@ def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[
 
     Unusable if one is invalid.
     """
-    given = host_settings.load(config) if config else host_settings.Settings()
-    overrides = overlay.with_overlay(given, config, folder, catalogue)
-    return Site(catalogue, overrides, given.drives(), given.labels()), given.facts()
+    settings = host_settings.load(config) if config else host_settings.Settings()
+    overrides = overlay.with_overlay(settings, config, folder, catalogue)
+    return Site(catalogue, overrides, settings.drives(), settings.labels()), settings.facts()
 
 
 def _reload_when_asked() -> None:
@@ -319,9 +319,9 @@ def _demo(started: int) -> Source:
 
     def points(now: int) -> Points:
         nonlocal last
-        found = live_host.demo_points(started, last, now)
+        demo_points = live_host.demo_points(started, last, now)
         last = now
-        return found
+        return demo_points
 
     return points
 
@@ -344,21 +344,21 @@ def _folder(options: Options) -> Generator[Path]:
         yield data_folder.made(data_folder.folder_of(options.store))
 
 
-def _greet(options: Options, server: Up, store: Store, listen: Listen, folder: Path, told: UpSettings) -> None:
-    targets = ", ".join(told.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
+def _greet(options: Options, server: Up, store: Store, listen: Listen, folder: Path, configuration: UpSettings) -> None:
+    targets = ", ".join(configuration.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
     print_line("Plimsoll is up: ", (server.address, "bold"))
     for label, text in (
         ("store", store.name),
         ("collects", f"this computer, {server.host}, every 10 s" if server.host else "nothing itself"),
-        *((("scrapes", counted(len(told.targets), "exporter")),) if told.targets else ()),
+        *((("scrapes", counted(len(configuration.targets), "exporter")),) if configuration.targets else ()),
         *(((("simulates", f"{live_host.HOST}, a SQL Server, and two recorded runs"),)) if options.demo else ()),
         ("notifies", targets),
         ("alerts", f"plimsoll alerts list --store {folder}"),
     ):
         print_line(f"  {label:<9} {text}", indent=12)
-    if not listen.is_loopback or told.login == "always":
-        made = credentials.make_missing(folder)
-        new = {name: secret for name, secret in (("token", made.token), ("password", made.password)) if secret}
+    if not listen.is_loopback or configuration.login == "always":
+        missing = credentials.make_missing(folder)
+        new = {name: secret for name, secret in (("token", missing.token), ("password", missing.password)) if secret}
         if new and not sys.stdout.isatty():
             # A service's output ends in a journal, which others may read.
             kept = credentials.keep_new(folder, new)
@@ -372,10 +372,10 @@ def _greet(options: Options, server: Up, store: Store, listen: Listen, folder: P
 
 
 def _show(name: str, secret: str, use: Use = Use.SAMPLES) -> None:
-    what = _USES[use] if name == "token" else "what everybody logs in with"
+    text = _USES[use] if name == "token" else "what everybody logs in with"
     again = f"--new-{name}" if use is Use.SAMPLES else f"--new-{name} --token-for {use}"
     print_line(f"  {name:<9} {secret}", indent=12)
-    print_line(f"            {what}; it is shown only now: plimsoll up {again} makes another", indent=12)
+    print_line(f"            {text}; it is shown only now: plimsoll up {again} makes another", indent=12)
 
 
 def load_demo_runs(store: Store) -> None:

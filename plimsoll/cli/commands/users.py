@@ -82,8 +82,8 @@ def add(
 def list_users(store: args.FolderOption = None) -> None:
     """List the users and their roles."""
     folder = store or data_folder.default_folder()
-    for one in users.listed(folder):
-        print_line(f"{one.name:<24} {one.role:<9}{'' if one.has_password else ' only by a proxy'}")
+    for user in users.listed(folder):
+        print_line(f"{user.name:<24} {user.role:<9}{'' if user.has_password else ' only by a proxy'}")
     if credentials.has_password(folder):
         print_line("Everybody who has the password that is shared is an admin; plimsoll users end-password ends that")
     elif not users.listed(folder):
@@ -147,19 +147,19 @@ def log(
     now = time.time_ns()
     with opened(store) as (file, zone):
         first, until = TimeRange(start, end, last).resolve(zone, now - _WEEK, now, "it is now")
-        found = actions.found(
+        audit = actions.found(
             file, now - _WEEK if first is None else first, now if until is None else until, who, 0, _MOST_SHOWN
         )
     if json is not None:
-        parts = [{"at": iso(one.at), "who": one.who, "how": one.how, "what": one.what} for one in found.deeds]
+        parts = [{"at": iso(entry.at), "who": entry.who, "how": entry.how, "what": entry.what} for entry in audit.deeds]
         write_json(json, dumps({"schema": "plimsoll.record/1", "deeds": parts}, indent=2, ensure_ascii=False))
         return
-    for one in reversed(found.deeds):
-        print_line(f"{zone.clock(one.at)}  {one.who} ({one.how}) {one.what}", indent=4)
-    if not found.deeds:
+    for entry in reversed(audit.deeds):
+        print_line(f"{zone.clock(entry.at)}  {entry.who} ({entry.how}) {entry.what}", indent=4)
+    if not audit.deeds:
         print_line("Nobody did anything in this time")
-    elif found.total > len(found.deeds):
-        print_notice(f"{found.total - len(found.deeds):,} earlier ones are left out: give --from and --to")
+    elif audit.total > len(audit.deeds):
+        print_notice(f"{audit.total - len(audit.deeds):,} earlier ones are left out: give --from and --to")
 
 
 def _folder(store: Path | None) -> Path:
@@ -184,7 +184,7 @@ def _show(password: str | None) -> None:
         print_line("            it is shown only now", indent=12)
 
 
-def _record(folder: Path, what: str) -> None:
+def _record(folder: Path, text: str) -> None:
     """Keep what was done. It is done even if that cannot be kept."""
     try:
         file = AlertsFile.existing(folder) if (folder / NAME).exists() else AlertsFile(folder / NAME)
@@ -192,7 +192,7 @@ def _record(folder: Path, what: str) -> None:
         print_notice(f"the record does not have it: {error}")
         return
     try:
-        actions.add(file, at_terminal(), time.time_ns(), what)
+        actions.add(file, at_terminal(), time.time_ns(), text)
     except NotKept as error:
         print_notice(f"the record does not have it: {error}")
     finally:

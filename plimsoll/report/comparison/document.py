@@ -7,7 +7,7 @@ from plimsoll.comparison.compared_signal import DIFFERENT, Compared, Outcome
 from plimsoll.comparison.crossings import crossings
 from plimsoll.comparison.doubts import counter_text, doubts, not_compared, proposed
 from plimsoll.comparison.run_table import columns, run_table
-from plimsoll.comparison.sentences import by_signal, change_text, moved, place, title, told
+from plimsoll.comparison.sentences import by_signal, change_text, distribution_change_text, moved, place, title
 from plimsoll.comparison.summary import ANSWERS, Answer, account, answer, critical, story, unchanged
 from plimsoll.model.document import (
     Block,
@@ -113,8 +113,8 @@ def blocks(
             table = _table(groups, TITLES[outcome], most)
             yield Section(TITLES[outcome], (table, *drawn), what="signals")
     if charts is not None and (same := unchanged(comparison)[:_MOST_SAME]):
-        drawn = [ChartBlock(chart.chart, "small", chart.title) for chart in _charts(comparison, _each(same), charts)]
-        yield Section("What did not change", (_table(_each(same), "What did not change"), *drawn), fold="open")
+        drawn = [ChartBlock(chart.chart, "small", chart.title) for chart in _charts(comparison, _singly(same), charts)]
+        yield Section("What did not change", (_table(_singly(same), "What did not change"), *drawn), fold="open")
     yield from _crossed(comparison, brief=brief)
     if not brief:
         yield from _rest(comparison)
@@ -183,7 +183,7 @@ def signed(value: float, unit: str) -> str:
     return f"{'+' if value > 0 else '−' if value < 0 else '±'}{quantity(abs(value), unit)}"
 
 
-def _each(signals: Sequence[Compared]) -> list[list[Compared]]:
+def _singly(signals: Sequence[Compared]) -> list[list[Compared]]:
     return [[signal] for signal in signals]
 
 
@@ -281,8 +281,10 @@ def _rest(comparison: Comparison) -> Iterator[Section]:
     for outcome in (Outcome.UNCLEAR, Outcome.WITHIN, Outcome.SAME):
         if groups := by_signal(comparison.of(outcome)):
             yield Section(TITLES[outcome], (Paragraph(_names([group[0].signal.title for group in groups]), "note"),))
-    yield from _bullets("Beyond the means", [told(reshaped) for reshaped in comparison.reshaped], "signals")
-    counters = comparison.others
+    yield from _bullets(
+        "Beyond the means", [distribution_change_text(reshaped) for reshaped in comparison.reshaped], "signals"
+    )
+    counters = comparison.unassigned_counters
     shown = [*counters.costs, *(counter for counter in counters.changed if counter not in counters.costs)]
     yield from _bullets(
         "Counters without a signal that changed", [counter_text(counter) for counter in shown], "counters"

@@ -326,7 +326,7 @@ def _comparison(comparison: Comparison) -> dict[str, object]:
         "signals": [signal for phase in comparison.phases for signal in comparison.in_phase(phase)],
         "thresholds": comparison.thresholds,
         "beyond_means": comparison.reshaped,
-        "counters": comparison.others,
+        "counters": comparison.unassigned_counters,
         "not_compared": [signal.title for signal in comparison.integrating],
         "only_baseline": only_baseline,
         "only_other": only_other,
