@@ -3,7 +3,7 @@
 import gc
 import tempfile
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,7 +41,7 @@ PAGES = {
     "page of runs": "/runs",
     "page of rules": "/rules",
 }
-SIGNALS = (
+_SIGNALS = (
     "cpu.busy",
     "cpu.privileged",
     "cpu.context_switches",
@@ -63,7 +63,7 @@ _TURNS = 15  # what else the process does at the time varies threefold
 def seconds(hosts: int) -> dict[str, float]:
     """The CPU seconds of each page, server and client together: the least of several requests after the first."""
     found: dict[str, float] = {}
-    with served(hosts, SIGNALS, 0) as (_, address, _), urllib3.PoolManager() as pools:
+    with served(hosts) as address, urllib3.PoolManager() as pools:
         for name, path in PAGES.items():
             taken: list[float] = []
             for _ in range(_TURNS):
@@ -77,17 +77,15 @@ def seconds(hosts: int) -> dict[str, float]:
 
 
 @contextmanager
-def served(count: int, signals: Sequence[str], rounds: int) -> Generator[tuple[AlertLoop, str, int]]:
-    """A running server with so many hosts: the loop that judges them, its address, and the time (UTC ns) until which
-    they were judged, so many rounds before the last sample.
-    """
+def served(count: int) -> Generator[str]:
+    """The address of a running server with so many hosts, which were judged once."""
     gc.set_threshold(*COLLECTING)
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         store = open_embedded(folder / "plimsoll.duckdb")
         start = time.time_ns() // (10 * SECOND) * 10 * SECOND - _LENGTH
         for one in fleet.hosts(count):
-            recorded = fleet.log(one, fleet.times(start, start + _LENGTH), signals)
+            recorded = fleet.log(one, fleet.times(start, start + _LENGTH), _SIGNALS)
             if not recorded.series:
                 continue
             columns = np.array([recorded.column(at) for at in range(len(recorded.series))])
@@ -98,11 +96,10 @@ def served(count: int, signals: Sequence[str], rounds: int) -> Generator[tuple[A
         site = Site(load())
         history = AlertHistory(file, site.catalogue.signals)
         loop = AlertLoop(store.live, site, GivenFacts(), history, HostInventory(file))
-        now = start + _LENGTH - rounds * 10 * SECOND + DELAY
-        loop.perform(now)
+        loop.perform(start + _LENGTH + DELAY)
         try:
             with serving_pages(store, loop, file, site, folder) as address:
-                yield loop, address, now
+                yield address
         finally:
             file.close()
             store.close()

@@ -1,4 +1,4 @@
-"""The counters that no signal knows, compared all the same: what nobody judges must not be called the same.
+"""The counters without a signal, compared all the same: what nobody judges must not be called the same.
 
 Nothing says in which direction such a counter is worse, but its name may: times, errors and queues that grew.
 """
@@ -86,7 +86,7 @@ class Counters:
 
 
 def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, expected: Band) -> Counters:
-    """Compare every counter that no signal knows. `expected` is what the load lets expect of what waits."""
+    """Compare every counter without a signal. `expected` is what the load lets expect of what waits."""
     here = {unused_counter.key: unused_counter for unused_counter in first.signals.unused_counters()}
     entries = {_key(unused_counter, hosts): unused_counter for unused_counter in second.signals.unused_counters()}
     items: list[Counter] = []

@@ -1,8 +1,8 @@
 """Changes of distributions that means hide: stalls, failed requests in bursts, higher peaks, larger noise.
 
-Of signals whose kind says so (`shape` in run_to_run.yaml). Each is held against what the baseline did, and what runs of
-one build and the load explain of it. Noise is how far samples are from their neighbours: a ramp, a slow drift and rare
-bursts are none, nor is what follows the load from sample to sample.
+Of signals whose kind says so (`shape` in run_to_run.yaml). Each is compared with what the baseline did, and what runs
+of one build and the load explain of it. Noise is how far samples are from their neighbours: a ramp, a slow drift and
+rare bursts are none, nor is what follows the load from sample to sample.
 """
 
 from collections.abc import Iterator

@@ -125,7 +125,7 @@ def news(comparison: Comparison) -> list[News]:
 
 
 def hidden(comparison: Comparison) -> list[str]:
-    """What means hide and what no signal knows; each a clause."""
+    """What means hide and which counters have no signal; each a clause."""
     return list(_hidden(comparison))
 
 
@@ -136,7 +136,7 @@ def _hidden(comparison: Comparison) -> Iterator[str]:
         names = ", ".join(counter_text(cost) for cost in costs[:_MOST_COUNTERS])
         value = len(costs) - _MOST_COUNTERS
         also = f", and {counted(value, 'more')}" if value > 0 else ""
-        yield f"counters that no signal knows became worse by their names: {names}{also}"
+        yield f"counters without a signal became worse by their names: {names}{also}"
 
 
 def _is_noisier(reshaped: Reshaped) -> bool:
@@ -153,7 +153,7 @@ def counter_text(counter: Counter) -> str:
 
 
 def not_compared(comparison: Comparison) -> str:
-    """How many counters that no signal knows were compared, and how many were not, and why; empty without any."""
+    """How many counters without a signal were compared, and how many were not, and why; empty without any."""
     counters = comparison.unassigned_counters
     texts = [
         f"{counted(count, 'counter')} {why}"
@@ -168,7 +168,7 @@ def not_compared(comparison: Comparison) -> str:
     if not texts and not counters.compared:
         return ""
     rest = f"; not compared: {', '.join(texts)}" if texts else ""
-    return f"{counted(counters.compared, 'counter')} that no signal knows compared{rest}."
+    return f"{counted(counters.compared, 'counter')} without a signal compared{rest}."
 
 
 def proposed(comparison: Comparison, proposal: Proposal) -> str:

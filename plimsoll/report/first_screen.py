@@ -21,7 +21,7 @@ _MOST_NEXT = 4
 
 @dataclass(frozen=True)
 class Evidence:
-    """A value, and the limit that it is held against; `number` and `healthy` are the same as numbers."""
+    """A value, and the limit that it is compared with; `number` and `healthy` are the same as numbers."""
 
     value: str
     limit: str

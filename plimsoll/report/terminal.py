@@ -25,14 +25,14 @@ _MANY = 20
 _MOST_NAMES = 3
 _NOT_CROSSED = (
     (Outcome.TOO_SHORT, "Recorded too briefly to judge"),
-    (Outcome.HELD, "Held, nearest to its limit first"),
+    (Outcome.HELD, "Within limits, nearest first"),
 )
 _REST = f"{Parameter.DETAILS} prints the rest; {Parameter.OUT} writes a report with all of it."
 
 
 @dataclass(frozen=True)
 class _Room:
-    """How much is shown: crossed signals with their times, more of them in a line, signals that held, insights."""
+    """How much is shown: crossed signals with their times, more of them in a line, signals within limits, insights."""
 
     full: int
     heads: int

@@ -1,4 +1,4 @@
-"""All of a review as terminal text: what limits it, what was crossed, held and not judged, and what else it tells."""
+"""All of a review as terminal text: bottleneck, crossed limits, signals within limits, what was not judged."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
         yield from title("Crossed")
         yield from _crossed(review, zone)
     yield from _notes(review, zone)
-    for outcome, heading in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
+    for outcome, heading in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Within limits")):
         if findings := [finding for finding in review.of(outcome) if not never_tested(finding)]:
             yield from title(heading)
             yield from _table(review, findings, zone, width)
@@ -101,7 +101,7 @@ def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
 
 
 def _notes(review: Review, zone: Zone) -> Iterator[Line]:
-    """What the verdict does not count: crossings of severity info, and old limits of which those of today held."""
+    """What the verdict does not count: crossings of severity info, and old limits that current ones replace."""
     groups = [group for group in review.groups if not group.worst.severe]
     old = old_limits_in_brief(review.set_aside)
     if groups or old:

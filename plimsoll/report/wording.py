@@ -98,7 +98,7 @@ def host_of(finding: Finding) -> str:
 def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]:
     """A line for each old limit, as in the group of a `signal`: whether it was crossed, and why it does not count.
 
-    `memory-available (> 4 MB, NT 4.0 Enterprise file server) held, lowest 36 MB; an old limit, not counted: ...`
+    `memory-available (> 4 MB, NT 4.0 file server) within limits, lowest 36 MB; an old limit, not counted: ...`
     """
     by_rule: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -110,7 +110,7 @@ def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]
         value = quantity(worst_shown(worst), worst.signal.unit)
         limit = f"{rule} ({other}{threshold(worst)}, {worst.rule.sources[0].document})"
         where = f" on {place(worst)}" + (f", worst of {len(items):,}" if len(items) > 1 else "")
-        came = crossed_clause(worst) if worst.outcome in CROSSED else f"held, {extreme(worst)} {value}"
+        came = crossed_clause(worst) if worst.outcome in CROSSED else f"within limits, {extreme(worst)} {value}"
         lines.append(f"{limit} {came}{where}; {worst.notes[0]}")
     return tuple(lines)
 
@@ -118,17 +118,20 @@ def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]
 def old_limits_in_brief(findings: Sequence[Finding]) -> str:
     """Old limits in one line; empty if there are none.
 
-    `Old limits, not counted: disk-queue (≤ 3 requests) crossed, 8.52 requests; memory-available (> 4 MB) held`
+    `Old limits, not counted: disk-queue (≤ 3 requests) crossed, 8.52 requests; memory-available (> 4 MB) within limits`
     """
     first: dict[str, Finding] = {}
     for finding in findings:
         first.setdefault(finding.rule.id, finding)
     parts = [
-        f"{rule} ({threshold(finding)}) "
-        + (f"crossed, {quantity(worst_shown(finding), finding.signal.unit)}" if finding.outcome in CROSSED else "held")
+        f"{rule} ({threshold(finding)}) {_crossed_value(finding) if finding.outcome in CROSSED else 'within limits'}"
         for rule, finding in first.items()
     ]
     return f"Old limits, not counted: {'; '.join(parts)}" if parts else ""
+
+
+def _crossed_value(finding: Finding) -> str:
+    return f"crossed, {quantity(worst_shown(finding), finding.signal.unit)}"
 
 
 def reason(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""What means hide, and counters that no signal knows: neither may be called not worse."""
+"""What means hide, and counters without a signal: neither may be called not worse."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ OTHER = r"\Shop Checkout(_Total)\Baskets Open"
 
 
 def shop(time_ms=40.0, errors=0.02, slow=0.0):
-    """Counters of an application that no signal knows; a share `slow` of the times is eight times as long."""
+    """Counters of an application that no signal reads; a share `slow` of the times is eight times as long."""
 
     def more(found, rng):
         rows = len(next(iter(found[WEB].values())))

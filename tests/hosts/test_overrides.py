@@ -168,7 +168,7 @@ def test_a_rule_switched_off_is_listed_last_with_its_reason_and_never_held(run):
     assert rule["threshold"]["override"]["reason"] == "RAID controller counts 4 disks as one"
     (tally,) = [line for line in done.out.splitlines() if line.startswith("Crossed: ")]
     assert tally.endswith(", 1 is switched off")
-    assert "Disk time" not in done.out[done.out.index("Held") : done.out.index("Switched off")]
+    assert "Disk time" not in done.out[done.out.index("Within limits") : done.out.index("Switched off")]
     assert "Disk time, all disks (disk-busy-total, WEB01): RAID controller counts 4 disks as one" in done.out
     last = report[report.rindex('<details class="fold">', 0, report.index("What this rests on")) :]
     assert "Switched off" in last.split("</details>")[0]

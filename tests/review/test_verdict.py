@@ -165,7 +165,7 @@ def test_closest_is_no_rule_whose_other_condition_is_false(reviewed):
     done, found, _ = reviewed({"SRV01": columns | well(60)})
     assert "closest was Processor time" in found["headline"]
     assert the_rule(found, "server-work-queue")["state"] == "held"
-    held = done.out.partition("\nHeld\n")[2].partition("\nNot ")[0]
+    held = done.out.partition("\nWithin limits\n")[2].partition("\nNot ")[0]
     assert "Server work queue" not in held
     assert "SMB work queue" in held, "another rule, which has no other condition"
 

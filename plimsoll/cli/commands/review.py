@@ -54,10 +54,10 @@ def review(
     ),
     out: Path | None = args.path_option(None, "--out", "Write the report as one HTML file."),
     appendix: bool = typer.Option(
-        False, "--appendix", help="Also on paper and in PDF: what held, statistics, texts of rules."
+        False, "--appendix", help="Also on paper and in PDF: what is within limits, statistics, texts of rules."
     ),
     details: bool = typer.Option(
-        False, "--details", help="Print all of it: what limits, spikes, trends, every limit, the packs."
+        False, "--details", help="Print all of it: bottleneck, spikes, trends, every limit, the packs."
     ),
     json: args.JsonOption = None,
     junit: Path | None = args.path_option(

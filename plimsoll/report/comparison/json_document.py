@@ -196,7 +196,7 @@ class BeyondPart(JsonPart):
 
 
 class CounterPart(JsonPart):
-    """A counter that no signal knows, and that changed by more than a quarter, or whose peaks are higher by half."""
+    """A counter without a signal that changed by more than a quarter, or whose peaks are higher by half."""
 
     counter: str = attribute("name")
     host: str = attribute("series.host")
@@ -208,7 +208,7 @@ class CounterPart(JsonPart):
 
 
 class CountersPart(JsonPart):
-    """The counters that no signal knows, in the phase to judge by."""
+    """The counters without a signal, in the phase to judge by."""
 
     compared: int
     constant: int = Field(description="Constant in both runs.")
@@ -259,7 +259,7 @@ class RenamedPart(JsonPart):
 
 
 class ComparisonPart(JsonPart):
-    """One run held against the baseline."""
+    """One run compared with the baseline."""
 
     run: RunPart
     baselines: list[str] = Field(description="The names of all runs of the baseline; the last is the one shown.")

@@ -61,7 +61,8 @@ def answer(trend: Trend) -> str:
 def scope(trend: Trend) -> str:
     """Return what was examined, in a sentence."""
     runs = f"{counted(len(trend.runs), 'run')}, {trend.runs[0].name} to {trend.runs[-1].name}"
-    signals = f"{counted(trend.signals, 'signal')} of {runs}; what grows with every operation is held against the load."
+    growing = "what grows with every operation is compared with the load"
+    signals = f"{counted(trend.signals, 'signal')} of {runs}; {growing}."
     return f"{counted(len(trend.changes), 'change')} in {signals}" if trend.changes else signals
 
 

@@ -18,7 +18,7 @@ _OTHER = {
     Outcome.NO_DATA: ("no data", "–"),
     Outcome.NOT_JUDGED: ("not judged", "?"),
 }
-_BRIEF, _WITHIN_LIMITS = ("crossed briefly", "∿"), ("held", "·")
+_BRIEF, _WITHIN_LIMITS = ("crossed briefly", "∿"), ("within limits", "·")
 
 
 @dataclass(frozen=True)
