@@ -61,7 +61,7 @@ def test_alike_runs_have_none_of_it():
     for seed in SEEDS:
         found = compared(Build(), seed)
         assert (found.reshaped, found.unassigned_counters.costs) == ([], ())
-        assert found.others.compared > 0
+        assert found.unassigned_counters.compared > 0
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,6 @@ def test_what_only_one_run_has_is_counted():
         del found[WEB][OTHER]
         found[SQL][r"\Backup(_Total)\Rate"] = rng.random(len(found[WEB][TIME]))
 
-    found = compared(Build(), 1, less).others
+    found = compared(Build(), 1, less).unassigned_counters
     assert [one.path for one in found.only_first] == [OTHER]
     assert [one.path for one in found.only_second] == [r"\Backup(_Total)\Rate"]
