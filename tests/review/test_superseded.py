@@ -117,9 +117,11 @@ def test_an_old_limit_stands_in_the_group_of_its_signal_with_its_value(reviewed,
     assert group["severity"] == "critical"
     assert group["not_counted"] == ["memory-available"]
     assert "memory-available" not in group["rules"]
-    assert "    Old limits, not counted: memory-available (> 4 MB) held\n" in out
+    assert "    Old limits, not counted: memory-available (> 4 MB) within limits\n" in out
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "memory-available (&gt; 4 MB, Site Server Membership Directory) held, lowest 1 min mean 100 MB" in page
+    assert (
+        "memory-available (&gt; 4 MB, Site Server Membership Directory) within limits, lowest 1 min mean 100 MB" in page
+    )
 
 
 def test_an_old_limit_of_which_those_of_today_held_stands_behind_the_answer(reviewed, tmp_path):
