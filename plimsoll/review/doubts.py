@@ -12,7 +12,7 @@ from plimsoll.model.times import SECOND, duration_text
 from plimsoll.review.findings import JUDGED, Doubt, Finding, Outcome
 from plimsoll.review.recording.impossible import BadCounter
 from plimsoll.review.sentences import breach_sentence, limit_of, subject_title, worst_text
-from plimsoll.rules.crossings import CrossingColumns, gaps_crossed
+from plimsoll.rules.crossings import CrossingColumns
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import EVALUATION_INTERVAL, Truth
@@ -167,7 +167,7 @@ def _gap(crossings: CrossingColumns, track: RuleEvaluation, for_: int) -> int | 
 
     A gap that is too long for one time of trouble is none.
     """
-    over_gap = gaps_crossed(track)
+    over_gap = track.matrix.gaps_crossed(track.row)
     if not over_gap.any():
         return None
     starts, ends = crossings.starts.tolist(), crossings.ends.tolist()

@@ -4,25 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from math import log
-
-import numpy as np
+from math import isnan, log
 
 from plimsoll.hosts.facts import Drives
 from plimsoll.hosts.overrides import Override, Overrides
 from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
-from plimsoll.rules.crossings import (
-    NO_CROSSINGS,
-    Crossing,
-    CrossingColumns,
-    find_crossings,
-    longest_stretch,
-    share_of_time,
-    time_crossed,
-    worst_value,
-)
+from plimsoll.rules.crossings import NO_CROSSINGS, Crossing, CrossingColumns
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -118,7 +107,7 @@ class Finding:
     @cached_property
     def columns(self) -> CrossingColumns:
         """All crossings as columns, in time order; without any where it was not judged."""
-        return find_crossings(self.track) if self.track else NO_CROSSINGS
+        return self.track.crossings if self.track else NO_CROSSINGS
 
     @cached_property
     def crossings(self) -> tuple[Crossing, ...]:
@@ -140,15 +129,20 @@ class Finding:
         """The crossings that make it count as crossed: those that fired, or all if it was often crossed."""
         return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
 
-    @cached_property
+    @property
     def time_crossed(self) -> int:
         """How long the condition was true in total, in ns."""
-        return time_crossed(self.track) if self.track else 0
+        return self.track.time_crossed if self.track else 0
 
-    @cached_property
+    @property
+    def longest_fired(self) -> int:
+        """The duration of the longest crossing that fired, in ns; 0 if none did."""
+        return (self.track.longest_fired or 0) if self.track else 0
+
+    @property
     def stretch(self) -> int | None:
         """The longest time judged without a break, in ns; None where nothing was judged."""
-        return longest_stretch(self.track) if self.track and self.track.judged else None
+        return self.track.longest_stretch if self.track and self.track.judged else None
 
     @property
     def undecided(self) -> bool:
@@ -181,36 +175,36 @@ class Finding:
         outside_phase = self.outcome == Outcome.NOT_JUDGED and self.needs is None
         return outside_phase or self.outcome in (Outcome.TOO_SHORT, Outcome.NO_DATA)
 
-    @cached_property
+    @property
     def worst(self) -> float:
         """The value nearest to, or furthest past, the limit; NaN without data."""
-        return worst_value(self.track) if self.track else float("nan")
+        return self.track.worst if self.track else float("nan")
 
     @property
     def share_of_time(self) -> float | None:
         """True evaluations over evaluations with data."""
-        return share_of_time(self.track) if self.track else None
+        return self.track.share_of_time if self.track else None
 
     @property
     def times_past(self) -> float:
         """The worst value divided by its limit (for a floor the limit by the value); 0 if that has no meaning."""
-        if self.track is None or np.isnan(self.nearest):
+        if self.track is None or isnan(self.nearest):
             return 0.0
         worst, limit = abs(self.nearest), abs(self.track.healthy.limit)
         over, under = (limit, worst) if self.track.healthy.worse == "lower" else (worst, limit)
         return over / under if under else float("inf") if over else 0.0
 
-    @cached_property
+    @property
     def nearest(self) -> float:
         """The value nearest to the limit while all other conditions of the rule held; NaN if they never did."""
-        return worst_value(self.track, self.track.other_conditions_hold) if self.track else float("nan")
+        return self.track.nearest if self.track else float("nan")
 
     @property
     def margin(self) -> float | None:
         """How far `nearest` stayed from the limit, as a share of the limit; None where it has no meaning: a state is
         a number that stands for a word.
         """
-        if self.track is None or np.isnan(self.nearest) or self.track.healthy.limit == 0:
+        if self.track is None or isnan(self.nearest) or self.track.healthy.limit == 0:
             return None
         if self.signal.unit == "state":
             return None
@@ -301,9 +295,7 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
 
 def _by_value(finding: Finding) -> tuple[int, int, int, float]:
     """Severity, and durations to a tenth, before values."""
-    longest, in_all = (
-        round(log(max(value, 1)) / log(1.1)) for value in (finding.columns.longest_fired, finding.time_crossed)
-    )
+    longest, in_all = (round(log(max(value, 1)) / log(1.1)) for value in (finding.longest_fired, finding.time_crossed))
     return SEVERITIES.index(finding.rule.severity), -longest, -in_all, -finding.times_past
 
 
@@ -319,7 +311,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
         _OUTCOME[finding.outcome],
         SEVERITIES.index(finding.rule.severity) if crossed or finding.outcome == Outcome.TOO_SHORT else 0,
         finding.outcome == Outcome.OFTEN,
-        -finding.columns.longest_fired,
+        -finding.longest_fired,
         -finding.time_crossed if crossed else 0,
         -finding.times_past if crossed else 0,
         room if room is not None else float("inf"),
@@ -333,8 +325,8 @@ def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
     Of those whose other condition never held, the value furthest towards the limit comes first.
     """
     room = finding.room
-    brief = not finding.columns.fired.all()
+    brief = finding.track is not None and finding.track.matrix.any_brief[finding.track.row]
     crossed = -(finding.share_of_time or 0) if brief else 0.0
     lower = finding.rule.healthy.worse == "lower"
-    worst = float("inf") if np.isnan(finding.worst) else finding.worst if lower else -finding.worst
+    worst = float("inf") if isnan(finding.worst) else finding.worst if lower else -finding.worst
     return not finding.severe, not brief, crossed, float("inf") if room is None else room, worst

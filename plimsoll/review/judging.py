@@ -18,7 +18,6 @@ from plimsoll.review.processes import with_processes
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.signal_samples import signal_samples
 from plimsoll.review.superseded import supersede, without_stand_ins
-from plimsoll.rules.crossings import any_fired, longest_stretch, share_of_time, time_crossed
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.host_filter import fitted, hosts_text
@@ -190,9 +189,10 @@ class _RunJudge:
 
     def _judged(self, bare: Finding, subjects: Sequence[tuple[Subject, ResolvedSource]]) -> Iterator[Finding]:
         """The findings of a rule for the subjects of a host, all judged at once if no fact is lacking."""
-        at = self._grid(host_key(bare.subject.host)) if bare.subject else np.empty(0, dtype=np.int64)
+        host = host_key(bare.subject.host) if bare.subject else ""
+        at = self._grid(host) if host else np.empty(0, dtype=np.int64)
         try:
-            tracks = [*self._judge.evaluate_subjects(bare.rule, subjects, at)]
+            tracks = [*self._judge.evaluate_subjects(bare.rule, subjects, at, begun=host in self._begun)]
         except UnknownFact as unknown:
             if len(subjects) == 1:
                 notes = (str(unknown), *bare.notes)
@@ -207,8 +207,6 @@ class _RunJudge:
 
     def _finding(self, bare: Finding, origin: ResolvedSource, track: RuleEvaluation) -> Finding:
         rule = bare.rule
-        if bare.subject and host_key(bare.subject.host) in self._begun:
-            track = replace(track, begun=True)
         outcome, samples = outcome_of(rule, track), self._drawn(origin, track)
         finding = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples)
         if finding.stretch is not None and finding.stretch < track.window:
@@ -253,9 +251,9 @@ def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
     if not track.judged:
         outside_phase = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
         return Outcome.NOT_JUDGED if outside_phase else Outcome.NO_DATA
-    if any_fired(track):
+    if track.longest_fired is not None:
         return Outcome.CROSSED
-    total, share = time_crossed(track), share_of_time(track) or 0.0
+    total, share = track.time_crossed, track.share_of_time or 0.0
     if total and total >= rule.for_ and share >= rule.often:
         return Outcome.OFTEN
-    return Outcome.TOO_SHORT if longest_stretch(track) < rule.for_ else Outcome.HELD
+    return Outcome.TOO_SHORT if track.longest_stretch < rule.for_ else Outcome.HELD

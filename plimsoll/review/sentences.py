@@ -7,7 +7,7 @@ import numpy as np
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
-from plimsoll.rules.crossings import Crossing, longest_alert
+from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.subjects import Subject
@@ -49,7 +49,7 @@ def crossed_clause(finding: Finding) -> str:
 def _not_back(finding: Finding, track: RuleEvaluation) -> str:
     """`, and did not come back to 20 % for 25 min`: how long `recover` kept an alert after short crossings."""
     recover, longest = finding.rule.recover, max((crossing.duration for crossing in finding.crossings), default=0)
-    kept = longest_alert(track)
+    kept = track.longest_alert
     if recover is None or finding.rule.scale or longest >= finding.rule.for_ or kept <= longest:
         return ""
     return f", and did not come back to {exactly(recover.limit, finding.signal.unit)} for {duration_text(kept)}"

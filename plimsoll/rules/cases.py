@@ -10,7 +10,6 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import duration_text
-from plimsoll.rules.crossings import list_crossings, worst_value
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.host_filter import applies, hosts_text
@@ -38,7 +37,9 @@ def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | Non
     except _BadCase as error:
         return str(error)
     fired = (
-        next((crossing for crossing in list_crossings(track) if crossing.fired_at is not None), None) if track else None
+        next((crossing for crossing in track.crossings.crossings() if crossing.fired_at is not None), None)
+        if track
+        else None
     )
     if track is None or not track.judged:
         return None if case.fires is None else f"expected {_EXPECTED[case.fires]}, but {_no_data(rule, case, signals)}"
@@ -156,7 +157,7 @@ def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
 
 def _why_not(rule: Rule, track: RuleEvaluation, unit: str) -> str:
     """Return why a rule that was judged did not fire."""
-    brief = list_crossings(track)
+    brief = track.crossings.crossings()
     if brief:
         longest = max(brief, key=lambda crossing: crossing.duration)
         lasted = f"for {duration_text(longest.duration)}" if longest.duration else "at one evaluation"
@@ -171,6 +172,6 @@ def _why_not(rule: Rule, track: RuleEvaluation, unit: str) -> str:
 def _extreme(track: RuleEvaluation, unit: str) -> str:
     """`the highest value was 79 %, healthy is < 80`."""
     which = {"higher": "highest", "lower": "lowest", "either": "worst"}[track.healthy.worse]
-    worst = worst_value(track)
+    worst = track.worst
     value = "there was no value" if np.isnan(worst) else f"the {which} value was {worst:.6g} {unit}"
     return f"{value}, healthy is {track.healthy.shown}"

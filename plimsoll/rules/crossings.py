@@ -1,14 +1,18 @@
-"""Finds the crossings of a track, both those that fired and brief ones, and their totals."""
+"""A rule judged for several subjects as a matrix, and its crossings, both those that fired and brief ones."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
-from plimsoll.rules.evaluations import NOT_JUDGED, RuleEvaluation, spans_of
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.rules.states import EVALUATION_INTERVAL, State, Truth
+from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, Truths
+
+NOT_JUDGED = -2  # where a truth of -1 is no data
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Crossing:
 
 @dataclass(frozen=True, eq=False)
 class CrossingColumns:
-    """The crossings of a track as columns, in time order; most are only counted and compared.
+    """Crossings as columns, in time order; most are only counted and compared.
 
     Attributes:
         starts: Their first evaluations (UTC ns).
@@ -60,12 +64,11 @@ class CrossingColumns:
     def __len__(self) -> int:
         return len(self.starts)
 
-    @property
-    def longest_fired(self) -> int:
-        """The duration of the longest that fired, in ns; 0 if none did."""
-        if not len(self):
-            return 0
-        return int((self.ends - self.starts)[self.fired].max(initial=0))
+    def part(self, first: int, stop: int) -> "CrossingColumns":
+        """Return some that follow each other."""
+        starts, ends, fired_at = self.starts[first:stop], self.ends[first:stop], self.fired_at[first:stop]
+        fired, worst, means = self.fired[first:stop], self.worst[first:stop], self.means[first:stop]
+        return CrossingColumns(starts, ends, fired_at, fired, worst, means, self.cut[first:stop])
 
     def crossings(self) -> tuple[Crossing, ...]:
         """Return one by one."""
@@ -83,96 +86,251 @@ NO_CROSSINGS = CrossingColumns(
 )
 
 
-def find_crossings(track: RuleEvaluation) -> CrossingColumns:
-    """Return all crossings of a track, as columns."""
-    first, stop = track.runs.between(Truth.TRUE)
-    if not len(first):
-        return NO_CROSSINGS
-    firing, active = track.states == State.FIRING, track.active
-    until = _next(~active, stop)
-    at = _next(firing, first)
-    fired = (at < until) & (_true_in_alert(track, active, first) * EVALUATION_INTERVAL >= track.for_)
-    judged = np.concatenate(([False], track.runs.truths >= Truth.FALSE, [False]))
-    runs = np.flatnonzero(track.runs.truths == Truth.TRUE) + 1
-    return CrossingColumns(
-        track.times[first],
-        track.times[stop - 1],
-        np.where(fired, np.append(track.times, 0)[at], 0),
-        fired,
-        *_worst_and_mean(track, first, stop),
-        ~(judged[runs - 1] & judged[runs + 1]),
-    )
+class _Spans(NamedTuple):
+    """Evaluations of a row that follow each other: the first and the one after the last, as places in a flat matrix."""
+
+    first: NDArray[np.intp]
+    stop: NDArray[np.intp]
+    row: NDArray[np.intp]
+
+    def where(self, mask: NDArray[np.bool_]) -> "_Spans":
+        return _Spans(self.first[mask], self.stop[mask], self.row[mask])
 
 
-def any_fired(track: RuleEvaluation) -> bool:
-    """Return whether a crossing of a track fired."""
-    return bool((track.states == State.FIRING).any()) and bool(find_crossings(track).fired.any())
+@dataclass(frozen=True, eq=False)
+class EvaluationMatrix:
+    """A rule judged for several subjects: a row each, a column for each evaluation.
+
+    What is counted and compared of each row is computed for all of them at once.
+
+    Attributes:
+        healthy: The limits, scaled for each subject; their operators are the same.
+        windows: The windows (ns) after widening.
+        times: The evaluations (UTC ns).
+        values: The rule's own reduced values; NaN for no data.
+        truths: The condition; false where only `recover` keeps an alert firing.
+        states: The state after each evaluation.
+        other_conditions_hold: Whether all other conditions of the rule held.
+        impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
+        for_: How long (ns) the condition must be true before the rule fires.
+        begun: Whether there was data before the first evaluation, as where only a part of a log is judged.
+    """
+
+    healthy: Sequence[Healthy]
+    windows: Sequence[int]
+    times: Times
+    values: Values
+    truths: Truths
+    states: States
+    other_conditions_hold: NDArray[np.bool_]
+    impossible: Values
+    for_: int
+    begun: bool
+
+    @cached_property
+    def _runs(self) -> tuple[_Spans, NDArray[np.int8]]:
+        """The runs of equal truth, in the order of rows and times, and the truth of each, `NOT_JUDGED` included."""
+        outside = self.states == State.NOT_JUDGED
+        truths = np.where(outside, np.int8(NOT_JUDGED), self.truths) if outside.any() else self.truths
+        changed = np.ones(truths.shape, dtype=np.bool_)
+        changed[:, 1:] = truths[:, 1:] != truths[:, :-1]
+        first = np.flatnonzero(changed)
+        return _Spans(first, np.append(first[1:], truths.size), first // len(self.times)), truths.ravel()[first]
+
+    @cached_property
+    def _goes_on(self) -> NDArray[np.bool_]:
+        """Whether a run is judged and the one before it in its row is."""
+        runs, truths = self._runs
+        goes_on = truths >= Truth.FALSE
+        goes_on[1:] &= goes_on[:-1] & (runs.row[1:] == runs.row[:-1])
+        goes_on[:1] = False
+        return goes_on
+
+    @cached_property
+    def _stretches(self) -> _Spans:
+        """What was judged without a break."""
+        runs, truths = self._runs
+        judged = truths >= Truth.FALSE
+        begins, ends = judged & ~self._goes_on, judged & ~np.append(self._goes_on[1:], False)[: len(judged)]
+        return _Spans(runs.first[begins], runs.stop[ends], runs.row[begins])
+
+    @cached_property
+    def _true(self) -> _Spans:
+        runs, truths = self._runs
+        return runs.where(truths == Truth.TRUE)
+
+    @cached_property
+    def judged(self) -> Sequence[int]:
+        """How many evaluations of each row had data."""
+        return self._sums(self._stretches)
+
+    @cached_property
+    def true(self) -> Sequence[int]:
+        """How many evaluations of each row were true."""
+        return self._sums(self._true)
+
+    @cached_property
+    def longest_stretch(self) -> Sequence[int]:
+        """The longest time of each row judged without a break (ns), which is the longest a crossing can last."""
+        spans = self._stretches
+        return self._longest(spans.row, self._time(spans.stop - 1) - self._time(spans.first))
+
+    @cached_property
+    def longest_fired(self) -> Sequence[int]:
+        """The duration of the longest crossing of each row that fired, in ns; -1 if none did."""
+        columns = self.crossings
+        return self._longest(self._true.row, np.where(columns.fired, columns.ends - columns.starts, -1), -1)
+
+    @cached_property
+    def any_brief(self) -> Sequence[bool]:
+        """Whether some crossing of each row did not fire."""
+        return (np.bincount(self._true.row[~self.crossings.fired], minlength=len(self.values)) > 0).tolist()
+
+    def _sums(self, spans: _Spans) -> list[int]:
+        return np.bincount(spans.row, spans.stop - spans.first, len(self.values)).astype(np.int64).tolist()
+
+    def _longest(self, row: NDArray[np.intp], durations: Times, lowest: int = 0) -> list[int]:
+        longest = np.full(len(self.values), lowest, dtype=np.int64)
+        np.maximum.at(longest, row, durations)
+        return longest.tolist()
+
+    def _time(self, flat: NDArray[np.intp]) -> Times:
+        return self.times[flat % len(self.times)] if len(flat) else np.empty(0, dtype=np.int64)
+
+    @cached_property
+    def telling(self) -> NDArray[np.bool_]:
+        """The evaluations that worst values are of: those whose windows lie within the data.
+
+        Where data begins, a window has a sample or two. A crossing that was over before a window was full has no
+        others.
+        """
+        first, stop, row = self._stretches
+        count = len(self.times)
+        opens = first == row * count
+        goes_on = np.where(opens, self.begun, self.states.ravel()[first - 1] == State.NOT_JUDGED)
+        windows = np.array(self.windows, dtype=np.int64)[row]
+        full = np.minimum(row * count + np.searchsorted(self.times, self._time(first) + windows), stop)
+        telling = self._mark(np.where(goes_on, first, full), stop)
+        before = np.concatenate(([0], np.cumsum(telling)))
+        over = self._true.where(before[self._true.first] == before[self._true.stop])
+        telling |= self._mark(over.first, over.stop)
+        telling[~telling.any(axis=1)] = True
+        return telling
+
+    def _mark(self, first: NDArray[np.intp], stop: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return a matrix in which spans that do not overlap are true."""
+        edges = np.zeros(self.values.size + 1, dtype=np.int8)
+        np.add.at(edges, first, 1)
+        np.subtract.at(edges, stop, 1)
+        return (np.cumsum(edges[:-1], dtype=np.int8) > 0).reshape(self.values.shape)
+
+    @cached_property
+    def worst(self) -> Sequence[float]:
+        """The value of each row closest to its limit, or furthest past it, of windows within the data; NaN without."""
+        return self._worst(None).tolist()
+
+    @cached_property
+    def nearest(self) -> Sequence[float]:
+        """The same while all other conditions of the rule held; NaN where they never did."""
+        return self.worst if self.other_conditions_hold.all() else self._worst(self.other_conditions_hold).tolist()
+
+    def _worst(self, where: NDArray[np.bool_] | None) -> Values:
+        values = self.values if where is None else np.where(where, self.values, np.nan)
+        worst = self._furthest(np.where(self.telling, values, np.nan))
+        missing = np.isnan(worst)
+        return np.where(missing, self._furthest(values), worst) if missing.any() else worst
+
+    def _furthest(self, values: Values) -> Values:
+        match self.healthy[0].worse:
+            case "higher":
+                return np.fmax.reduce(values, axis=1, initial=np.nan)
+            case "lower":
+                return np.fmin.reduce(values, axis=1, initial=np.nan)
+            case "either":
+                if not len(self.times):
+                    return np.full(len(values), np.nan)
+                distances = np.abs(values - np.array([healthy.limit for healthy in self.healthy])[:, np.newaxis])
+                at = np.argmax(np.where(np.isnan(distances), -1, distances), axis=1)
+                return values[np.arange(len(values)), at]
+
+    @cached_property
+    def crossings(self) -> CrossingColumns:
+        """All crossings, those of the first row first."""
+        first, stop, row = self._true
+        ends, active = (row + 1) * len(self.times), (self.states == State.PENDING) | (self.states == State.FIRING)
+        over, firing = _Places(~active), _Places(self.states == State.FIRING)
+        fires = firing.at_or_after(first, ends)
+        # How many evaluations were true while the alert lasted.
+        begins = active.copy()
+        begins[:, 1:] &= ~active[:, :-1]
+        begun = _Places(begins).at_or_before(first)
+        count = np.concatenate(([0], np.cumsum(self.truths == Truth.TRUE)))
+        true = count[over.at_or_after(first, ends)] - count[np.where(begun < row * len(self.times), first, begun)]
+        fired = (fires < over.at_or_after(stop, ends)) & (true * EVALUATION_INTERVAL >= self.for_)
+        linked = np.append(self._goes_on, False)
+        runs = np.flatnonzero(self._runs[1] == Truth.TRUE)
+        return CrossingColumns(
+            self._time(first),
+            self._time(stop - 1),
+            np.where(fired, self._time(fires), 0),
+            fired,
+            *self._worst_and_mean(),
+            ~(linked[runs] & linked[runs + 1]),
+        )
+
+    def crossings_of(self, row: int) -> CrossingColumns:
+        """Return the crossings of a row."""
+        bounds = self._bounds
+        return self.crossings.part(bounds[row], bounds[row + 1])
+
+    @cached_property
+    def _bounds(self) -> Sequence[int]:
+        return np.searchsorted(self._true.row, np.arange(len(self.values) + 1)).tolist()
+
+    def _worst_and_mean(self) -> tuple[Values, Values]:
+        """Return the worst and the mean value of each crossing; the rule has a value at all its evaluations."""
+        first, stop, row = self._true
+        if not len(first):
+            return np.empty(0), np.empty(0)
+        bounds = np.column_stack((first, stop)).ravel()
+        means = np.add.reduceat(np.append(self.values, 0.0), bounds)[::2] / (stop - first)
+        worse = self.healthy[0].worse
+        values = self.values
+        if worse == "either":
+            values = np.abs(values - np.array([healthy.limit for healthy in self.healthy])[:, np.newaxis])
+        furthest = np.minimum if worse == "lower" else np.maximum
+        values = np.append(np.where(self.telling, values, np.inf if worse == "lower" else -np.inf), 0.0)
+        worst = furthest.reduceat(values, bounds)[::2]
+        if worse == "either":
+            at = np.flatnonzero(self.truths == Truth.TRUE)
+            crossing = np.repeat(np.arange(len(row)), stop - first)
+            hits = np.flatnonzero(values[at] == worst[crossing])
+            _, places = np.unique(crossing[hits], return_index=True)
+            worst = self.values.ravel()[at[hits[places]]]
+        return worst, means
+
+    def gaps_crossed(self, row: int) -> NDArray[np.bool_]:
+        """Return of each crossing of a row whether only evaluations without data lie between the one before and it."""
+        runs, truths = self._runs
+        of_row = truths[runs.row == row]
+        at = np.flatnonzero(of_row == Truth.TRUE)
+        before = np.concatenate(([NOT_JUDGED, NOT_JUDGED], of_row))  # the run before the last, and the last
+        return (before[at] == Truth.TRUE) & (before[at + 1] == Truth.NO_DATA)
 
 
-def list_crossings(track: RuleEvaluation) -> tuple[Crossing, ...]:
-    """Return all crossings of a track, in time order."""
-    return find_crossings(track).crossings()
+class _Places:
+    """The places in a flat matrix where something is so."""
 
+    def __init__(self, matrix: NDArray[np.bool_]) -> None:
+        self._places = np.flatnonzero(matrix)
 
-def _true_in_alert(track: RuleEvaluation, active: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Return how many evaluations were true while the alerts lasted that are active at some evaluations."""
-    true = np.concatenate(([0], np.cumsum(track.truths == Truth.TRUE)))
-    begun = np.flatnonzero(active & ~np.concatenate(([False], active[:-1])))
-    begin = begun[np.maximum(np.searchsorted(begun, at, "right") - 1, 0)] if len(begun) else at
-    return true[_next(~active, at)] - true[begin]
+    def at_or_after(self, flat: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the next place from each on; where there is none before the end of its row, that."""
+        return np.minimum(np.append(self._places, ends.max(initial=0))[np.searchsorted(self._places, flat)], ends)
 
-
-def _next(mask: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For each evaluation the first wanted one from it on; the number of evaluations if there is none."""
-    places = np.append(np.flatnonzero(mask), len(mask))
-    return places[np.searchsorted(places, at)]
-
-
-def _worst_and_mean(track: RuleEvaluation, first: NDArray[np.intp], stop: NDArray[np.intp]) -> tuple[Values, Values]:
-    """Return the worst and the mean value of each run of true evaluations; the rule has a value at all of them."""
-    bounds = np.column_stack((first, stop)).ravel()
-    means = np.add.reduceat(np.append(track.values, 0.0), bounds)[::2] / (stop - first)
-    neutral = np.inf if track.healthy.worse == "lower" else -np.inf
-    values = np.append(np.where(track.telling, track.values, neutral), 0.0)
-    match track.healthy.worse:
-        case "higher":
-            return np.maximum.reduceat(values, bounds)[::2], means
-        case "lower":
-            return np.minimum.reduceat(values, bounds)[::2], means
-        case "either":
-            spans = zip(first.tolist(), stop.tolist(), strict=True)
-            return np.array([worst_value(track, slice(start, end)) for start, end in spans]), means
-
-
-def time_crossed(track: RuleEvaluation) -> int:
-    """Return how long the condition was true in total (ns): true evaluations times the step of the grid."""
-    return track.runs.count(Truth.TRUE) * EVALUATION_INTERVAL
-
-
-def longest_stretch(track: RuleEvaluation) -> int:
-    """Return the longest time judged without a break (ns), which is the longest a crossing can last."""
-    first, stop = track.runs.judged()
-    return int((track.times[stop - 1] - track.times[first]).max(initial=0))
-
-
-def longest_alert(track: RuleEvaluation) -> int:
-    """Return the longest time (ns) that an alert was active; `recover` makes it longer than its crossings."""
-    return max((int(track.times[span][-1] - track.times[span][0]) for span in spans_of(track.active)), default=0)
-
-
-def gaps_crossed(track: RuleEvaluation) -> NDArray[np.bool_]:
-    """Of each crossing, whether nothing but evaluations without data lies between the one before and it."""
-    truths = track.runs.truths
-    at = np.flatnonzero(truths == Truth.TRUE)
-    before = np.concatenate(([NOT_JUDGED, NOT_JUDGED], truths))  # the run before the last, and the last
-    return (before[at] == Truth.TRUE) & (before[at + 1] == Truth.NO_DATA)
-
-
-def worst_value(track: RuleEvaluation, where: slice | NDArray[np.bool_] = slice(None)) -> float:
-    """Return the value closest to the limit, or furthest past it, of windows within the data; NaN if there is none."""
-    values = track.values[where]
-    telling = values[track.telling[where]]
-    return worst_of(track.healthy, values if np.isnan(telling).all() else telling)
+    def at_or_before(self, flat: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the last place up to each; -1 if there is none."""
+        return np.concatenate(([-1], self._places))[np.searchsorted(self._places, flat, "right")]
 
 
 def worst_of(healthy: Healthy, values: Values) -> float:
@@ -186,8 +344,3 @@ def worst_of(healthy: Healthy, values: Values) -> float:
             return float(np.nanmin(values))
         case "either":
             return float(values[np.nanargmax(np.abs(values - healthy.limit))])
-
-
-def share_of_time(track: RuleEvaluation) -> float | None:
-    """True evaluations divided by evaluations with data; None if there are none."""
-    return float(track.runs.count(Truth.TRUE)) / track.judged if track.judged else None

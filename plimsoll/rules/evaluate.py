@@ -16,6 +16,7 @@ from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
+from plimsoll.rules.crossings import EvaluationMatrix
 from plimsoll.rules.evaluations import (
     ConditionMatrix,
     Conditions,
@@ -138,17 +139,20 @@ class RuleEvaluator:
             yield from self.evaluate_subjects(rule, [(subject, source)], times(subject))
 
     def evaluate_subjects(
-        self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times
+        self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times, *, begun: bool = False
     ) -> Iterator[RuleEvaluation]:
-        """Yield the evaluations of a rule for several subjects, in their order, at the times `at`."""
+        """Yield the evaluations of a rule for several subjects, in their order, at the times `at`.
+
+        `begun`: there was data before the first of these times.
+        """
         for matrix in self.matrices(rule, subjects, at):
-            yield from self._run_states(rule, matrix)
+            yield from self._run_states(rule, matrix, begun)
 
     def evaluate_conditions(self, rule: Rule, subject: Subject, source: ResolvedSource, at: Times) -> Conditions:
         """Return the conditions of a rule for one subject at the evaluations `at`, before the state machine."""
         return next(self.matrices(rule, [(subject, source)], at)).row(0)
 
-    def _run_states(self, rule: Rule, matrix: ConditionMatrix) -> Iterator[RuleEvaluation]:
+    def _run_states(self, rule: Rule, matrix: ConditionMatrix, begun: bool) -> Iterator[RuleEvaluation]:
         inside = self._inside(rule, matrix.times)
         enter, values, together, odd = matrix.enter, matrix.values, matrix.other_conditions_hold, matrix.impossible
         if inside.all():
@@ -160,11 +164,13 @@ class RuleEvaluator:
             enter, values = np.where(inside, enter, Truth.NO_DATA).astype(np.int8), np.where(inside, values, np.nan)
             together, odd = together & inside, np.where(inside, odd, np.nan)
         knows = self._knows(rule)
-        for row, (subject, source) in enumerate(matrix.subjects):
-            window, stretches = self._values.windows(rule, source)
-            columns = matrix.times, values[row], enter[row], states[row], together[row], odd[row]
-            used = sorted({length for _, length in stretches} - {window})
-            yield RuleEvaluation(subject, matrix.healthy[row], window, *columns, knows, used, rule.for_)
+        windows = [self._values.windows(rule, source) for _, source in matrix.subjects]
+        columns = matrix.times, values, enter, states, together, odd
+        judged = EvaluationMatrix(
+            matrix.healthy, [window for window, _ in windows], *columns, for_=rule.for_, begun=begun
+        )
+        for row, ((subject, _), (window, stretches)) in enumerate(zip(matrix.subjects, windows, strict=True)):
+            yield RuleEvaluation(subject, judged, row, knows, sorted({length for _, length in stretches} - {window}))
 
     def matrices(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times

@@ -2,125 +2,123 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
+from plimsoll.rules.crossings import CrossingColumns, EvaluationMatrix
 from plimsoll.rules.resolved_sources import ResolvedSource
 from plimsoll.rules.schema.healthy import Healthy, holds
-from plimsoll.rules.states import State, States, Truth, Truths
+from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, Truths
 from plimsoll.rules.subjects import Subject
-
-NOT_JUDGED = -2  # where a truth of -1 is no data
-
-
-@dataclass(frozen=True, eq=False)
-class TruthRuns:
-    """Runs of equal truth, in order of time; neighbours differ.
-
-    Attributes:
-        bounds: The first evaluation of each run, and the number of evaluations.
-        truths: The truth of each, `NOT_JUDGED` outside the phases of the rule.
-    """
-
-    bounds: NDArray[np.intp]
-    truths: NDArray[np.int8]
-
-    @classmethod
-    def of(cls, truths: Truths, states: States) -> "TruthRuns":
-        """Return the runs of a column of truths."""
-        outside = states == State.NOT_JUDGED
-        column = np.where(outside, np.int8(NOT_JUDGED), truths) if outside.any() else truths
-        starts = np.flatnonzero(np.concatenate((column[:1] == column[:1], column[1:] != column[:-1])))
-        return cls(np.append(starts, len(column)), column[starts])
-
-    def between(self, truth: Truth) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the first evaluation of each run of this truth, and the one after its last."""
-        at = np.flatnonzero(self.truths == truth)
-        return self.bounds[at], self.bounds[at + 1]
-
-    def count(self, truth: Truth) -> int:
-        """Return how many evaluations have this truth."""
-        first, stop = self.between(truth)
-        return int((stop - first).sum())
-
-    def judged(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the stretches judged without a break: true and false ones that follow each other, together."""
-        judged = np.concatenate(([False], self.truths >= Truth.FALSE, [False])).astype(np.int8)
-        edges = np.flatnonzero(np.diff(judged)).reshape(-1, 2)
-        return self.bounds[edges[:, 0]], self.bounds[edges[:, 1]]
 
 
 @dataclass(frozen=True, eq=False)
 class RuleEvaluation:
-    """A rule judged for one subject, with one row per evaluation.
+    """A rule judged for one subject: a row of a matrix, with a value for each evaluation.
 
     Attributes:
         subject: The host or instance.
-        healthy: The limit, scaled for this subject.
-        window: The window (ns) after widening.
-        times: The evaluations (UTC ns).
-        values: The rule's own reduced values; NaN for no data.
-        truths: The condition; false where only `recover` keeps an alert firing.
-        states: The state after each evaluation.
-        other_conditions_hold: Whether all other conditions of the rule held.
-        impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
+        matrix: The rule judged for all subjects that were judged together.
+        row: The row of the subject.
         is_phase_determined: Whether the phases of the run were known, if the rule is for one.
         other_windows: Windows (ns) of parts of the log that were sampled at another interval.
-        for_: How long (ns) the condition must be true before the rule fires.
-        begun: Whether there was data before the first evaluation, as where only a part of a log is judged.
     """
 
     subject: Subject
-    healthy: Healthy
-    window: int
-    times: Times
-    values: Values
-    truths: Truths
-    states: States
-    other_conditions_hold: NDArray[np.bool_]
-    impossible: Values
+    matrix: EvaluationMatrix
+    row: int
     is_phase_determined: bool = True
     other_windows: Sequence[int] = ()
-    for_: int = 0
-    begun: bool = False
-
-    @cached_property
-    def runs(self) -> TruthRuns:
-        """The runs of equal truth."""
-        return TruthRuns.of(self.truths, self.states)
 
     @property
-    def active(self) -> NDArray[np.bool_]:
-        """Where the alert was pending or firing."""
-        return (self.states == State.PENDING) | (self.states == State.FIRING)
+    def healthy(self) -> Healthy:
+        """The limit, scaled for this subject."""
+        return self.matrix.healthy[self.row]
 
-    @cached_property
+    @property
+    def window(self) -> int:
+        """The window (ns) after widening."""
+        return self.matrix.windows[self.row]
+
+    @property
+    def times(self) -> Times:
+        """The evaluations (UTC ns)."""
+        return self.matrix.times
+
+    @property
+    def values(self) -> Values:
+        """The rule's own reduced values; NaN for no data."""
+        return self.matrix.values[self.row]
+
+    @property
+    def truths(self) -> Truths:
+        """The condition; false where only `recover` keeps an alert firing."""
+        return self.matrix.truths[self.row]
+
+    @property
+    def states(self) -> States:
+        """The state after each evaluation."""
+        return self.matrix.states[self.row]
+
+    @property
+    def other_conditions_hold(self) -> NDArray[np.bool_]:
+        """Whether all other conditions of the rule held."""
+        return self.matrix.other_conditions_hold[self.row]
+
+    @property
+    def impossible(self) -> Values:
+        """Reduced values that the signal cannot have, which are no data; NaN elsewhere."""
+        return self.matrix.impossible[self.row]
+
+    @property
     def judged(self) -> int:
         """How many evaluations had data."""
-        return self.runs.count(Truth.TRUE) + self.runs.count(Truth.FALSE)
+        return self.matrix.judged[self.row]
 
-    @cached_property
-    def telling(self) -> NDArray[np.bool_]:
-        """The evaluations that worst values are of: those whose windows lie within the data.
+    @property
+    def time_crossed(self) -> int:
+        """How long the condition was true in total (ns): true evaluations times the time between two."""
+        return self.matrix.true[self.row] * EVALUATION_INTERVAL
 
-        Where data begins, a window has a sample or two. A crossing that was over before a window was full has no
-        others.
-        """
-        telling = np.zeros(len(self.times), dtype=bool)
-        for first, stop in zip(*self.runs.judged(), strict=True):
-            goes_on = self.begun if first == 0 else self.states[first - 1] == State.NOT_JUDGED
-            full = first if goes_on else np.searchsorted(self.times, self.times[first] + self.window)
-            telling[full:stop] = True
-        begins, ends = self.runs.between(Truth.TRUE)
-        before = np.concatenate(([0], np.cumsum(telling)))
-        over = before[begins] == before[ends]
-        for first, stop in zip(begins[over], ends[over], strict=True):
-            telling[first:stop] = True
-        return telling if telling.any() else ~telling
+    @property
+    def share_of_time(self) -> float | None:
+        """True evaluations divided by evaluations with data; None if there are none."""
+        return self.matrix.true[self.row] / self.judged if self.judged else None
+
+    @property
+    def longest_stretch(self) -> int:
+        """The longest time judged without a break (ns), which is the longest a crossing can last."""
+        return self.matrix.longest_stretch[self.row]
+
+    @property
+    def longest_fired(self) -> int | None:
+        """The duration of the longest crossing that fired, in ns; None if none did."""
+        longest = self.matrix.longest_fired[self.row]
+        return longest if longest >= 0 else None
+
+    @property
+    def longest_alert(self) -> int:
+        """The longest time (ns) that an alert was pending or firing; `recover` makes it longer than its crossings."""
+        active = (self.states == State.PENDING) | (self.states == State.FIRING)
+        return max((int(self.times[span][-1] - self.times[span][0]) for span in spans_of(active)), default=0)
+
+    @property
+    def worst(self) -> float:
+        """The value closest to the limit, or furthest past it, of windows within the data; NaN if there is none."""
+        return self.matrix.worst[self.row]
+
+    @property
+    def nearest(self) -> float:
+        """The value nearest to the limit while all other conditions of the rule held; NaN if they never did."""
+        return self.matrix.nearest[self.row]
+
+    @property
+    def crossings(self) -> CrossingColumns:
+        """All crossings, in time order."""
+        return self.matrix.crossings_of(self.row)
 
 
 @dataclass(frozen=True, eq=False)

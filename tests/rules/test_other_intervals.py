@@ -5,7 +5,6 @@ import numpy as np
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.crossings import list_crossings
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
@@ -44,7 +43,7 @@ def judged(*parts):
 
 def crossed(track):
     """When the rule was crossed, in seconds."""
-    return [(one.start // SECOND, one.end // SECOND) for one in list_crossings(track) if one.fired_at is not None]
+    return [(one.start // SECOND, one.end // SECOND) for one in track.crossings.crossings() if one.fired_at is not None]
 
 
 def test_a_load_that_was_sampled_seldom_is_seen():
@@ -86,7 +85,7 @@ def test_a_load_does_not_last_over_a_pause():
     finder = Finder(SIGNALS, [Series("h", "m", (), "x")], lambda one: True)
     judge = RuleEvaluator(finder.find, lambda one: samples, lambda one, fact: 1.0)
     (track,) = judge.evaluate(RULE, lambda subject: evaluation_times(times, reach=RULE.over))
-    assert [(one.start // SECOND, one.end // SECOND) for one in list_crossings(track)] == [(0, 660), (7200, 7800)]
+    assert [(one.start // SECOND, one.end // SECOND) for one in track.crossings.crossings()] == [(0, 660), (7200, 7800)]
 
 
 def test_an_interval_that_changes_thousands_of_times():

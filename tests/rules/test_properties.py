@@ -13,7 +13,6 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.rules.crossings import list_crossings
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
@@ -101,8 +100,8 @@ def test_more_severe_data_never_gives_fewer_breaches(rule, samples, more):
     before, after = track(rule, samples), track(rule, Samples(samples.times, samples.values + worse))
     firing, firing_after = before.states == State.FIRING, after.states == State.FIRING
     assert not (firing & ~firing_after).any()
-    fired = [one for one in list_crossings(before) if one.fired_at is not None]
-    fired_after = [one for one in list_crossings(after) if one.fired_at is not None]
+    fired = [one for one in before.crossings.crossings() if one.fired_at is not None]
+    fired_after = [one for one in after.crossings.crossings() if one.fired_at is not None]
     for breach in fired:
         assert any(one.start <= breach.start and one.end >= breach.end for one in fired_after)
 
@@ -114,7 +113,7 @@ def test_pauses_left_out_of_the_grid_change_nothing(rule, samples):
     kept = np.isin(full.times, short.times)
     assert full.states[kept].tolist() == short.states.tolist()
     assert np.isnan(full.values[~kept]).all()
-    assert list_crossings(short) == list_crossings(full)
+    assert short.crossings.crossings() == full.crossings.crossings()
 
 
 @given(rules, recordings())

@@ -11,7 +11,6 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.review.judging import outcome_of
-from plimsoll.rules.crossings import share_of_time, time_crossed
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
@@ -87,6 +86,6 @@ def test_what_a_review_makes_of_it(case):
     track, rule = judged(case), rule_of(case)
     assert {
         "state": str(outcome_of(rule, track)),
-        "crossed_s": time_crossed(track) // SECOND,
-        "share_of_time": round(share_of_time(track) or 0.0, 6),
+        "crossed_s": track.time_crossed // SECOND,
+        "share_of_time": round(track.share_of_time or 0.0, 6),
     } == case["review"]
