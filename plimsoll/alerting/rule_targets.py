@@ -67,7 +67,7 @@ def plan(
     Superseded rules are notes (severity info), unless the host is one that the limit was measured on and no current
     rule is judged for the same thing. `check` is called again and again, and may raise to end this.
     """
-    finder = Finder(site.catalogue.signals, series, lambda _: True, facts.known)
+    finder = Finder(site.catalogue.signals, series, lambda _: True, facts.find)
     tags = host_tags(site.catalogue.signals)
     hosts = hosts_of(series, tags)
     kinds: dict[tuple[str, str | None], Series] = {}
@@ -107,7 +107,7 @@ def _planned(
         rule, override = site.overrides.of(documented, host)
         if override and override.off:
             continue
-        fit = fitted(rule, partial(facts.known, Subject(host)))
+        fit = fitted(rule, partial(facts.find, Subject(host)))
         if not fit.judged:
             continue
         for subject, origin in recorded:
@@ -136,7 +136,7 @@ def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: F
         if is_chosen or not target.rule.superseded_by:
             return target
         is_judged_by_current = any(_same_thing(target, instances, name) for name in target.rule.superseded_by)
-        if not is_judged_by_current and is_for_such(target.rule, partial(facts.known, target.subject)):
+        if not is_judged_by_current and is_for_such(target.rule, partial(facts.find, target.subject)):
             return target
         severity: Severity = "info"
         return replace(target, rule=target.rule.model_copy(update={"severity": severity}))
@@ -146,7 +146,7 @@ def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: F
         for target in planned
         if target.rule.id in by_hand
         or target.note
-        or not says_nothing(target.rule, partial(facts.known, target.subject))
+        or not says_nothing(target.rule, partial(facts.find, target.subject))
     )
     return [as_it_counts(tell) for tell in tells]
 

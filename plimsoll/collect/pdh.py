@@ -120,12 +120,12 @@ class Pdh:
 
     def value(self, counter: Counter) -> float | None:
         """The value of a counter without instances, or of one instance."""
-        found = _Value()
-        status = self._value(counter, _DOUBLE_UNCAPPED, None, byref(found)) & _WHOLE
+        value = _Value()
+        status = self._value(counter, _DOUBLE_UNCAPPED, None, byref(value)) & _WHOLE
         if status in _NO_VALUE:
             return None
         _check("PdhGetFormattedCounterValue", status)
-        return _of(found)
+        return _of(value)
 
     def values(self, counter: Counter) -> list[tuple[str, float | None]]:
         """The values of all instances that a counter has now, under names that may be there more than once."""
@@ -143,7 +143,7 @@ class Pdh:
             raise PdhError("PdhGetFormattedCounterArray", _MORE_DATA)
         if buffer is None:
             return []
-        return [(one.name or "", _of(one.value)) for one in (_Item * count.value).from_buffer(buffer)]
+        return [(item.name or "", _of(item.value)) for item in (_Item * count.value).from_buffer(buffer)]
 
 
 # How long a host lacks an object, or an object a counter, before it is looked for again: a service may have started.
@@ -222,19 +222,19 @@ class ObjectCounters:
             if value is not None:
                 yield path.instance, value
             return
-        seen: Count[str] = Count()
+        repeats: Count[str] = Count()
         for name, value in self._pdh.values(counter):
-            before = seen[name.casefold()]
-            seen[name.casefold()] += 1
+            before = repeats[name.casefold()]
+            repeats[name.casefold()] += 1
             if value is not None and name != self._left_out:
                 yield f"{name}#{before}" if before else name, value
 
 
 def _function(library: ctypes.CDLL, name: str, *arguments: Any) -> Any:
-    found = library[name]  # not an attribute, which would be shared with whoever else loads the library
-    found.argtypes = arguments
-    found.restype = c_uint32
-    return found
+    pointer = library[name]  # not an attribute, which would be shared with whoever else loads the library
+    pointer.argtypes = arguments
+    pointer.restype = c_uint32
+    return pointer
 
 
 def _check(function: str, status: int) -> None:

@@ -56,7 +56,7 @@ class TopProcesses:
 
     def __str__(self) -> str:
         """A line for people: `processor time: sqlservr (812) 240 %, backup (90) 12 %`."""
-        return f"{self.resource}: {', '.join(_shown(one, self.unit) for one in self.uses)}"
+        return f"{self.resource}: {', '.join(_shown(use, self.unit) for use in self.uses)}"
 
 
 _Key: TypeAlias = tuple[int, str]  # a process: its number and name
@@ -108,7 +108,7 @@ class ProcessWatch:
         with self._lock:
             if self._at is None or self._at < min(end_ns, now_ns - SECOND):
                 self._look(now_ns)
-            chosen = [one for one in self._intervals if one.end > start_ns and one.start < end_ns]
+            chosen = [interval for interval in self._intervals if interval.end > start_ns and interval.start < end_ns]
         return list(_top(chosen))
 
     def _look(self, now_ns: int) -> None:

@@ -244,7 +244,7 @@ class Comparison:
         """Return how much memory is in use, if the host's memory is known: what is available varies as that does."""
         if signal.unit == "%":
             return 100 - available
-        memory = self.first.review.facts.known(subject, "memory_mb")
+        memory = self.first.review.facts.find(subject, "memory_mb")
         return None if memory is None else max(0.0, memory * 2**20 - available)
 
 

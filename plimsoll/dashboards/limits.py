@@ -39,7 +39,7 @@ class PanelLimits:
     def judged_rules(self, spec: PanelSpec) -> tuple[Judged, ...]:
         """Return the rules of a panel's signal, for its `drive` if it has one, including rules that are off."""
         rules = rules_by_signal().get(spec.signal, ())
-        return tuple(self.site.held(rule, "") for rule in rules if rule.drive == spec.drive)
+        return tuple(self.site.applied(rule, "") for rule in rules if rule.drive == spec.drive)
 
     def rules_of(self, spec: PanelSpec) -> tuple[Rule, ...]:
         """Return the rules of a panel that are judged on every host, without superseded ones that became notes."""
@@ -50,7 +50,7 @@ class PanelLimits:
         """Yield the hosts on which a rule differs from the general case, with the rule as it applies there."""
         documented = next(rule for rule in rules_by_signal()[general.rule.signal] if rule.id == general.rule.id)
         for host in self.site.hosts:
-            judged = self.site.held(documented, host)
+            judged = self.site.applied(documented, host)
             if (judged.rule, judged.off, bool(judged.unknown)) != (general.rule, general.off, bool(general.unknown)):
                 yield host, judged
 

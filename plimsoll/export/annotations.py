@@ -64,7 +64,7 @@ def _notes(target: Target, bound: BoundCondition, critical: Rule | None) -> list
     if critical:
         notes.append(f"Not while {critical.id} is crossed.")
     for weight in filter(None, bound.variant.weights):
-        fact = target.known(weight.by)
+        fact = target.fact_value(weight.by)
         basis = f"{weight.by} = {fact:g}" if fact is not None else f"{weight.by} is not known"
         notes.append(f"Each write is counted {counted(round(weight.of(fact)), 'time')}: {basis}.")
     if unrecorded := signals_counted_unrecorded(rule):

@@ -159,7 +159,7 @@ def bind_conditions(
             variant,
             tuple(tuple(matchers(selection, source.target, with_instance)) for selection in variant.selections),
             max(condition.over, 2 * interval),
-            tuple(weight.of(source.target.known(weight.by)) if weight else 1.0 for weight in variant.weights),
+            tuple(weight.of(source.target.fact_value(weight.by)) if weight else 1.0 for weight in variant.weights),
             "min" if healthy.worse == "lower" else "max",
         )
 

@@ -59,10 +59,10 @@ class Facts:
         """Return the value of a fact, else its documented default. Raises UnknownFact if there is neither."""
         return self._value(subject, fact)[0]
 
-    def known(self, subject: Subject, fact: AnyFact) -> float | None:
+    def find(self, subject: Subject, fact: AnyFact) -> float | None:
         """Return the value of a fact from plimsoll.toml or the log, else None. Defaults are not used."""
-        found = self._known(subject, fact)
-        return found[0] if found else None
+        entry = self._find(subject, fact)
+        return entry[0] if entry else None
 
     def explain(self, subject: Subject, fact: Fact) -> str:
         """Return the value and its origin: `4 spindles (plimsoll.toml)`."""
@@ -71,24 +71,24 @@ class Facts:
 
     def of_host(self, host: str) -> tuple[str, ...]:
         """Return all facts of a host and its instances, such as `E: 6 spindles (plimsoll.toml)`."""
-        found: dict[tuple[str, str], str] = {}
+        texts: dict[tuple[str, str], str] = {}
         for facts in (self.given.by_place, self.recorded):
             for (name, instance), values in facts.items():
                 if name == host_key(host):
                     for fact, value in values.items():
                         place = f"{instance.upper()} " if instance else ""
                         text = f"{place}{_in_words(fact, value)} ({self._origin(facts, (name, instance), fact)})"
-                        found.setdefault((instance or "", fact), text)
-        return tuple(found.values())
+                        texts.setdefault((instance or "", fact), text)
+        return tuple(texts.values())
 
     def _value(self, subject: Subject, fact: Fact) -> tuple[float, str]:
-        if found := self._known(subject, fact):
-            return found
+        if entry := self._find(subject, fact):
+            return entry
         if fact not in DEFAULTS:
             raise UnknownFact(fact, subject.host)
         return DEFAULTS[fact], "documented default"
 
-    def _known(self, subject: Subject, fact: AnyFact) -> tuple[float, str] | None:
+    def _find(self, subject: Subject, fact: AnyFact) -> tuple[float, str] | None:
         host, instance = subject.key
         for facts in (self.given.by_place, self.recorded):
             for place in ((host, instance), (host, None)):

@@ -72,7 +72,7 @@ class Limits(_Strict):
     errors: _Share | None = None
 
     @property
-    def given(self) -> Iterator[tuple[Measure, Healthy]]:
+    def set_limits(self) -> Iterator[tuple[Measure, Healthy]]:
         """The limits that are set."""
         for measure in _MEASURES:
             limit = getattr(self, measure)
@@ -92,14 +92,14 @@ class ObjectiveSettings(Limits):
     @model_validator(mode="after")
     def _sets_something(self) -> "ObjectiveSettings":
         for operation, limits in self.operations.items():
-            if not any(True for _ in limits.given):
+            if not any(True for _ in limits.set_limits):
                 raise ValueError(f'sets nothing for "{printable(operation)}"; give response_p95 or errors')
         return self
 
     @property
     def is_set(self) -> bool:
         """Whether there is any limit."""
-        return bool(self.operations) or any(True for _ in self.given)
+        return bool(self.operations) or any(True for _ in self.set_limits)
 
 
 def time_limits(typed: Sequence[str]) -> dict[str, float]:
@@ -107,18 +107,18 @@ def time_limits(typed: Sequence[str]) -> dict[str, float]:
 
     ValueError with what is wrong with a text.
     """
-    found: dict[str, float] = {}
+    limits: dict[str, float] = {}
     for text in typed:
         name, _, limit = (part.strip() for part in text.partition("="))
-        known = {one for one, parts in _MEASURES.items() if parts[3] == "s"}
-        if name not in known or not limit:
-            raise ValueError(f'"{text}" is no objective; write it like response_p95=500ms ({", ".join(sorted(known))})')
+        names = {measure for measure, parts in _MEASURES.items() if parts[3] == "s"}
+        if name not in names or not limit:
+            raise ValueError(f'"{text}" is no objective; write it like response_p95=500ms ({", ".join(sorted(names))})')
         try:
             settings = Limits.model_validate({name: limit})
         except ValidationError as error:
             raise ValueError(f'"{text}": {error.errors()[0]["msg"].removeprefix("Value error, ")}') from None
-        found |= {_MEASURES[measure][1]: given.limit for measure, given in settings.given}
-    return found
+        limits |= {_MEASURES[measure][1]: healthy.limit for measure, healthy in settings.set_limits}
+    return limits
 
 
 @dataclass(frozen=True)
@@ -133,18 +133,21 @@ def objective(settings: ObjectiveSettings) -> Objective | None:
     """The rules of an objective; None if it sets no limit."""
     if not settings.is_set:
         return None
-    rules = [_rule(settings, f"{PACK}-{_dashed(one)}", _MEASURES[one][1], one, limit) for one, limit in settings.given]
+    rules = [
+        _rule(settings, f"{PACK}-{_dashed(measure)}", _MEASURES[measure][1], measure, limit)
+        for measure, limit in settings.set_limits
+    ]
     signals: dict[str, Signal] = {}
     taken = {rule.id for rule in rules}
     for number, (operation, limits) in enumerate(settings.operations.items(), 1):
-        for measure, limit in limits.given:
+        for measure, limit in limits.set_limits:
             name = f"{PACK}.operation_{number}_{measure}"
             signals[name] = _signal(operation, measure)
             slug = _slug(operation)
             id_ = next(
-                one
-                for one in (f"{PACK}-{_dashed(measure)}-{slug}", f"{PACK}-{_dashed(measure)}-{slug}-{number}")
-                if one not in taken
+                candidate
+                for candidate in (f"{PACK}-{_dashed(measure)}-{slug}", f"{PACK}-{_dashed(measure)}-{slug}-{number}")
+                if candidate not in taken
             )
             taken.add(id_)
             rules.append(_rule(settings, id_, name, measure, limit))
@@ -161,14 +164,14 @@ def objective(settings: ObjectiveSettings) -> Objective | None:
 
 def _rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, limit: Healthy) -> Rule:
     waits = measure != "errors"
-    what = "Requests took longer than the objective allows." if waits else "More requests failed than may."
+    summary = "Requests took longer than the objective allows." if waits else "More requests failed than may."
     rule = Rule(
         id=id_,
         signal=signal,
         healthy=limit,
         phase=settings.phase,
         severity=settings.severity,
-        summary=what,
+        summary=summary,
         look_at=("client.requests", "client.in_flight") if waits else ("client.requests", "client.errors"),
         sources=(Citation(document="plimsoll.toml", place="[objective]"),),
     )

@@ -31,10 +31,12 @@ def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue:
     Unusable, naming file and setting, if one does not fit the rules.
     """
     rules, signals = catalogue.rules, catalogue.signals
-    given = settings.overrides(path or Path(GENERAL), rules, signals)
-    own = _read(folder).overrides(folder / FILE_NAME, rules, signals).by_host
-    by_host = {host: {**given.by_host.get(host, {}), **own.get(host, {})} for host in (*given.by_host, *own)}
-    return Overrides(given.general, by_host, signals)
+    overrides = settings.overrides(path or Path(GENERAL), rules, signals)
+    local = _read(folder).overrides(folder / FILE_NAME, rules, signals).by_host
+    by_host = {
+        host: {**overrides.by_host.get(host, {}), **local.get(host, {})} for host in (*overrides.by_host, *local)
+    }
+    return Overrides(overrides.general, by_host, signals)
 
 
 def changed_here(folder: Path, rule: str) -> set[str]:
@@ -59,39 +61,41 @@ def save(folder: Path, content: str) -> None:
         partial.chmod(0o600)
 
 
-def change(folder: Path, catalogue: Catalogue, rule: Rule, host: str, given: Mapping[str, str], who: str) -> str:
+def change(folder: Path, catalogue: Catalogue, rule: Rule, host: str, form: Mapping[str, str], who: str) -> str:
     """Change a limit for a host by `healthy`, `for` and `reason`: what it is then, `< 95 %, for 10m`.
 
     Unusable, in words for a form, if that is not possible.
     """
-    reason = " ".join(printable(given.get("reason", "")).split())
+    reason = " ".join(printable(form.get("reason", "")).split())
     if not reason:
         raise Unusable("give the reason: it is in every alert and report of this limit")
     if len(reason) > _LONGEST:
         raise Unusable(f"the reason has {len(reason):,} characters; at most {_LONGEST} are kept")
-    settings = {name: given[name].strip() for name in ("healthy", "for") if given.get(name, "").strip()}
+    settings = {name: form[name].strip() for name in ("healthy", "for") if form.get(name, "").strip()}
     tables = _tables(folder)
-    own = next((name for name in tables if host_key(name) == host_key(host)), host)
-    tables.setdefault(own, {})[rule.id] = {**settings, "reason": f"{reason} ({who})"}
-    made = _written(tables)
+    name_in_file = next((name for name in tables if host_key(name) == host_key(host)), host)
+    tables.setdefault(name_in_file, {})[rule.id] = {**settings, "reason": f"{reason} ({who})"}
+    content = _written(tables)
     try:
-        parsed = parse(made, folder / FILE_NAME).hosts[own].rules[rule.id]
+        parsed = parse(content, folder / FILE_NAME).hosts[name_in_file].rules[rule.id]
     except Unusable as error:
-        raise Unusable(_of_form(str(error), folder, own, rule)) from None
-    place = f"hosts.{own}.rules"
+        raise Unusable(_of_form(str(error), folder, name_in_file, rule)) from None
+    place = f"hosts.{name_in_file}.rules"
     for mistake in mistakes(place, {rule.id: parsed}, catalogue.rules, catalogue.signals):
-        raise Unusable(_of_form(f"{folder / FILE_NAME}: {mistake}", folder, own, rule))
-    save(folder, made)
+        raise Unusable(_of_form(f"{folder / FILE_NAME}: {mistake}", folder, name_in_file, rule))
+    save(folder, content)
     return ", for ".join(settings.values()) if len(settings) > 1 else next(iter(settings.values()))
 
 
 def remove(folder: Path, rule: str, host: str) -> None:
     """Take back a change. Unusable if there is none."""
     tables = _tables(folder)
-    own = next((name for name, table in tables.items() if host_key(name) == host_key(host) and rule in table), None)
-    if own is None:
+    name_in_file = next(
+        (name for name, table in tables.items() if host_key(name) == host_key(host) and rule in table), None
+    )
+    if name_in_file is None:
         raise Unusable(f"{rule} was not changed for {host} here")
-    del tables[own][rule]
+    del tables[name_in_file][rule]
     save(folder, _written({name: table for name, table in tables.items() if table}))
 
 
@@ -114,7 +118,7 @@ def _tables(folder: Path) -> dict[str, dict[str, Mapping[str, object]]]:
 def _written(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
     """The text of the file; empty where nothing is changed."""
     parts: list[str] = []
-    for host, rules in sorted(tables.items(), key=lambda one: host_key(one[0])):
+    for host, rules in sorted(tables.items(), key=lambda item: host_key(item[0])):
         for rule, settings in sorted(rules.items()):
             lines = [f"{name} = {_value(value)}" for name, value in settings.items()]
             parts.append("\n".join([f"[hosts.{_value(host)}.rules.{_value(rule)}]", *lines, ""]))

@@ -86,8 +86,8 @@ class Overrides:
 
     def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
         """Return a rule as it is judged on a host, and the override that changed it, or None if there is none."""
-        own = self.by_host.get(host_key(host), {}).get(rule.id)
-        settings = own or self.general.get(rule.id)
+        of_host = self.by_host.get(host_key(host), {}).get(rule.id)
+        settings = of_host or self.general.get(rule.id)
         if settings is None:
             return rule, None
         reason = " ".join(settings.reason.split())

@@ -47,16 +47,16 @@ def shows_in_values(series: Series) -> bool:
 
 def facts_shown_by(columns: Columns) -> RecordedFacts:
     """Return the facts of each host that some series show; values are read only where they show a fact."""
-    seen: dict[tuple[str, str | None], dict[str, float]] = {}
+    recorded: dict[tuple[str, str | None], dict[str, float]] = {}
     for host, fact, value in (*_processors(columns), *_memory(columns)):
-        facts = seen.setdefault((host, None), {})
+        facts = recorded.setdefault((host, None), {})
         facts[fact] = max(value, facts.get(fact, 0))
-    return seen
+    return recorded
 
 
 def _processors(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
     """Yield the number of processors: the instances of each object that has them, and Telegraf's `n_cpus`."""
-    found: dict[tuple[str, str], set[str]] = {}
+    instances_of: dict[tuple[str, str], set[str]] = {}
     for series, _ in columns:
         tag = _PROCESSOR_TAGS.get(series.measurement)
         shown_by = series.tag("objectname") or series.measurement
@@ -64,8 +64,8 @@ def _processors(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
             continue
         instance = series.tag(tag)
         if instance is not None and not is_total(instance) and (shown_by != _QUEUES or instance.isdecimal()):
-            found.setdefault((host_key(host_of(series)), shown_by), set()).add(instance)
-    for (host, shown_by), instances in found.items():
+            instances_of.setdefault((host_key(host_of(series)), shown_by), set()).add(instance)
+    for (host, shown_by), instances in instances_of.items():
         if shown_by != _QUEUES or len(instances) > 1:  # a single queue may be one that was selected from several
             yield host, "processors", float(len(instances))
     for series, values in _of(columns, _COUNT):
@@ -96,12 +96,12 @@ def _of(columns: Columns, field: tuple[str, str]) -> Iterator[tuple[Series, Valu
                 yield series, present
 
 
-def contradictions(given: GivenFacts, recorded: RecordedFacts, logs: Sequence[Log]) -> Iterator[str]:
+def contradictions(configured: GivenFacts, recorded: RecordedFacts, logs: Sequence[Log]) -> Iterator[str]:
     """Yield a line for each fact of a host that its logs contradict.
 
     Fewer recorded processors than are given are none: a log may have a selection of them.
     """
-    for subject, facts in given.by_subject.items():
+    for subject, facts in configured.by_subject.items():
         shown = recorded.get(subject.key, {})
         processors, memory = facts.get("processors"), facts.get("memory_mb")
         place = f"hosts.{subject.host}"

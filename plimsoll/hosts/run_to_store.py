@@ -13,7 +13,7 @@ from plimsoll.rules.load import load
 
 
 def run_to_store(
-    found: LogSet, name: str, labels: Mapping[str, str], config: Path | None = None, zone: Zone | None = None
+    read_logs: LogSet, name: str, labels: Mapping[str, str], config: Path | None = None, zone: Zone | None = None
 ) -> StoredRun:
     """The run with its recordings and plimsoll.toml: `config`, else the one beside the logs.
 
@@ -21,19 +21,19 @@ def run_to_store(
 
     Unusable if the phases or the logs cannot be used.
     """
-    logs = found.logs
+    logs = read_logs.logs
     if not any(len(log.times) for log in logs):
         raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to load")
     path = settings.find([log.file or log.path for log in logs], config)
     text = settings.text_of(path) if path else None
-    given = settings.parse(text, path).described_run() if text and path else Run()
-    if given.phases:
+    described = settings.parse(text, path).described_run() if text and path else Run()
+    if described.phases:
         filled = [log for log in logs if len(log.times)]
         start, end = min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
-        settings.check_phases(path, given.phases, load().rules, zone or filled[0].zone, start, end)
-    run = replace(given, name=name, labels={**given.labels, **labels})
+        settings.check_phases(path, described.phases, load().rules, zone or filled[0].zone, start, end)
+    run = replace(described, name=name, labels={**described.labels, **labels})
     try:
         recordings = tuple(Recording.of(log, log.digest or "") for log in logs)
     except OSError as error:
         raise Unusable(f"{error.filename}: cannot be read again: {error.strerror}") from None
-    return StoredRun(run, recordings, tuple(found.remarks), text, found.whole)
+    return StoredRun(run, recordings, tuple(read_logs.remarks), text, read_logs.whole)

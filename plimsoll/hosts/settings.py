@@ -204,7 +204,10 @@ class Settings(_Strict):
 
     def planned(self) -> tuple[Planned, ...]:
         """The times of planned work."""
-        return tuple(Planned(instant(one.start), instant(one.end), one.reason, one.rules) for one in self.run.except_)
+        return tuple(
+            Planned(instant(planned.start), instant(planned.end), planned.reason, planned.rules)
+            for planned in self.run.except_
+        )
 
     @property
     def named_hosts(self) -> tuple[str, ...]:
@@ -219,33 +222,33 @@ class Settings(_Strict):
     def facts(self) -> GivenFacts:
         """Return the facts of hosts and instances. Hosts that are only named have an empty entry."""
         listed = {host_key(host) for host in self.hosts}
-        given: dict[Subject, Mapping[str, float]] = {
+        facts_of: dict[Subject, Mapping[str, float]] = {
             Subject(host): {} for host in self.run.hosts if host_key(host) not in listed
         }
         for host, facts in self.hosts.items():
-            given[Subject(host)] = _numbers(facts)
-            for instance, own in facts.instances.items():
-                given[Subject(host, instance)] = _numbers(own)
-        return GivenFacts(given)
+            facts_of[Subject(host)] = _numbers(facts)
+            for instance, instance_facts in facts.instances.items():
+                facts_of[Subject(host, instance)] = _numbers(instance_facts)
+        return GivenFacts(facts_of)
 
     def drives(self) -> Drives:
         """Return what each marked disk holds."""
         return {
-            Subject(host, instance): own.drive
+            Subject(host, instance): instance_facts.drive
             for host, facts in self.hosts.items()
-            for instance, own in facts.instances.items()
-            if own.drive
+            for instance, instance_facts in facts.instances.items()
+            if instance_facts.drive
         }
 
     def overrides(self, path: Path, rules: Mapping[str, Rule], signals: Mapping[str, Signal]) -> Overrides:
         """Return the changed thresholds. Raises Unusable, naming the setting, if one does not fit the rules."""
         tables = [("rules", self.rules), *((f"hosts.{host}.rules", facts.rules) for host, facts in self.hosts.items())]
-        wrong = [*first_of(one for place, table in tables for one in mistakes(place, table, rules, signals))]
+        wrong = [*first_of(mistake for place, table in tables for mistake in mistakes(place, table, rules, signals))]
         by_host: dict[str, dict[str, RuleSettings]] = {}
         for host, facts in self.hosts.items():
             by_host.setdefault(host_key(host), {}).update(facts.rules)
         if wrong:
-            raise Unusable(*(f"{path}: {one}" for one in wrong))
+            raise Unusable(*(f"{path}: {text}" for text in wrong))
         return Overrides(self.rules, by_host, signals)
 
     @property
@@ -291,13 +294,13 @@ def check_phases(
     `start` and `end` (UTC ns) are those of the recording. A phase may extend beyond them, as one that is typed may.
     """
     wrong: list[str] = []
-    known = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))
+    phase_names = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))
     for number, phase in enumerate(phases, 1):
         place, name = f"run.phases.{number}", printable(phase.name)
-        if phase.name not in known and not is_load_step(phase.name):
-            near = suggest(phase.name.casefold(), list(known))
+        if phase.name not in phase_names and not is_load_step(phase.name):
+            near = suggest(phase.name.casefold(), list(phase_names))
             wrong.append(
-                f'{place}.name: no rule knows a phase "{name}"{near}; phases are called {", ".join(known)}, and '
+                f'{place}.name: no rule knows a phase "{name}"{near}; phases are called {", ".join(phase_names)}, and '
                 'load steps "step 1", "step 2" and so on'
             )
         elif lies_outside(phase.start, phase.end, start, end):
@@ -314,7 +317,7 @@ def check_phases(
                     f"{zone.span(first, last)}; let one end where the other begins"
                 )
     if wrong:
-        raise Unusable(*(f"{path or FILE_NAME}: {one}" for one in wrong))
+        raise Unusable(*(f"{path or FILE_NAME}: {text}" for text in wrong))
 
 
 def check_planned(
@@ -322,19 +325,19 @@ def check_planned(
 ) -> None:
     """Raise Unusable, naming each time of planned work outside the recording, and each rule that nobody knows."""
     wrong: list[str] = []
-    for number, one in enumerate(planned, 1):
+    for number, work in enumerate(planned, 1):
         place = f"run.except.{number}"
-        if lies_outside(one.start, one.end, start, end):
+        if lies_outside(work.start, work.end, start, end):
             wrong.append(
-                f"{place}: {zone.span(one.start, one.end)} is no part of the recording, which reaches from "
+                f"{place}: {zone.span(work.start, work.end)} is no part of the recording, which reaches from "
                 f"{zone.clock(start)} to {zone.clock(end)} ({zone.label(start)}); are its day and offset right?"
             )
-        for name in one.rules:
+        for name in work.rules:
             if name not in rules:
                 near = suggest(name, list(rules))
                 wrong.append(f'{place}.rules: no rule is named "{printable(name)}"{near}')
     if wrong:
-        raise Unusable(*(f"{path or FILE_NAME}: {one}" for one in wrong))
+        raise Unusable(*(f"{path or FILE_NAME}: {text}" for text in wrong))
 
 
 def _numbers(facts: BaseModel) -> dict[str, float]:

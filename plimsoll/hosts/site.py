@@ -14,7 +14,7 @@ from plimsoll.rules.schema.field_types import AnyFact, Fact
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.subjects import Subject
 
-_EVERY_HOST = ""
+_ALL_HOSTS = ""
 
 
 @dataclass(frozen=True)
@@ -44,29 +44,29 @@ class Site:
     facts: Facts = field(default_factory=Facts)
     drives: Drives = field(default_factory=dict[Subject, str])
 
-    def held(self, rule: Rule, host: str = _EVERY_HOST) -> Judged:
+    def applied(self, rule: Rule, host: str = _ALL_HOSTS) -> Judged:
         """Return a rule as it applies to a host, or, without one, to every host that plimsoll.toml does not name."""
         judged = self.judged(rule, host)
         if judged.off:
             return judged
         rule = judged.rule
-        found = fitted(rule, partial(self.facts.known, Subject(host)))
+        fit = fitted(rule, partial(self.facts.find, Subject(host)))
         only = f"It is for {hosts_text(rule)}" if rule.where else ""
-        if found.outside:
-            note = f"{judged.note} {only}{', here it is a note' if found.judged else ''}.".strip()
-            return replace(judged, rule=found.rule, off=not found.judged, note=note)
-        if found.unknown is None:
+        if fit.outside:
+            note = f"{judged.note} {only}{', here it is a note' if fit.judged else ''}.".strip()
+            return replace(judged, rule=fit.rule, off=not fit.judged, note=note)
+        if fit.unknown is None:
             return judged
-        if not found.judged:
+        if not fit.judged:
             is_skipped = rule.where_unknown == "skip"
-            return replace(judged, off=is_skipped, unknown="" if is_skipped else _missing(rule, found.unknown, host))
+            return replace(judged, off=is_skipped, unknown="" if is_skipped else _missing(rule, fit.unknown, host))
         becomes = "it is a note" if rule.where_unknown == "info" else "it is taken to be one"
-        note = f"{judged.note} {only}; where plimsoll.toml does not give {found.unknown} {becomes}.".strip()
-        return replace(judged, rule=found.rule, note=note)
+        note = f"{judged.note} {only}; where plimsoll.toml does not give {fit.unknown} {becomes}.".strip()
+        return replace(judged, rule=fit.rule, note=note)
 
     def places_with(self, facts: set[AnyFact]) -> Iterator[Subject]:
         """Return the hosts and instances for which plimsoll.toml gives one of these facts."""
-        return (subject for subject, given in self.facts.given.by_subject.items() if facts & set(given))
+        return (subject for subject, values in self.facts.given.by_subject.items() if facts & set(values))
 
 
 def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> Site:
@@ -93,7 +93,7 @@ class Target:
     excluded: tuple[Subject, ...] = ()
     factors: Mapping[Fact, float] = field(default_factory=dict[Fact, float])
     note: str = ""
-    known: Callable[[AnyFact], float | None] = lambda fact: None
+    fact_value: Callable[[AnyFact], float | None] = lambda fact: None
 
     @property
     def name(self) -> str:
@@ -114,33 +114,34 @@ def targets(rule: Rule, site: Site, weighing: Collection[AnyFact] = ()) -> Itera
     if rule.drive:
         yield from _marked(rule, site)
         return
-    needed: set[AnyFact] = {one.scale for one in rule.conditions if one.scale}
+    needed: set[AnyFact] = {condition.scale for condition in rule.conditions if condition.scale}
     needed |= set(weighing)
-    general = site.held(rule)
-    differing = {host: site.held(rule, host) for host in site.hosts}
-    differing = {host: one for host, one in differing.items() if _compared(one) != _compared(general)}
-    scaled = {host: one for host in site.hosts if (one := site.held(rule, host)).rule.scale}
-    needed |= {one.rule.scale for one in (general, *scaled.values()) if one.rule.scale}
+    general = site.applied(rule)
+    differing = {host: site.applied(rule, host) for host in site.hosts}
+    differing = {host: judged for host, judged in differing.items() if _compared(judged) != _compared(general)}
+    scaled = {host: judged for host in site.hosts if (judged := site.applied(rule, host)).rule.scale}
+    needed |= {judged.rule.scale for judged in (general, *scaled.values()) if judged.rule.scale}
     with_facts = list(site.places_with(needed))
-    own_hosts = {
-        host_key(host): host for host in (*differing, *(one.host for one in with_facts if one.instance is None))
+    separate_hosts = {
+        host_key(host): host
+        for host in (*differing, *(subject.host for subject in with_facts if subject.instance is None))
     }
-    own_instances = [one for one in with_facts if one.instance is not None]
+    separate_instances = [subject for subject in with_facts if subject.instance is not None]
     outside = tuple(
-        [Subject(host) for host in own_hosts.values()]
-        + [one for one in own_instances if host_key(one.host) not in own_hosts]
+        [Subject(host) for host in separate_hosts.values()]
+        + [subject for subject in separate_instances if host_key(subject.host) not in separate_hosts]
     )
     if not general.off:
         yield _target(general, site, needed, None, None, outside)
-    for host in own_hosts.values():
-        judged = site.held(rule, host)
+    for host in separate_hosts.values():
+        judged = site.applied(rule, host)
         if not judged.off:
-            inside = tuple(one for one in own_instances if host_key(one.host) == host_key(host))
+            inside = tuple(subject for subject in separate_instances if host_key(subject.host) == host_key(host))
             yield _target(judged, site, needed, host, None, inside)
-    for one in own_instances:
-        judged = site.held(rule, one.host)
+    for subject in separate_instances:
+        judged = site.applied(rule, subject.host)
         if not judged.off:
-            yield _target(judged, site, needed, one.host, one.instance, ())
+            yield _target(judged, site, needed, subject.host, subject.instance, ())
 
 
 def _compared(judged: Judged) -> tuple[Rule, bool, bool]:
@@ -160,9 +161,9 @@ def _marked(rule: Rule, site: Site) -> Iterator[Target | Unknown]:
     if not marked:
         yield Unknown(f'it is for the disks that plimsoll.toml marks drive = "{rule.drive}", and none is')
     for subject in marked:
-        judged = site.held(rule, subject.host)
+        judged = site.applied(rule, subject.host)
         if not judged.off:
-            needed: set[AnyFact] = {one.scale for one in judged.rule.conditions if one.scale}
+            needed: set[AnyFact] = {condition.scale for condition in judged.rule.conditions if condition.scale}
             yield _target(judged, site, needed, subject.host, subject.instance, ())
 
 
@@ -176,15 +177,17 @@ def _target(
 ) -> Target | Unknown:
     if judged.unknown:
         return Unknown(judged.unknown)
-    known = partial(site.facts.known, Subject(host or _EVERY_HOST, instance))
+    fact_value = partial(site.facts.find, Subject(host or _ALL_HOSTS, instance))
     factors: dict[Fact, float] = {}
-    scales: set[Fact] = {one.scale for one in judged.rule.conditions if one.scale and one.scale in needed}
+    scales: set[Fact] = {
+        condition.scale for condition in judged.rule.conditions if condition.scale and condition.scale in needed
+    }
     for fact in sorted(scales):
-        value = known(fact) or DEFAULTS.get(fact)
+        value = fact_value(fact) or DEFAULTS.get(fact)
         if value is None:
             whose = f"of {host} " if host else ""
             return Unknown(
                 f"its limit scales by {fact}, which {whose}is not known; give it in plimsoll.toml for a host"
             )
         factors[fact] = value
-    return Target(judged.rule, host, instance, excluded, factors, judged.note, known)
+    return Target(judged.rule, host, instance, excluded, factors, judged.note, fact_value)

@@ -93,10 +93,10 @@ class WriteQueue:
             self._changed.notify()
         return done
 
-    def _is_full(self, writer: str, more: int) -> bool:
+    def _is_full(self, writer: str, count: int) -> bool:
         """Whether no more points are taken. However many they are, they are if no others wait."""
-        held, own = self._held.total(), self._held[writer]
-        return (held > 0 and held + more > MOST_WAITING) or (own > 0 and own + more > MOST_OF_WRITER)
+        waiting, of_writer = self._held.total(), self._held[writer]
+        return (waiting > 0 and waiting + count > MOST_WAITING) or (of_writer > 0 and of_writer + count > MOST_OF_WRITER)
 
     def left_out(self, text: int, lines: int, why: str) -> None:
         """Count what writers sent and was not put in."""
@@ -108,7 +108,7 @@ class WriteQueue:
         """Count what exporters sent and nothing reads."""
         with self._changed:
             state = self._state
-            new = [one for one in names if one not in state.names][: MOST_NAMES - len(state.names)]
+            new = [name for name in names if name not in state.names][: MOST_NAMES - len(state.names)]
             self._state = replace(state, unread=state.unread + values, names=state.names.union(new))
 
     @property
@@ -128,9 +128,9 @@ class WriteQueue:
 
     def _run(self) -> None:
         while batch := self._next():
-            points = joined([one.points for one in batch])
+            points = joined([entry.points for entry in batch])
             try:
-                results = self._write([one.points for one in batch], points)
+                results = self._write([entry.points for entry in batch], points)
             except (Unreachable, Unusable) as error:
                 self._failed(batch, str(error))
             except Exception as error:  # a defect must not end the thread: writers would wait for ever
@@ -153,9 +153,9 @@ class WriteQueue:
     def _write(self, parts: Sequence[Points], whole: Points) -> list[WriteResult]:
         result = self._store.write_points(whole)
         if not result.refused or len(parts) == 1:
-            return [replace(result, values=len(one)) for one in parts]
+            return [replace(result, values=len(part)) for part in parts]
         # Each writer is to learn of its own points; to write the same again changes nothing.
-        return [self._store.write_points(one) for one in parts]
+        return [self._store.write_points(part) for part in parts]
 
     def _written(self, batch: Sequence["_Waiting"], points: Points, results: Sequence[WriteResult]) -> None:
         with self._changed:
@@ -167,22 +167,22 @@ class WriteQueue:
             self._on_written(points)
         except Exception:  # the points are written, whatever others make of them
             _log.exception("what follows a write failed")
-        for one, result in zip(batch, results, strict=True):
-            one.done.set_result(result)
+        for entry, result in zip(batch, results, strict=True):
+            entry.done.set_result(result)
 
     def _failed(self, batch: Sequence["_Waiting"], why: str) -> None:
         with self._changed:
             self._release(batch)
             self._state = replace(self._state, problem=why)
-        for one in batch:
-            one.done.set_exception(NotWritten(why))
+        for entry in batch:
+            entry.done.set_exception(NotWritten(why))
 
     def _release(self, batch: Sequence["_Waiting"]) -> None:
         """Count points as waiting no more. With the lock held."""
-        for one in batch:
-            self._held[one.writer] -= len(one.points)
-            if not self._held[one.writer]:
-                del self._held[one.writer]
+        for entry in batch:
+            self._held[entry.writer] -= len(entry.points)
+            if not self._held[entry.writer]:
+                del self._held[entry.writer]
 
     def _forget_old(self) -> None:
         while self._recent and self._recent[0][0] < self._clock() - _MINUTE:

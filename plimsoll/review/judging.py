@@ -46,7 +46,7 @@ def judge(
         for rule in pack.rules:
             findings += run.findings(pack, rule, hosts)
     findings = without_stand_ins(findings)
-    findings = supersede(findings, facts.known, question.by_hand)
+    findings = supersede(findings, facts.find, question.by_hand)
     findings = with_processes(findings, question.signals, run.recorded, phases)
     return worst_first(findings), applied
 
@@ -165,7 +165,7 @@ class _RunJudge:
 
     def _fitted(self, bare: Finding, host: str) -> Finding:
         """The finding unchanged if the rule is for this host; else a note, or an outcome and why it is not judged."""
-        result = fitted(bare.rule, partial(self._facts.known, Subject(host)))
+        result = fitted(bare.rule, partial(self._facts.find, Subject(host)))
         if result.outside:
             has = " and ".join(self._facts.explain(Subject(host), fact) for fact in result.rule.where)
             note = f"it is for {hosts_text(result.rule)}; {host} has {has}"

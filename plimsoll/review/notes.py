@@ -74,7 +74,7 @@ def _weights(rule: Rule, subject: Subject, facts: Facts, signals: Mapping[str, S
     """Which operands of the rule's signal count more than once, and by which fact."""
     derived = signals[rule.signal].derived
     for name, weight in derived.weights.items() if derived else ():
-        fact = facts.known(subject, weight.by)
+        fact = facts.find(subject, weight.by)
         times = counted(round(weight.of(fact)), "time")
         by = f"{weight.by} = {fact:g} (plimsoll.toml)" if fact is not None else f"{weight.by} is not known"
         yield f"{signals[name].title.lower()} counted {times}: {by}"

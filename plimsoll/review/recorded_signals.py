@@ -36,7 +36,7 @@ class RecordedSignals:
             question.signals,
             self._recorded.series,
             lambda series: self.counter(series).any_present,
-            facts.known,
+            facts.find,
         )
         self._merged: dict[str, Mapping[Subject, Samples]] = {}
 

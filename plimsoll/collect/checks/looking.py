@@ -63,11 +63,11 @@ class Looking:
         return [_windows_service(self._check) if sys.platform == "win32" else _unit(self._check)]
 
 
-def _process(one: CheckSettings) -> Reading:
-    wanted = one.asked.casefold()
-    count = sum(_name(found).casefold() in (wanted, f"{wanted}.exe") for found in psutil.process_iter())
+def _process(check: CheckSettings) -> Reading:
+    name = check.asked.casefold()
+    count = sum(_name(process).casefold() in (name, f"{name}.exe") for process in psutil.process_iter())
     fields = {"pid_count": count, "running": count, "result_code": 0}
-    return Reading("procstat_lookup", fields, (("check", one.title), ("exe", one.asked), ("pid_finder", "native")))
+    return Reading("procstat_lookup", fields, (("check", check.title), ("exe", check.asked), ("pid_finder", "native")))
 
 
 def _name(process: psutil.Process) -> str:
@@ -77,33 +77,33 @@ def _name(process: psutil.Process) -> str:
         return ""
 
 
-def _windows_service(one: CheckSettings) -> Reading:
-    tags = (("check", one.title), ("service_name", one.asked))
+def _windows_service(check: CheckSettings) -> Reading:
+    tags = (("check", check.title), ("service_name", check.asked))
     try:
-        status = psutil.win_service_get(one.asked).status()
+        status = psutil.win_service_get(check.asked).status()
     except psutil.NoSuchProcess:
         status = "stopped"  # one that is not there does not run
     return Reading("win_services", {"state": _WINDOWS[status]}, tags)
 
 
-def _unit(one: CheckSettings) -> Reading:
+def _unit(check: CheckSettings) -> Reading:
     systemctl = shutil.which("systemctl")
     if systemctl is None:
         raise RuntimeError("services are those of systemd, and this computer has no systemctl; check a process instead")
-    name = one.asked if "." in one.asked else f"{one.asked}.service"
+    name = check.asked if "." in check.asked else f"{check.asked}.service"
     done = subprocess.run(
         [systemctl, "show", "--property=LoadState,ActiveState", "--", name],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=one.timeout_s,
+        timeout=check.timeout_s,
         check=False,
     )
-    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
-    if done.returncode != 0 or found.get("ActiveState") not in _ACTIVE:
-        said = " ".join(done.stderr.split()) or done.stdout.strip()
-        raise RuntimeError(f"systemctl show {name}: {said or f'status {done.returncode}'}")
-    fields = {"active_code": _ACTIVE[found["ActiveState"]]}
-    if found.get("LoadState") in _LOAD:
-        fields["load_code"] = _LOAD[found["LoadState"]]
-    return Reading("systemd_units", fields, (("check", one.title), ("name", name)))
+    properties = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    if done.returncode != 0 or properties.get("ActiveState") not in _ACTIVE:
+        output = " ".join(done.stderr.split()) or done.stdout.strip()
+        raise RuntimeError(f"systemctl show {name}: {output or f'status {done.returncode}'}")
+    fields = {"active_code": _ACTIVE[properties["ActiveState"]]}
+    if properties.get("LoadState") in _LOAD:
+        fields["load_code"] = _LOAD[properties["LoadState"]]
+    return Reading("systemd_units", fields, (("check", check.title), ("name", name)))

@@ -53,12 +53,12 @@ class Site:
             yield self._reading(_LATE[self._check.kind])
 
     def _reading(self, fields: _Fields) -> Reading:
-        title, asked = ("check", self._check.title), self._check.asked
+        title, target = ("check", self._check.title), self._check.asked
         if self._check.kind == "ping":
-            return Reading("ping", fields, (title, ("url", asked)))
+            return Reading("ping", fields, (title, ("url", target)))
         if self._check.kind == "http":
-            return Reading("http_response", fields, (title, ("method", "GET"), ("server", asked)))
-        host, port = _host_and_port(asked)
+            return Reading("http_response", fields, (title, ("method", "GET"), ("server", target)))
+        host, port = _host_and_port(target)
         tags = (title, ("port", str(port)), ("protocol", "tcp"), ("server", host))
         return Reading("net_response", fields, tags)
 
@@ -108,10 +108,10 @@ def _ping(check: CheckSettings) -> _Fields:
     except subprocess.TimeoutExpired:
         return _LOST
     # Windows ends with 0 where a router said that it cannot be reached.
-    found = _ROUND_TRIP.search(done.stdout) if done.returncode == 0 else None
-    if found is None:
+    match = _ROUND_TRIP.search(done.stdout) if done.returncode == 0 else None
+    if match is None:
         return _LOST
-    took = float(found[1].replace(",", "."))
+    took = float(match[1].replace(",", "."))
     return {**_LOST, "packets_received": 1, "percent_packet_loss": 0, "average_response_ms": took}
 
 
@@ -155,16 +155,16 @@ def _get(check: CheckSettings, trust: ssl.SSLContext | None) -> _Fields:
         return {"result_code": 4}
     except (urllib3.exceptions.HTTPError, OSError):
         return {"result_code": 3}
-    found: dict[str, float] = {
+    fields: dict[str, float] = {
         "http_response_code": answer.status,
         "response_time": time.perf_counter() - started,
         "content_length": len(body),
     }
     if answer.status != check.status if check.status else answer.status >= 400:
-        return {**found, "result_code": 6}
+        return {**fields, "result_code": 6}
     if check.contains and check.contains.encode() not in body:
-        return {**found, "result_code": 1}
-    return {**found, "result_code": 0}
+        return {**fields, "result_code": 1}
+    return {**fields, "result_code": 0}
 
 
 def _certificate_end(trust: ssl.SSLContext, host: str, port: int, timeout_s: float) -> float:
@@ -173,8 +173,8 @@ def _certificate_end(trust: ssl.SSLContext, host: str, port: int, timeout_s: flo
         socket.create_connection((host, port), timeout=timeout_s) as plain,
         trust.wrap_socket(plain, server_hostname=host) as secure,
     ):
-        given = secure.getpeercert() or {}
-    return float(ssl.cert_time_to_seconds(str(given["notAfter"])))
+        certificate = secure.getpeercert() or {}
+    return float(ssl.cert_time_to_seconds(str(certificate["notAfter"])))
 
 
 def _host_and_port(address: str) -> tuple[str, int]:

@@ -15,10 +15,10 @@ _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*")
 _SERVICE = re.compile(r"[^\s/\\-][^/\\]*")
 
 
-def _matching(pattern: re.Pattern[str], what: str) -> Callable[[object], object]:
+def _matching(pattern: re.Pattern[str], meaning: str) -> Callable[[object], object]:
     def check(value: object) -> object:
         if isinstance(value, str) and not pattern.fullmatch(value):
-            raise ValueError(f"is not {what}")
+            raise ValueError(f"is not {meaning}")
         return value
 
     return check

@@ -44,10 +44,10 @@ class DiskRequests:
 
     def __call__(self) -> Iterator[Reading]:
         """The measurement `diskio`, for each disk that had a request."""
-        found, last, at = _counts(), self._last, time.monotonic()
+        disks, last, at = _counts(), self._last, time.monotonic()
         elapsed_ms = int(1000 * (at - self._read_at))
-        self._last, self._read_at = found, at
-        for name, counts in found.items():
+        self._last, self._read_at = disks, at
+        for name, counts in disks.items():
             means = _since(last[name], counts, elapsed_ms) if name in last else {}
             wwid = text_of(SYS / "block" / name / "wwid")
             tags = (("name", name), ("wwid", wwid)) if wwid else (("name", name),)
@@ -70,25 +70,25 @@ def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
 
 
 def _counts() -> Mapping[str, Counts]:
-    found = _of_linux() if sys.platform == "linux" else _of_psutil()
-    wanted = {
-        name: counts for name, counts in found.items() if not any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
+    disks = _of_linux() if sys.platform == "linux" else _of_psutil()
+    chosen = {
+        name: counts for name, counts in disks.items() if not any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
     }
-    return {name: counts for name, counts in wanted.items() if any(counts.values())}
+    return {name: counts for name, counts in chosen.items() if any(counts.values())}
 
 
 def _of_linux() -> Mapping[str, Counts]:
     """What /proc/diskstats counts; psutil does not give the time weighted by the queue."""
-    found: dict[str, Counts] = {}
+    disks: dict[str, Counts] = {}
     for line in (PROC / "diskstats").read_text().splitlines():
         _, _, name, *values = line.split()
         if len(values) >= len(_COLUMNS):
             counts = dict(zip(_COLUMNS, map(float, values), strict=False))
-            found[name] = {field: _SECTOR * n if field.endswith("bytes") else n for field, n in counts.items()}
-    return found
+            disks[name] = {field: _SECTOR * n if field.endswith("bytes") else n for field, n in counts.items()}
+    return disks
 
 
 def _of_psutil() -> Mapping[str, Counts]:
     # nowrap: psutil would add up counts over a restart of the count, which rates must see.
     disks = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
-    return {name: {_PSUTIL[k]: v for k, v in one._asdict().items() if k in _PSUTIL} for name, one in disks.items()}
+    return {name: {_PSUTIL[k]: v for k, v in disk._asdict().items() if k in _PSUTIL} for name, disk in disks.items()}

@@ -32,7 +32,7 @@ class Mount(NamedTuple):
 
 def _mounts() -> Sequence[Mount]:
     if sys.platform != "linux":
-        return [Mount(one.device, one.mountpoint, one.fstype, one.opts) for one in psutil.disk_partitions(all=True)]
+        return [Mount(partition.device, partition.mountpoint, partition.fstype, partition.opts) for partition in psutil.disk_partitions(all=True)]
     # As the first process sees them: a service manager may show the others all file systems as read-only.
     lines = text_of(PROC / "1" / "mountinfo") or (PROC / "self" / "mountinfo").read_text()
     return [_mount(line) for line in lines.splitlines()]
@@ -56,18 +56,18 @@ def _usage(path: str) -> Fields:
     """How full a file system is. As for df, space that is kept for root is neither used nor free."""
     if sys.platform == "win32":
         raise OSError
-    found = os.statvfs(path)
-    used, free = (found.f_blocks - found.f_bfree) * found.f_frsize, found.f_bavail * found.f_frsize
-    inodes_used = max(0, found.f_files - found.f_ffree)
+    status = os.statvfs(path)
+    used, free = (status.f_blocks - status.f_bfree) * status.f_frsize, status.f_bavail * status.f_frsize
+    inodes_used = max(0, status.f_files - status.f_ffree)
     return {
-        "total": found.f_blocks * found.f_frsize,
+        "total": status.f_blocks * status.f_frsize,
         "free": free,
         "used": used,
         "used_percent": _percent(used, free),
-        "inodes_total": found.f_files,
-        "inodes_free": found.f_ffree,
+        "inodes_total": status.f_files,
+        "inodes_free": status.f_ffree,
         "inodes_used": inodes_used,
-        "inodes_used_percent": _percent(inodes_used, found.f_ffree),
+        "inodes_used_percent": _percent(inodes_used, status.f_ffree),
     }
 
 
@@ -86,7 +86,7 @@ class FreeSpace:
 
     def __call__(self) -> Iterator[Reading]:
         """The measurement `disk`, for each file system that has a size."""
-        mounts = {one.mountpoint: one for one in self._mounts() if one.fstype not in _NEVER_ASKED}
+        mounts = {mount.mountpoint: mount for mount in self._mounts() if mount.fstype not in _NEVER_ASKED}
         for path, fields in self._usages.results(mounts).items():
             if fields["total"]:
                 yield Reading("disk", fields, _tags(mounts[path]))
@@ -114,5 +114,5 @@ def _label(device: str, name: str) -> str | None:
         number = os.stat(device).st_rdev
     except OSError:
         return None
-    known = (text_of(_UDEV / f"b{os.major(number)}:{os.minor(number)}") or "").splitlines()
-    return next((line.removeprefix(_LABEL) for line in known if line.startswith(_LABEL)), None)
+    lines = (text_of(_UDEV / f"b{os.major(number)}:{os.minor(number)}") or "").splitlines()
+    return next((line.removeprefix(_LABEL) for line in lines if line.startswith(_LABEL)), None)

@@ -48,16 +48,16 @@ class ProcessorTime:
 def _times() -> Mapping[str, Times]:
     """The time each processor has spent in each state, by the processor's name; its unit does not matter."""
     if sys.platform != "linux":
-        each = {f"cpu{at}": times._asdict() for at, times in enumerate(psutil.cpu_times(percpu=True))}
-        return each | {_TOTAL: psutil.cpu_times()._asdict()}
+        processors = {f"cpu{at}": times._asdict() for at, times in enumerate(psutil.cpu_times(percpu=True))}
+        return processors | {_TOTAL: psutil.cpu_times()._asdict()}
     # psutil numbers processors by their line, which is wrong where one is offline.
-    found: dict[str, Times] = {}
+    processors: dict[str, Times] = {}
     for line in (PROC / "stat").read_text().splitlines():
         name, *ticks = line.split()
         if not name.startswith("cpu"):
             break
-        found[_TOTAL if name == "cpu" else name] = dict(zip(_STATES, map(float, ticks), strict=False))
-    return found
+        processors[_TOTAL if name == "cpu" else name] = dict(zip(_STATES, map(float, ticks), strict=False))
+    return processors
 
 
 def system() -> Iterator[Reading]:
@@ -89,8 +89,8 @@ _MEMORY_FIELDS = (
 
 def memory() -> Iterator[Reading]:
     """The measurement `mem`."""
-    found = psutil.virtual_memory()._asdict()
-    fields: dict[str, float] = {_MEMORY_NAMES.get(name, name): found[name] for name in _MEMORY_FIELDS if name in found}
+    memory_values = psutil.virtual_memory()._asdict()
+    fields: dict[str, float] = {_MEMORY_NAMES.get(name, name): memory_values[name] for name in _MEMORY_FIELDS if name in memory_values}
     for part in ("used", "available"):
         fields[f"{part}_percent"] = 100 * fields[part] / fields["total"]
     yield Reading("mem", fields)
@@ -98,11 +98,11 @@ def memory() -> Iterator[Reading]:
 
 def swap() -> Iterator[Reading]:
     """The measurement `swap`."""
-    found = psutil.swap_memory()
-    used = 100 * found.used / found.total if found.total else 0.0
-    fields = {"total": found.total, "used": found.used, "free": found.free, "used_percent": used}
+    usage = psutil.swap_memory()
+    used = 100 * usage.used / usage.total if usage.total else 0.0
+    fields = {"total": usage.total, "used": usage.used, "free": usage.free, "used_percent": used}
     if sys.platform == "linux":  # that of macOS counts pages of mapped files as well
-        fields |= {"in": found.sin, "out": found.sout}
+        fields |= {"in": usage.sin, "out": usage.sout}
     yield Reading("swap", fields)
 
 
@@ -132,10 +132,10 @@ def adapters() -> Iterator[Reading]:
             yield Reading("net", {**fields, "speed": _speed(name, stats[name].speed)}, (("interface", name),))
 
 
-def _speed(name: str, known: int) -> float:
+def _speed(name: str, fallback: int) -> float:
     """The speed of the link in Mbit/s, -1 if it is not known."""
     if sys.platform != "linux":
-        return known or _UNKNOWN_SPEED
+        return fallback or _UNKNOWN_SPEED
     try:
         return float(text_of(SYS / "class" / "net" / name / "speed") or _UNKNOWN_SPEED)
     except ValueError:
@@ -170,7 +170,7 @@ def processes() -> Iterator[Reading]:
     if sys.platform == "linux":
         yield _processes_of_linux()
         return
-    counted = Counter(_STATUSES.get(one.info["status"], "unknown") for one in psutil.process_iter(["status"]))
+    counted = Counter(_STATUSES.get(process.info["status"], "unknown") for process in psutil.process_iter(["status"]))
     yield Reading("processes", {**{state: counted[state] for state in _PROCESS_STATES}, "total": counted.total()})
 
 
@@ -206,8 +206,8 @@ def counts() -> Iterator[Reading]:
 
 def paging() -> Iterator[Reading]:
     """The measurement `kernel_vmstat`."""
-    found = dict(line.split() for line in (PROC / "vmstat").read_text().splitlines())
-    yield Reading("kernel_vmstat", {name: float(found[name]) for name in _VMSTAT if name in found})
+    counts = dict(line.split() for line in (PROC / "vmstat").read_text().splitlines())
+    yield Reading("kernel_vmstat", {name: float(counts[name]) for name in _VMSTAT if name in counts})
 
 
 def pressure() -> Iterator[Reading]:
@@ -217,7 +217,7 @@ def pressure() -> Iterator[Reading]:
             kind, *averages = line.split()
             if (resource, kind) == ("cpu", "full"):  # always 0, and Telegraf leaves it out
                 continue
-            fields = {name: float(value) for name, _, value in (one.partition("=") for one in averages)}
+            fields = {name: float(value) for name, _, value in (average.partition("=") for average in averages)}
             yield Reading("pressure", fields, (("resource", resource), ("type", kind)))
 
 
@@ -234,9 +234,9 @@ def accept_queues() -> Iterator[Reading]:
     group, name = _NETSTAT
     # A line of names, and below it one of values.
     for names, values in itertools.pairwise((text_of(PROC / "net" / "netstat") or "").splitlines()):
-        found = dict(zip(names.split(), values.split(), strict=False))
-        if names.startswith(f"{group}:") and found[f"{group}:"] == f"{group}:" and name in found:
-            yield Reading("nstat", {group + name: float(found[name])}, (("name", "netstat"),))
+        counts = dict(zip(names.split(), values.split(), strict=False))
+        if names.startswith(f"{group}:") and counts[f"{group}:"] == f"{group}:" and name in counts:
+            yield Reading("nstat", {group + name: float(counts[name])}, (("name", "netstat"),))
             return
 
 

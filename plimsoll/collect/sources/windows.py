@@ -55,8 +55,8 @@ class ProcessorTime:
     def __call__(self) -> Counters:
         """Return the shares of each processor and all together, by counter path."""
         _check_processors()
-        times = {str(number): one._asdict() for number, one in enumerate(psutil.cpu_times(percpu=True))}
-        times["_Total"] = {state: sum(one[state] for one in times.values()) for state in next(iter(times.values()))}
+        times = {str(number): processor._asdict() for number, processor in enumerate(psutil.cpu_times(percpu=True))}
+        times["_Total"] = {state: sum(processor[state] for processor in times.values()) for state in next(iter(times.values()))}
         last, self._last = self._last, times
         shares: dict[str, float] = {}
         for name in times.keys() & last.keys():
@@ -79,7 +79,7 @@ class FreeSpace:
 
     def __call__(self) -> Counters:
         """Return the shares and sizes by counter path."""
-        volumes = [one.mountpoint for one in psutil.disk_partitions() if "cdrom" not in one.opts.split(",")]
+        volumes = [partition.mountpoint for partition in psutil.disk_partitions() if "cdrom" not in partition.opts.split(",")]
         return {
             f"\\LogicalDisk({volume.rstrip(chr(92))})\\{counter}": value
             for volume, usage in self._usages.results(volumes).items()
@@ -102,22 +102,22 @@ def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh | None) -> Mapping
     """What can be read, by the name that people see when it fails: a group for each object. More come with time."""
     if pdh is None:
         return stand_in_groups(host)
-    found: dict[str, Group] = {}
-    objects = PerformanceObjects(pdh, host, signals, found)
-    found["list of performance objects"] = Patient(objects.look)
+    groups: dict[str, Group] = {}
+    objects = PerformanceObjects(pdh, host, signals, groups)
+    groups["list of performance objects"] = Patient(objects.look)
     objects.read_of(())
-    found.update(stand_in_groups(host, objects.has))
-    return found
+    groups.update(stand_in_groups(host, objects.has))
+    return groups
 
 
 class PerformanceObjects:
     """Puts a group for each object into `found`, and those of instances of SQL Server when they are there."""
 
-    def __init__(self, pdh: Pdh, host: str, signals: Mapping[str, Signal], found: dict[str, Group]) -> None:
+    def __init__(self, pdh: Pdh, host: str, signals: Mapping[str, Signal], groups: dict[str, Group]) -> None:
         self._pdh = pdh
         self._host = host
         self._signals = signals
-        self._found = found
+        self._found = groups
         self._objects: dict[str, ObjectCounters] = {}
         self._sql: frozenset[str] = frozenset()
         self._looked_at = -_AGAIN_S
@@ -144,8 +144,8 @@ class PerformanceObjects:
 
     def has(self, path: CounterPath) -> bool:
         """Whether Windows has this counter, or for one with instances its object, whose instances it names itself."""
-        found = self._objects.get(_SAME.get(path.object, path.object))
-        here = found.here if found else frozenset[str]()
+        counters = self._objects.get(_SAME.get(path.object, path.object))
+        here = counters.here if counters else frozenset[str]()
         return bool(here) if path.instance is not None else path.counter in here
 
 
@@ -201,26 +201,26 @@ def _memory() -> Counters:
 
 def _disks() -> Counters:
     counts: dict[str, float] = {}
-    for name, one in (psutil.disk_io_counters(perdisk=True, nowrap=False) or {}).items():
+    for name, disk in (psutil.disk_io_counters(perdisk=True, nowrap=False) or {}).items():
         path = f"\\PhysicalDisk({name.removeprefix(_DRIVE)})\\"
-        counts[path + "Disk Reads/sec"] = one.read_count
-        counts[path + "Disk Writes/sec"] = one.write_count
-        counts[path + "Disk Transfers/sec"] = one.read_count + one.write_count
+        counts[path + "Disk Reads/sec"] = disk.read_count
+        counts[path + "Disk Writes/sec"] = disk.write_count
+        counts[path + "Disk Transfers/sec"] = disk.read_count + disk.write_count
         total = "\\PhysicalDisk(_Total)\\Disk Bytes/sec"
-        counts[total] = counts.get(total, 0) + one.read_bytes + one.write_bytes
+        counts[total] = counts.get(total, 0) + disk.read_bytes + disk.write_bytes
     return counts
 
 
 def _throughput() -> Counters:
     return {
         _adapter(name) + counter: count
-        for name, one in psutil.net_io_counters(pernic=True, nowrap=False).items()
+        for name, adapter in psutil.net_io_counters(pernic=True, nowrap=False).items()
         for counter, count in (
-            ("Bytes Sent/sec", one.bytes_sent),
-            ("Bytes Received/sec", one.bytes_recv),
-            ("Bytes Total/sec", one.bytes_sent + one.bytes_recv),
-            ("Packets Sent/sec", one.packets_sent),
-            ("Packets Received/sec", one.packets_recv),
+            ("Bytes Sent/sec", adapter.bytes_sent),
+            ("Bytes Received/sec", adapter.bytes_recv),
+            ("Bytes Total/sec", adapter.bytes_sent + adapter.bytes_recv),
+            ("Packets Sent/sec", adapter.packets_sent),
+            ("Packets Received/sec", adapter.packets_recv),
         )
     }
 
@@ -229,12 +229,12 @@ def _network_errors() -> Counters:
     stats = psutil.net_if_stats()
     return {
         _adapter(name) + counter: value
-        for name, one in psutil.net_io_counters(pernic=True, nowrap=False).items()
+        for name, adapter in psutil.net_io_counters(pernic=True, nowrap=False).items()
         for counter, value in (
-            ("Packets Outbound Errors", one.errout),
-            ("Packets Received Errors", one.errin),
-            ("Packets Outbound Discarded", one.dropout),
-            ("Packets Received Discarded", one.dropin),
+            ("Packets Outbound Errors", adapter.errout),
+            ("Packets Received Errors", adapter.errin),
+            ("Packets Outbound Discarded", adapter.dropout),
+            ("Packets Received Discarded", adapter.dropin),
             ("Current Bandwidth", 1e6 * stats[name].speed if name in stats else 0),
         )
         if value or counter != "Current Bandwidth"

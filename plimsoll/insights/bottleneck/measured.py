@@ -82,7 +82,7 @@ class Measured:
         result = load().rules[rule]
         if result.scale is None or result.scale not in result.where:
             return True
-        return self.review.facts.known(subject, result.scale) is not None
+        return self.review.facts.find(subject, result.scale) is not None
 
     def counting(self, signal: str, subject: Subject, part: Mask) -> Bound | None:
         """The limit of the first rule that judged a signal and whose other conditions held in `part` of the run."""
@@ -130,7 +130,7 @@ class Measured:
     def documented(self, rule: str, subject: Subject) -> Bound:
         """The limit of a shipped rule as it is documented; for a fact that is not known it is that of 1."""
         result = load().rules[rule]
-        scale = (self.review.facts.known(subject, result.scale) or 1.0) if result.scale else 1.0
+        scale = (self.review.facts.find(subject, result.scale) or 1.0) if result.scale else 1.0
         return Bound(result.healthy.limit * scale, document_of(result))
 
     @cached_property

@@ -81,7 +81,7 @@ def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator
     for carried, utilization in _DIRECTIONS:
         for subject, values in measured.on(carried, host).items():
             percent = links.get(subject.key)
-            value = measured.review.facts.known(subject, "link_bits")
+            value = measured.review.facts.find(subject, "link_bits")
             if value is not None:
                 percent = np.full_like(values, value / 800)
             if percent is not None and (samples := percent > 0).any():

@@ -93,7 +93,7 @@ def _one_processor(measured: Measured, host: str, load: LoadResponse) -> Figure 
 
 def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float) -> Figure | None:
     """A process that used the time of exactly one of several processors, which is all that one thread can use."""
-    number = measured.review.facts.known(Subject(host), "processors")
+    number = measured.review.facts.find(Subject(host), "processors")
     if number is None or number < 2 or busy < 80 / number:
         return None
     for subject, values in measured.on("process.cpu", host).items():

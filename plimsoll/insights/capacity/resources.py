@@ -62,7 +62,7 @@ def resources(review: Review) -> tuple[Resource, ...]:
 
 
 def _processors(measured: Measured, host: str) -> Iterator[Resource]:
-    signals, number = measured.review.signals, measured.review.facts.known(Subject(host), "processors")
+    signals, number = measured.review.signals, measured.review.facts.find(Subject(host), "processors")
     for subject, samples in signals.on("cpu.busy", host).items():
         bound = _first_limit(measured, "cpu.busy", subject)
         if bound is not None:
@@ -140,7 +140,7 @@ def _resource(
     total: float | None = None,
 ) -> Resource:
     title = measured.review.question.signals[signal].title
-    clock = measured.review.facts.known(Subject(subject.host), "clock_mhz") if processors else None
+    clock = measured.review.facts.find(Subject(subject.host), "clock_mhz") if processors else None
     return Resource(signal, title, subject, limit, document, samples, processors, total, clock)
 
 

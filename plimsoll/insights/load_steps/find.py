@@ -217,7 +217,7 @@ def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
             and finding.rule.severity != "info"
             and finding.subject
             and host_key(finding.subject.host) in names
-            and 0 < (review.facts.known(Subject(finding.subject.host), "clock_mhz") or 0) <= _OLD_MHZ
+            and 0 < (review.facts.find(Subject(finding.subject.host), "clock_mhz") or 0) <= _OLD_MHZ
         ),
         None,
     )

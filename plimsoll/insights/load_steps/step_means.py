@@ -129,7 +129,7 @@ class Means:
                 return None
             used = host.cpu / 100
             for fact in facts:
-                value = self.review.facts.known(Subject(host.host), fact)
+                value = self.review.facts.find(Subject(host.host), fact)
                 if value is None:
                     return None
                 used *= value

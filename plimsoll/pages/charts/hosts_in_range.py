@@ -72,7 +72,7 @@ class HostSignals:
 
     @cached_property
     def _finder(self) -> Finder:
-        return Finder(self._site.catalogue.signals, self._series, lambda _: True, self.facts.known)
+        return Finder(self._site.catalogue.signals, self._series, lambda _: True, self.facts.find)
 
     def _rules_of(self, signal: str) -> Mapping[str | None, list[Rule]]:
         """Return the rules on a signal as they apply to each instance, their limits scaled by its facts."""

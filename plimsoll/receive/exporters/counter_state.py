@@ -73,22 +73,22 @@ class CounterState:
             self._count(at, metric not in at.metrics)
             at.metrics[metric] = value
             return 0
-        known = self._known.setdefault(metric, {})
-        is_new = part not in known
+        last_seen = self._known.setdefault(metric, {})
+        is_new = part not in last_seen
         if is_new:
             if self._parts >= _MOST_PARTS or not may_grow:
                 self._is_cut = True
                 return 0
             self._parts += 1
-        known[part] = max(time, known.get(part, time))
+        last_seen[part] = max(time, last_seen.get(part, time))
         parts = at.parts.setdefault(metric, {})
         self._count(at, part not in parts)
         parts[part] = value
         return of_part(part) if is_new else 0
 
-    def _count(self, at: _At, more: int) -> None:
-        at.count += more
-        self._samples += more
+    def _count(self, at: _At, count: int) -> None:
+        at.count += count
+        self._samples += count
         self._full = max(self._full, at.count)
 
     @property
@@ -99,11 +99,11 @@ class CounterState:
     @property
     def waiting(self) -> int:
         """About how many bytes the times take that are kept beside the newest."""
-        more = len(self._order) - _NEWEST
-        if more <= 0:
+        surplus = len(self._order) - _NEWEST
+        if surplus <= 0:
             return 0
         samples = self._samples - sum(self._times[time].count for time in self._order[-_NEWEST:])
-        return more * _OF_TIME + samples * _OF_SAMPLE
+        return surplus * _OF_TIME + samples * _OF_SAMPLE
 
     def drop(self, now: int, *, may_wait: bool) -> int:
         """Forget the times that lack nothing, or wait for too long. How many samples were to wait but had no room.
@@ -189,19 +189,19 @@ class CounterState:
             at.metrics = {name: _sum(parts) for name, parts in at.parts.items() if self._is_whole(name, parts, time)}
 
     def _is_whole(self, metric: str, parts: Mapping[Part, float], time: int) -> bool:
-        known = self._known[metric]
-        for part in [part for part, last in known.items() if last < time - _GONE_AFTER]:
-            del known[part]
+        last_seen = self._known[metric]
+        for part in [part for part, last in last_seen.items() if last < time - _GONE_AFTER]:
+            del last_seen[part]
             self._parts -= 1
-        return not self._is_cut and known.keys() <= parts.keys()
+        return not self._is_cut and last_seen.keys() <= parts.keys()
 
     def _is_in_part(self, at: _At) -> bool:
         """Whether a field has some of what it needs, and not the rest."""
-        there = (at.parts or at.metrics).keys()
-        if any(metric not in there for by in self._group.when.values() for metric in by):
+        present = (at.parts or at.metrics).keys()
+        if any(metric not in present for by in self._group.when.values() for metric in by):
             return True
         return any(
-            not any(one.names <= there for one in formulas) and any(one.names & there for one in formulas)
+            not any(formula.names <= present for formula in formulas) and any(formula.names & present for formula in formulas)
             for formulas in self._group.formulas.values()
         )
 

@@ -43,15 +43,15 @@ class Sample(NamedTuple):
     @property
     def labels(self) -> dict[str, str]:
         """The labels. NotMetrics if the text is none."""
-        found: dict[str, str] = {}
+        labels: dict[str, str] = {}
         at = 0
         while at < len(self.labels_text.rstrip(b" \t")):
             label = _LABEL.match(self.labels_text, at)
             if label is None:
                 raise NotMetrics(f"{self.name}: its labels are not valid")
-            found[label[1].decode()] = _ESCAPED.sub(_plain, label[2].decode("utf-8", "replace"))
+            labels[label[1].decode()] = _ESCAPED.sub(_plain, label[2].decode("utf-8", "replace"))
             at = label.end()
-        return found
+        return labels
 
 
 MOST_BYTES = 32 << 20
@@ -144,28 +144,28 @@ class Scraper:
     def hosts(self) -> tuple[str, ...]:
         """The hosts that are known before they have answered."""
         with self._lock:
-            return tuple(dict.fromkeys(one.host for one in self._order if one.host))
+            return tuple(dict.fromkeys(target.host for target in self._order if target.host))
 
     def problems(self, now: int) -> list[str]:
         """What does not answer, in sentences."""
         with self._lock:
-            states = [(one.url, state) for one in self._order if (state := self._states.get(one.url))]
-        found = [
+            states = [(target.url, state) for target in self._order if (state := self._states.get(target.url))]
+        sentences = [
             f"{url} gives no metrics{_since(state, now)}: {state.problem}." for url, state in states if state.problem
         ]
-        more = len(found) - _MOST_TOLD
-        return found if more <= 0 else [*found[:_MOST_TOLD], f"No metrics come from {counted(more, 'more target')}."]
+        rest = len(sentences) - _MOST_TOLD
+        return sentences if rest <= 0 else [*sentences[:_MOST_TOLD], f"No metrics come from {counted(rest, 'more target')}."]
 
     def step(self, now: int) -> None:
         """Ask the targets that are to be asked at a time (UTC ns), without waiting for them."""
         with self._lock:
             due = [
-                one
-                for one in self._order
+                target
+                for target in self._order
                 if now
                 // EVALUATION_INTERVAL
                 * EVALUATION_INTERVAL
-                % max(EVALUATION_INTERVAL, one.interval // EVALUATION_INTERVAL * EVALUATION_INTERVAL)
+                % max(EVALUATION_INTERVAL, target.interval // EVALUATION_INTERVAL * EVALUATION_INTERVAL)
                 == 0
             ]
             for target in due:
@@ -242,50 +242,50 @@ class Scraper:
             )
         except (HTTPError, OSError) as error:
             raise _Failed(last_cause(error)) from None
-        found = bytearray()
+        body = bytearray()
         try:
             while piece := answer.read(1 << 16, decode_content=True):
-                found += piece
-                if len(found) > MOST_BYTES:
+                body += piece
+                if len(body) > MOST_BYTES:
                     raise _Failed(f"it answers more than {MOST_BYTES >> 20} MB")
                 if time.monotonic() > until:
                     raise _Failed(f"it does not answer within {_WITHIN_S:.0f} s")
         except (HTTPError, OSError) as error:
             raise _Failed(last_cause(error)) from None
         finally:
-            answer.close() if len(found) > MOST_BYTES or time.monotonic() > until else answer.release_conn()
+            answer.close() if len(body) > MOST_BYTES or time.monotonic() > until else answer.release_conn()
         if answer.status != 200:
             raise _Failed(f"it answers with status {answer.status}")
-        return bytes(found)
+        return bytes(body)
 
 
 def read(text: bytes, target: Target, translator: Translator, at: int) -> AcceptedMetrics:
     """The samples that a target gave at a time (UTC ns). NotMetrics or TooManySamples."""
-    found = [*samples(text)]
+    scraped = [*samples(text)]
     host = target.host or ""
     if target.host_label and not host:
         host = next(
-            (one.labels[target.host_label] for one in found if _has(one.labels_text, target.host_label)),
+            (sample.labels[target.host_label] for sample in scraped if _has(sample.labels_text, target.host_label)),
             without_port(urlsplit(target.url).netloc),
         )
     taken = AcceptedMetrics(translator, at)
-    for one in found:
-        if one.name not in taken.known:
-            taken.leave_out(one.name, 1)
+    for sample in scraped:
+        if sample.name not in taken.known:
+            taken.leave_out(sample.name, 1)
             continue
         taken.add(
-            (target.url, host, one.name, one.labels_text),
-            lambda one=one: _series(one, target, host),
-            [(at if one.time is None else one.time, one.value)],
+            (target.url, host, sample.name, sample.labels_text),
+            lambda sample=sample: _series(sample, target, host),
+            [(at if sample.time is None else sample.time, sample.value)],
         )
     taken.finish()
     return taken
 
 
-def _series(one: Sample, target: Target, host: str) -> tuple[str, dict[str, str], str]:
-    own = one.labels
-    named = own.get(target.host_label, "") if target.host_label and not target.labels.get("host") else ""
-    return one.name, {**own, **target.labels}, named or host
+def _series(sample: Sample, target: Target, host: str) -> tuple[str, dict[str, str], str]:
+    labels = sample.labels
+    named = labels.get(target.host_label, "") if target.host_label and not target.labels.get("host") else ""
+    return sample.name, {**labels, **target.labels}, named or host
 
 
 def _has(labels_text: bytes, label: str) -> bool:
@@ -303,11 +303,11 @@ def samples(text: bytes) -> Iterator[Sample]:
         line = written.strip(b" \t\r")
         if not line or line.startswith(b"#"):
             continue
-        found = _SAMPLE.fullmatch(line)
+        match = _SAMPLE.fullmatch(line)
         try:
-            if found is None:
+            if match is None:
                 raise ValueError
-            name, labels, value, time = found.groups()
+            name, labels, value, time = match.groups()
             yield Sample(name.decode(), labels or b"", float(value), int(time) * _MS if time else None)
         except ValueError:
             shown = line[:_LONGEST_SHOWN].decode("utf-8", "backslashreplace")

@@ -68,16 +68,16 @@ class MetricNames:
 
     def as_telegraf(self, name: str, labels: Mapping[str, str], host: str) -> Series | None:
         """The series of a metric that Telegraf itself gives; None if it is none."""
-        found = self._telegraf.get(name)
-        if found is None:
+        place = self._telegraf.get(name)
+        if place is None:
             return None
         kept = {label: value for label, value in labels.items() if label not in _OF_SCRAPES and value}
-        own = kept.pop(f"exported_{_INSTANCE}", None)
-        if own is not None:
-            kept[_INSTANCE] = own
-        elif not found[0].startswith("win_") or _is_address(kept.get(_INSTANCE, "")):
+        exported = kept.pop(f"exported_{_INSTANCE}", None)
+        if exported is not None:
+            kept[_INSTANCE] = exported
+        elif not place[0].startswith("win_") or _is_address(kept.get(_INSTANCE, "")):
             kept.pop(_INSTANCE, None)
-        return Series(host, *found[:1], tuple(sorted(kept.items())), found[1])
+        return Series(host, *place[:1], tuple(sorted(kept.items())), place[1])
 
 
 MOST_SAMPLES = 1_000_000
@@ -154,9 +154,9 @@ class Translator:
             if self._bytes > _MOST_BYTES:
                 self._places.clear()
                 self._bytes = 0
-            found = self._places[key] = self._place(*series())
+            place = self._places[key] = self._place(*series())
             self._bytes += _OF_PLACE + _size(key)
-            return found
+            return place
 
     def lines(self, samples: list[tuple[Place, int, float]], now: int) -> bytes:
         """Line protocol of samples, each with its time (UTC ns). Values that are not finite are left out."""
@@ -170,13 +170,13 @@ class Translator:
                 if math.isfinite(factor * value):
                     written.append(b"%b=%b %d" % (head, repr(factor * value).encode(), time))
             if place.kept:
-                by_time.setdefault(time, []).extend((*one, value) for one in place.kept)
+                by_time.setdefault(time, []).extend((*destination, value) for destination in place.kept)
         # One time after the other, and nothing is forgotten before the last: however many there are, each is computed.
         touched: dict[int, CounterState] = {}
         following: dict[tuple[int, int], CounterState] = {}
-        for time, found in sorted(by_time.items()):
+        for time, additions in sorted(by_time.items()):
             of_time: dict[int, CounterState] = {}
-            for kept, metric, part, value in found:
+            for kept, metric, part, value in additions:
                 may_grow = self._held < self._most
                 self._held += kept.add(time, metric, part, value, now=now, may_grow=may_grow)
                 kept.used = max(kept.used, now)
@@ -188,7 +188,7 @@ class Translator:
                     following[after, key] = kept
             touched |= of_time
         # What came before its own past has one now.
-        for (time, _), kept in sorted(following.items(), key=lambda one: one[0]):
+        for (time, _), kept in sorted(following.items(), key=lambda entry: entry[0]):
             written += kept.lines(time)
         for kept in touched.values():
             self._drop(kept, now)
@@ -201,9 +201,9 @@ class Translator:
         if self._waiting > MOST_WAITING:
             if now - self._swept >= _SWEPT_EVERY:
                 self._swept = now
-                for one in self._kept.values():
-                    lost += one.drop(now, may_wait=True)
-                    self._count(one)
+                for other in self._kept.values():
+                    lost += other.drop(now, may_wait=True)
+                    self._count(other)
             if self._waiting > MOST_WAITING:
                 lost += kept.drop(now, may_wait=False)
                 self._count(kept)
@@ -222,7 +222,7 @@ class Translator:
         kept.counted = waiting
 
     def _place(self, name: str, labels: dict[str, str], host: str) -> Place | None:
-        if not host or any(len(one) > _LONGEST_LABEL for one in (host, *labels.values())):
+        if not host or any(len(label_value) > _LONGEST_LABEL for label_value in (host, *labels.values())):
             return None
         plain: list[tuple[bytes, float]] = []
         kept: list[tuple[CounterState, str, Part]] = []
@@ -236,33 +236,33 @@ class Translator:
                 series = use.group.series(host, labels, field, {})
                 plain.append((series_and_field(series).encode(), factor))
             if use.computed:
-                own = {label: labels[label] for label in needed}
+                group_labels = {label: labels[label] for label in needed}
                 part = tuple(labels.get(label, "") for label in use.group.over)
-                kept.append((self._keep(use.group, host, own), use.metric, part))
+                kept.append((self._keep(use.group, host, group_labels), use.metric, part))
         if not plain and not kept and (series := self._names.as_telegraf(name, labels, host)):
             plain.append((series_and_field(series).encode(), 1.0))
         return Place(tuple(plain), tuple(kept)) if plain or kept else None
 
     def _keep(self, group: MetricGroup, host: str, labels: dict[str, str]) -> CounterState:
         key = (id(group), host, *labels.values())
-        found = self._kept.get(key)
-        if found is None:
+        state = self._kept.get(key)
+        if state is None:
             if self._held >= self._most:
                 raise TooManyKept
             self._held += of_group(host, labels)
-            found = self._kept[key] = CounterState(group, host, labels)
-        return found
+            state = self._kept[key] = CounterState(group, host, labels)
+        return state
 
     def _forget(self, now: int) -> None:
         """Forget, once an hour, what had no samples for an hour."""
         if now - self._since < _FORGOTTEN_AFTER:
             return
         if self._since:
-            self._kept = {key: one for key, one in self._kept.items() if now - one.used < _FORGOTTEN_AFTER}
-            for one in self._kept.values():
-                one.learn_anew()
-            self._waiting = sum(one.counted for one in self._kept.values())
-            self._held = sum(of_group(one.host, one.labels) + one.held for one in self._kept.values())
+            self._kept = {key: state for key, state in self._kept.items() if now - state.used < _FORGOTTEN_AFTER}
+            for state in self._kept.values():
+                state.learn_anew()
+            self._waiting = sum(state.counted for state in self._kept.values())
+            self._held = sum(of_group(state.host, state.labels) + state.held for state in self._kept.values())
             self._places.clear()
             self._bytes = 0
         self._since = now
@@ -319,13 +319,13 @@ class AcceptedMetrics:
 
     def finish(self) -> None:
         """Make the lines of what was added."""
-        made: list[bytes] = []
-        self._found.sort(key=lambda one: one[1])
+        parts: list[bytes] = []
+        self._found.sort(key=lambda sample: sample[1])
         for first in range(0, len(self._found), _AT_ONCE):
             with self._translator.lock:
-                made.append(self._translator.lines(self._found[first : first + _AT_ONCE], self._now))
+                parts.append(self._translator.lines(self._found[first : first + _AT_ONCE], self._now))
             clock.sleep(0)  # a lock is given to whoever is running, else
-        self.lines, self._found = b"\n".join(made), []
+        self.lines, self._found = b"\n".join(parts), []
 
 
 def _size(key: Hashable) -> int:
@@ -365,7 +365,7 @@ def _uses(group: MetricGroup) -> Iterator[tuple[str, Use]]:
             if simple and simple[0] == key:
                 plain.append((field, simple[1]))
             elif not simple:
-                computed = computed or any(key in one.names for one in formulas)
+                computed = computed or any(key in formula.names for formula in formulas)
         for metric in sources:
             yield metric.name, Use(group, key, metric.labels, tuple(plain), computed)
 

@@ -45,44 +45,44 @@ def read(line: bytes) -> Line:
     """The parts of a line, which has no white space before it. Malformed if InfluxDB refuses it."""
     end = head_end(line)
     head = line[:end]
-    fields, others, at = _fields(line, _skip(line, end))
+    fields, text_fields, at = _fields(line, _skip(line, end))
     for name, _ in fields:
         if (size := len(head) + 4 + len(name)) > LONGEST_KEY:
             raise Malformed(f"max key length exceeded: {size} > {LONGEST_KEY}")
-    return Line(head, fields, others, _time(line, _skip(line, at)))
+    return Line(head, fields, text_fields, _time(line, _skip(line, at)))
 
 
 def head_end(line: bytes) -> int:
     """Where the measurement and tags of a line end. Malformed if they are not valid."""
     if not line or line[:1] == b",":
         raise Malformed("missing measurement")
-    found = _SEPARATOR.search(line, 1)
+    match = _SEPARATOR.search(line, 1)
     names: list[bytes] = []
-    while found and found[0] == b",":
-        start = found.end()
-        found = _tag_end(line, start)
+    while match and match[0] == b",":
+        start = match.end()
+        match = _tag_end(line, start)
         names.append(line[start : _equals(line, start)])
-    if found is None:
+    if match is None:
         raise Malformed("missing fields")
     if reserved := [name for name in names if name in _RESERVED]:
         raise Malformed(f'cannot use reserved tag key "{reserved[0].decode("utf-8", "backslashreplace")}"')
     if len(set(names)) < len(names):
         raise Malformed("duplicate tags")
-    if found.start() > LONGEST_KEY:
-        raise Malformed(f"max key length exceeded: {found.start()} > {LONGEST_KEY}")
-    return found.start()
+    if match.start() > LONGEST_KEY:
+        raise Malformed(f"max key length exceeded: {match.start()} > {LONGEST_KEY}")
+    return match.start()
 
 
 def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
     """The measurement and the tags of a valid head, all as written."""
-    found = _SEPARATOR.search(head, 1)
-    measurement = head[: found.start()] if found else head
+    match = _SEPARATOR.search(head, 1)
+    measurement = head[: match.start()] if match else head
     tags: list[tuple[bytes, bytes]] = []
-    while found:
-        start = found.end()
+    while match:
+        start = match.end()
         equals = _equals(head, start)
-        found = _SEPARATOR.search(head, equals + 2)
-        tags.append((head[start:equals], head[equals + 1 : found.start() if found else len(head)]))
+        match = _SEPARATOR.search(head, equals + 2)
+        tags.append((head[start:equals], head[equals + 1 : match.start() if match else len(head)]))
     return measurement, tags
 
 
@@ -116,21 +116,21 @@ def _tag_end(line: bytes, start: int) -> re.Match[bytes] | None:
     """The separator after a tag that begins at `start`; None if the line ends there."""
     if line[start : start + 1] in (b"", b" ", b",", b"="):
         raise Malformed("missing tag key")
-    found = _TAG_SEPARATOR.search(line, start + 1)
-    if not found or found[0] != b"=":
+    match = _TAG_SEPARATOR.search(line, start + 1)
+    if not match or match[0] != b"=":
         raise Malformed("missing tag value")
-    value = found.end()
+    value = match.end()
     if line[value : value + 1] in (b"", b" ", b","):
         raise Malformed("missing tag value")
-    found = _TAG_SEPARATOR.search(line, value + 1)
-    if found and found[0] == b"=":
+    match = _TAG_SEPARATOR.search(line, value + 1)
+    if match and match[0] == b"=":
         raise Malformed("invalid tag format")
-    return found
+    return match
 
 
 def _equals(line: bytes, start: int) -> int:
-    found = _EQUALS.search(line, start + 1)
-    return found.start() if found else len(line)
+    match = _EQUALS.search(line, start + 1)
+    return match.start() if match else len(line)
 
 
 def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, int]:
@@ -139,18 +139,18 @@ def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, in
     equals = commas = 0
     quoted = False
     name_at = at = start
-    while found := _IN_FIELDS.search(line, at):
-        place, what, at = found.start(), found[0], found.end()
-        if what == b'"':
+    while match := _IN_FIELDS.search(line, at):
+        place, mark, at = match.start(), match[0], match.end()
+        if mark == b'"':
             quoted ^= equals > commas
-        elif quoted or what[:1] == b"\\":
+        elif quoted or mark[:1] == b"\\":
             continue
-        elif what == b"=":
+        elif mark == b"=":
             equals += 1
             at, value = _value(line, place)
             if value is not None:
                 numbers.append((line[name_at:place], value))
-        elif what == b",":
+        elif mark == b",":
             commas += 1
             name_at = at
         else:
@@ -185,13 +185,13 @@ def _value(line: bytes, equals: int) -> tuple[int, bytes | None]:
 
 
 def _time(line: bytes, start: int) -> bytes:
-    found = _TIME.match(line, start)
-    if not found:
+    match = _TIME.match(line, start)
+    if not match:
         raise Malformed("bad timestamp")
-    text = _without_zeros(found[0])
+    text = _without_zeros(match[0])
     if text == b"-":
         raise Malformed('strconv.ParseInt: parsing "-": invalid syntax')
-    if text and line[found.end() :].strip(b" "):
+    if text and line[match.end() :].strip(b" "):
         raise Malformed("point is invalid")
     return text
 

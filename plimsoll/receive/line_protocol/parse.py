@@ -52,17 +52,17 @@ class _OpenLine:
         self._length += 1 + len(piece)
         if self._length > _LONGEST_LINE:
             raise TooMany
-        for found in _SPECIAL.finditer(piece):
-            what = found[0]
-            if what == b" ":
+        for match in _SPECIAL.finditer(piece):
+            mark = match[0]
+            if mark == b" ":
                 self._in_fields = True
-            elif not self._in_fields or what[:1] == b"\\":
+            elif not self._in_fields or mark[:1] == b"\\":
                 continue
-            elif what == b'"':
+            elif mark == b'"':
                 self._quoted ^= self._equals > self._commas
             elif not self._quoted:
-                self._equals += what == b"="
-                self._commas += what == b","
+                self._equals += mark == b"="
+                self._commas += mark == b","
         escaped = (len(piece) - len(piece.rstrip(b"\\"))) % 2 == 1
         return not (self._quoted or escaped)
 
@@ -131,10 +131,10 @@ class Lines:
         `plain`: there are none of these. Any exception means that something is odd, and all must be read carefully.
         """
         which, numbers, times, lengths = self.which, self.numbers, self.times, self.lengths
-        known = self.names.known
+        fields_of = self.names.known
         for at, line in enumerate(lines):
             head, *rest = line.split(b" ")
-            fields = known(head)
+            fields = fields_of(head)
             if (
                 fields is None
                 or not 1 <= len(rest) <= 2
@@ -168,27 +168,27 @@ class Lines:
         if not line or line.startswith(b"#"):
             return
         try:
-            found = read(line)
-            check_time(found.time, self.clock.unit)
+            parts = read(line)
+            check_time(parts.time, self.clock.unit)
         except Malformed as error:
             self.faults.append(Fault(at, line, str(error)))
             return
         # InfluxDB leaves a field of this name out, and refuses a line that has no other: so do the names.
-        numeric = [pair for pair in found.fields if pair[0] != b"time"]
-        if not numeric and not found.others:
-            numeric = found.fields
+        numeric = [pair for pair in parts.fields if pair[0] != b"time"]
+        if not numeric and not parts.others:
+            numeric = parts.fields
         try:
-            self._check_range(found.time)
-            known = self.names.fields(found.head)
-            which = [known[name] for name, _ in numeric]
+            self._check_range(parts.time)
+            fields = self.names.fields(parts.head)
+            which = [fields[name] for name, _ in numeric]
         except Refused as error:
             self.faults.append(Fault(at, line, str(error), refused=True))
             return
         self.which += which
         self.numbers += [number for _, number in numeric]
         self.lengths.append(len(which))
-        self.times.append(found.time or self.clock.now)
-        self.text += found.others
+        self.times.append(parts.time or self.clock.now)
+        self.text += parts.others
 
     def _check_range(self, time: bytes) -> None:
         at = int(time or self.clock.now) * self.clock.unit
@@ -199,8 +199,8 @@ class Lines:
 
     def samples(self) -> Samples:
         """The samples of the lines. ValueError or OverflowError if a number or a time is not valid."""
-        times = np.array([int(one) for one in self.times], np.int64) * self.clock.unit
-        values = [int(one[:-1]) if one[-1] == _I else float(one) for one in self.numbers]
+        times = np.array([int(time) for time in self.times], np.int64) * self.clock.unit
+        values = [int(number[:-1]) if number[-1] == _I else float(number) for number in self.numbers]
         return Samples(np.array(self.which, np.int32), np.repeat(times, self.lengths), np.array(values, np.float64))
 
     def _check(self) -> None:
@@ -211,7 +211,7 @@ class Lines:
         if b"+" in numbers and numbers.count(b"+") != numbers.count(b"e+") + numbers.count(b"E+"):
             raise ValueError("a plus sign")
         if self.times:
-            times = [int(one) * self.clock.unit for one in self.times]
+            times = [int(time) * self.clock.unit for time in self.times]
             if min(times) < self.clock.first or max(times) > self.clock.last:
                 raise ValueError("a time is out of range")
 
@@ -267,9 +267,9 @@ class Parser:
     `known` gives the series that are never refused, when the first body comes.
     """
 
-    def __init__(self, bounds: Bounds | None = None, known: Callable[[], Iterable[Series]] = tuple) -> None:
+    def __init__(self, bounds: Bounds | None = None, initial_series: Callable[[], Iterable[Series]] = tuple) -> None:
         self._bounds = bounds or Bounds()
-        self._known = known
+        self._known = initial_series
         self._names: SeriesNames | None = None
         self._used: dict[int, tuple[Series, int]] = {}
         self._since = 0
@@ -298,7 +298,7 @@ class Parser:
         clock = Clock(unit, b"%d" % (now // unit), first, last)
         parsed = Parsed(Points([], *Samples.joined([])), 0, Faults(), Faults())
         text, values, count = 0, 0, 0
-        found: list[Samples] = []
+        batches: list[Samples] = []
         for piece in pieces(body):
             try:
                 lines = Lines(names, clock)
@@ -306,7 +306,7 @@ class Parser:
             except (ValueError, IndexError, OverflowError, Refused):
                 lines = Lines(names, clock)
                 samples = lines.read_all(piece.lines)
-            found.append(samples)
+            batches.append(samples)
             text += lines.text
             values += len(samples.which)
             count += len(piece.lines)
@@ -314,8 +314,8 @@ class Parser:
                 raise TooMany
             for fault in lines.faults:
                 (parsed.refused if fault.refused else parsed.malformed).add(piece, fault)
-        points = _points(names, Samples.joined(found))
-        self._used.update((id(one), (one, now)) for one in points.series)
+        points = _points(names, Samples.joined(batches))
+        self._used.update((id(series), (series, now)) for series in points.series)
         return parsed._replace(points=points, text=text)
 
     def _current(self, now: int) -> SeriesNames:
@@ -323,10 +323,10 @@ class Parser:
         with self._lock:
             if self._names is None:
                 self._names, self._since = SeriesNames(self._bounds, self._known()), now
-                self._used = {id(one): (one, now) for one in self._names.series}
+                self._used = {id(series): (series, now) for series in self._names.series}
             elif now - self._since > _HOUR and self._names.full:
-                self._used = {at: one for at, one in [*self._used.items()] if now - one[1] <= _DAY}
-                self._names, self._since = SeriesNames(self._bounds, [one for one, _ in self._used.values()]), now
+                self._used = {at: entry for at, entry in [*self._used.items()] if now - entry[1] <= _DAY}
+                self._names, self._since = SeriesNames(self._bounds, [series for series, _ in self._used.values()]), now
             return self._names
 
 

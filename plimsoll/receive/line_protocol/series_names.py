@@ -54,8 +54,8 @@ class Fields(dict[bytes, int]):
                     raise Refused(
                         f'invalid field name: input field "time" on measurement "{self._of.measurement}" is invalid'
                     )
-                one = Series(self._of.host, self._of.measurement, self._of.tags, _text(plain))
-                number = self[plain] = self._names.add(one)
+                series = Series(self._of.host, self._of.measurement, self._of.tags, _text(plain))
+                number = self[plain] = self._names.add(series)
             if name != plain and self._names.may_keep(name):
                 self[name] = number
         return number
@@ -81,7 +81,7 @@ class SeriesNames:
     `known` are those of the beginning, whatever the bounds. What is known is never refused.
     """
 
-    def __init__(self, bounds: Bounds | None = None, known: Iterable[Series] = ()) -> None:
+    def __init__(self, bounds: Bounds | None = None, initial_series: Iterable[Series] = ()) -> None:
         self.series: list[Series] = []
         self.lock = Lock()
         self._bounds = bounds or Bounds()
@@ -92,8 +92,8 @@ class SeriesNames:
         self._brought: dict[str, _Brought] = {}
         self._writer = local()
         self.known = self._heads.get
-        for one in known:
-            self._restore(one)
+        for series in initial_series:
+            self._restore(series)
 
     @contextmanager
     def for_writer(self, name: str) -> Generator[None]:
@@ -106,21 +106,21 @@ class SeriesNames:
 
     def fields(self, head: bytes) -> Fields:
         """The fields of a valid measurement and tags. Refused if there are too many."""
-        if (known := self._heads.get(head)) is not None:
-            return known
+        if (fields := self._heads.get(head)) is not None:
+            return fields
         of = _series(head)
         with self.lock:
-            found = self._by_key.get(of.key)
-            if found is None:
+            fields = self._by_key.get(of.key)
+            if fields is None:
                 self._check_room()
                 self._check_host(host_key(of.host))
-                found = self._by_key[of.key] = Fields(self, of, LONGEST_KEY - 4 - len(head))
+                fields = self._by_key[of.key] = Fields(self, of, LONGEST_KEY - 4 - len(head))
                 self._bytes += 2 * len(head) + _HEAD_OVERHEAD + _TAG_OVERHEAD * len(of.tags)
             # The first spelling of each always has its place: whoever sends it is not to be slowed down by others.
-            if not found.spellings or (found.spellings < _MOST_SPELLINGS and self.may_keep(head)):
-                found.spellings += 1
-                self._heads[head] = found
-        return found
+            if not fields.spellings or (fields.spellings < _MOST_SPELLINGS and self.may_keep(head)):
+                fields.spellings += 1
+                self._heads[head] = fields
+        return fields
 
     def add(self, series: Series) -> int:
         """The number of a series that is new. The caller holds the lock."""
@@ -144,7 +144,7 @@ class SeriesNames:
             len(self.series) >= self._bounds.series
             or len(self._hosts) >= self._bounds.hosts
             or self._bytes > self._bounds.names
-            or any(self._is_full(one) for one in [*self._brought.values()])
+            or any(self._is_full(brought) for brought in [*self._brought.values()])
         )
 
     @property
@@ -162,17 +162,17 @@ class SeriesNames:
     def _is_full(self, of: _Brought) -> bool:
         return of.series >= self._bounds.writer_series or len(of.hosts) >= self._bounds.writer_hosts
 
-    def _restore(self, one: Series) -> None:
-        of = Series(one.host, one.measurement, one.tags, "")
-        found = self._by_key.get(of.key)
-        if found is None:
-            found = self._by_key[of.key] = Fields(self, of, LONGEST_KEY)
+    def _restore(self, series: Series) -> None:
+        of = Series(series.host, series.measurement, series.tags, "")
+        fields = self._by_key.get(of.key)
+        if fields is None:
+            fields = self._by_key[of.key] = Fields(self, of, LONGEST_KEY)
             self._hosts.add(host_key(of.host))
             self._bytes += _HEAD_OVERHEAD + sum(_TAG_OVERHEAD + len(name) + len(value) for name, value in of.tags)
-        name = one.field.encode()
-        if name not in found:
-            found[name] = len(self.series)
-            self.series.append(one)
+        name = series.field.encode()
+        if name not in fields:
+            fields[name] = len(self.series)
+            self.series.append(series)
             self._bytes += len(name) + len(of.measurement) + _OVERHEAD
 
     def _check_room(self) -> None:
@@ -196,8 +196,8 @@ class SeriesNames:
         brought.hosts.add(host)
 
 
-def _too_many(what: str, bound: str, setting: str) -> str:
-    return f"{what} limit exceeded: no more than {bound}; raise limits.{setting} in up.toml if they are yours"
+def _too_many(bound_name: str, bound: str, setting: str) -> str:
+    return f"{bound_name} limit exceeded: no more than {bound}; raise limits.{setting} in up.toml if they are yours"
 
 
 def _series(head: bytes) -> Series:

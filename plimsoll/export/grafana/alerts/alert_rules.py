@@ -189,7 +189,7 @@ def critical_for_target(critical: Rule | None, target: Target, site: Site) -> Ru
     """Return the critical rule as it applies to the target, or None if it does not apply there."""
     if critical is None:
         return None
-    judged = site.held(critical, target.host or "")
+    judged = site.applied(critical, target.host or "")
     return judged.rule if not judged.off and _is_stricter(target.rule, judged.rule) else None
 
 

@@ -143,9 +143,9 @@ def _levels(rules: tuple[Rule, ...], limits: PanelLimits, host: str) -> list[Lim
     """Return the limits of these rules that a host has, or, without a name, the hosts that the site does not name."""
     levels: list[LimitLevel] = []
     for rule in rules:
-        judged = limits.site.held(rule, host)
+        judged = limits.site.applied(rule, host)
         fact = judged.rule.scale
-        value = limits.site.facts.known(Subject(host), fact) if fact else None
+        value = limits.site.facts.find(Subject(host), fact) if fact else None
         if judged.off or judged.unknown or (fact and value is None and fact not in DEFAULTS):
             continue
         factor = "" if fact is None else f"${fact}" if value is None else number(value)
