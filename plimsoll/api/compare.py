@@ -50,8 +50,8 @@ def compare_inputs(inputs: Inputs, options: Options, compare_options: CompareOpt
     read = [reviewed(replace(inputs, sources=(source,)), options) for source in inputs.sources]
     sides = _sides(inputs.sources, [review for review, _, _ in read])
     *earlier, baseline = sides[: compare_options.baselines]
-    _, path, given = read[0]
-    treatments = checked(given.compare, path, baseline.review.question.signals)
+    _, path, configured = read[0]
+    treatments = checked(configured.compare, path, baseline.review.question.signals)
     return [
         Comparison(baseline, other, treatments, compare_options.match_hosts, compare_options.phase, tuple(earlier))
         for other in sides[compare_options.baselines :]
@@ -104,8 +104,8 @@ class ComparisonResult:
         return as_options(plain(lines(self.comparisons, self.zone)))
 
     def __repr__(self) -> str:
-        told = "; ".join(" ".join(sentences) for sentences in self.stories)
-        return f"<{type(self).__name__}: {told}>"
+        text = "; ".join(" ".join(sentences) for sentences in self.stories)
+        return f"<{type(self).__name__}: {text}>"
 
 
 def compare(

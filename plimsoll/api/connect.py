@@ -25,7 +25,7 @@ from plimsoll.pages.http_api.samples import SeriesPart
 _CONNECT_S, _ANSWER_S = 5, 300
 _ROOT = "/api/v1"
 _Part = TypeVar("_Part", bound=BaseModel)
-_Given = str | int | Sequence[str] | None
+_QueryValue = str | int | Sequence[str] | None
 
 
 class Connection:
@@ -95,7 +95,7 @@ class Connection:
         (`name=value,...`), and `value`; with a `bucket` (`"5m"`) the `minimum`, `mean` and `maximum` of each such time.
         `from_` and `to` are times such as `"now-6h"` or `"2026-03-01T10:22Z"`.
         """
-        asked = {
+        query = {
             "signal": signal,
             "host": [host] if isinstance(host, str) else host,
             "instance": instance,
@@ -107,7 +107,7 @@ class Connection:
             "bucket": bucket,
             "format": "arrow",
         }
-        return pl.read_ipc(BytesIO(self._sent("GET", "/samples", asked)[1]))
+        return pl.read_ipc(BytesIO(self._sent("GET", "/samples", query)[1]))
 
     def incidents(self, *, host: str = "", severity: str | None = None) -> list[IncidentPart]:
         """The incidents that are open, the gravest first, each with its alerts."""
@@ -117,8 +117,8 @@ class Connection:
         self, *, state: str = "firing", host: str = "*", rule: str = "*", from_: str = "now-24h", to: str = "now"
     ) -> list[AlertPart]:
         """The alerts that fire, or that have `ended` and fired in a range; `host` and `rule` are patterns."""
-        asked = {"from": from_, "to": to}
-        return [*self._all(AlertPart, "/alerts", state=state, host=host, rule=rule, **asked)]
+        query = {"from": from_, "to": to}
+        return [*self._all(AlertPart, "/alerts", state=state, host=host, rule=rule, **query)]
 
     def acknowledge(self, alert: int, *, who: str, note: str = "") -> AlertPart:
         """Acknowledge an alert: the alert as it is then. It needs a token for changes, as all below."""
@@ -149,56 +149,56 @@ class Connection:
 
     def runs(self, *, text: str = "", labels: Mapping[str, str] | None = None) -> list[ApiRun]:
         """The recorded runs, the latest first, each with what its review says in short."""
-        wanted = [f"{name}={value}" for name, value in (labels or {}).items()]
-        return [*self._all(ApiRun, "/runs", text=text, label=wanted)]
+        label = [f"{name}={value}" for name, value in (labels or {}).items()]
+        return [*self._all(ApiRun, "/runs", text=text, label=label)]
 
     def review(self, run: str, *, wait_s: float = 600) -> dict[str, Any]:
         """The review of a run, as docs/review-json.md describes it; it is made if there is none."""
-        return self._made(f"/reviews/{quote(run, safe='')}", {}, wait_s)
+        return self._wait_for(f"/reviews/{quote(run, safe='')}", {}, wait_s)
 
     def compare(self, baseline: str, *runs: str, wait_s: float = 600) -> dict[str, Any]:
         """Runs compared with a baseline, as docs/compare-json.md describes it."""
-        return self._made("/comparisons", {"run": [baseline, *runs]}, wait_s)
+        return self._wait_for("/comparisons", {"run": [baseline, *runs]}, wait_s)
 
-    def _made(self, path: str, asked: Mapping[str, _Given], wait_s: float) -> dict[str, Any]:
+    def _wait_for(self, path: str, query: Mapping[str, _QueryValue], wait_s: float) -> dict[str, Any]:
         """What the server makes when it is asked for; Unreachable if that takes too long."""
         until, pause_s = time.monotonic() + wait_s, 0.5
         while True:
-            status, found = self._sent("GET", path, asked)
+            status, content = self._sent("GET", path, query)
             if status != HTTPStatus.ACCEPTED:
-                return _Anything.model_validate_json(found).model_dump(by_alias=True)
+                return _Anything.model_validate_json(content).model_dump(by_alias=True)
             if time.monotonic() + pause_s > until:
                 raise Unreachable(f"{self._url}{path}: is still being made after {wait_s:g} s: ask again later")
             time.sleep(pause_s)
             pause_s = min(2 * pause_s, 5.0)
 
-    def _all(self, part: type[_Part], path: str, **asked: _Given) -> Iterator[_Part]:
+    def _all(self, part: type[_Part], path: str, **query: _QueryValue) -> Iterator[_Part]:
         """The entries of a list, asked for part by part."""
         offset: int | None = 0
         while offset is not None:
-            page = self._read(Page[part], path, **asked, limit=MOST_AT_ONCE, offset=offset)
+            page = self._read(Page[part], path, **query, limit=MOST_AT_ONCE, offset=offset)
             yield from page.items
             offset = page.next
 
-    def _read(self, model: type[_Part], path: str, **asked: _Given) -> _Part:
-        return self._as(model, self._sent("GET", path, asked)[1])
+    def _read(self, model: type[_Part], path: str, **query: _QueryValue) -> _Part:
+        return self._as(model, self._sent("GET", path, query)[1])
 
     def _changed(self, model: type[_Part], method: str, path: str, body: Mapping[str, Any] | None = None) -> _Part:
         return self._as(model, self._sent(method, path, {}, body)[1])
 
-    def _as(self, model: type[_Part], found: bytes) -> _Part:
+    def _as(self, model: type[_Part], content: bytes) -> _Part:
         try:
-            return model.model_validate_json(found)
+            return model.model_validate_json(content)
         except ValidationError:
             raise Unusable(f"{self._url}: does not answer as plimsoll up does: is it the right address?") from None
 
     def _sent(
-        self, method: str, path: str, asked: Mapping[str, _Given], body: Mapping[str, Any] | None = None
+        self, method: str, path: str, query: Mapping[str, _QueryValue], body: Mapping[str, Any] | None = None
     ) -> tuple[int, bytes]:
         """The status and content of an answer."""
-        given = {name: value for name, value in asked.items() if value not in (None, "")}
-        query = urlencode(given, doseq=True)
-        address = f"{self._url}{_ROOT}{path}{f'?{query}' if query else ''}"
+        values = {name: value for name, value in query.items() if value not in (None, "")}
+        encoded = urlencode(values, doseq=True)
+        address = f"{self._url}{_ROOT}{path}{f'?{encoded}' if encoded else ''}"
         try:
             answer = self._pools.request(method, address, headers=self._headers, json=body, redirect=False)
         except HTTPError as error:
@@ -206,7 +206,9 @@ class Connection:
         if answer.status in (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED):
             return answer.status, answer.data
         away = answer.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT)
-        raise (Unreachable if away else Unusable)(f"{self._url}{_ROOT}{path}: {_said(answer.status, answer.data)}")
+        raise (Unreachable if away else Unusable)(
+            f"{self._url}{_ROOT}{path}: {_problem_text(answer.status, answer.data)}"
+        )
 
 
 class _Anything(BaseModel):
@@ -227,10 +229,10 @@ def connect(url: str, token: str | None = None, *, ca: str | PathLike[str] | Non
     return Connection(url, token, ca)
 
 
-def _said(status: int, content: bytes) -> str:
+def _problem_text(status: int, content: bytes) -> str:
     """What the server says is wrong."""
     try:
-        found = _Problem.model_validate_json(content)
+        problem = _Problem.model_validate_json(content)
     except ValidationError:
         return f"the answer has status {status}"
-    return f"{found.error}; {found.hint}" if found.hint else found.error
+    return f"{problem.error}; {problem.hint}" if problem.hint else problem.error

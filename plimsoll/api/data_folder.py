@@ -30,9 +30,9 @@ def default_folder(environment: Mapping[str, str] = os.environ, system: str = sy
         return (Path(local) if local else Path.home() / "AppData" / "Local") / _NAME
     if system == "darwin":
         return Path.home() / "Library" / "Application Support" / _NAME
-    given = environment.get("XDG_DATA_HOME", "")
+    path = environment.get("XDG_DATA_HOME", "")
     # The XDG specification: a path that is not absolute is ignored.
-    return (Path(given) if given.startswith("/") else Path.home() / ".local" / "share") / _NAME
+    return (Path(path) if path.startswith("/") else Path.home() / ".local" / "share") / _NAME
 
 
 def is_address(store: str | None) -> bool:
@@ -47,7 +47,7 @@ def folder_of(store: str | None) -> Path:
 
 def _is_ours(folder: Path) -> bool:
     """Whether nothing is in a folder but what Plimsoll, or the file system, puts there."""
-    names = {one.name for one in folder.iterdir()} if folder.is_dir() else set[str]()
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
     return names <= {"lost+found", "up.lock"} or bool(names & _FILES)
 
 
@@ -76,7 +76,7 @@ def made(folder: Path) -> Path:
 def _close(path: Path) -> None:
     """Take from others what an earlier version, or a copy, left them."""
     with suppress(OSError):
-        found = path.lstat()
-        is_ours = found.st_uid == os.geteuid() and (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode))
-        if is_ours and found.st_mode & 0o077:
-            path.chmod(stat.S_IMODE(found.st_mode) & 0o700)
+        status = path.lstat()
+        is_ours = status.st_uid == os.geteuid() and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode))
+        if is_ours and status.st_mode & 0o077:
+            path.chmod(stat.S_IMODE(status.st_mode) & 0o700)

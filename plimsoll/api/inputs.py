@@ -56,10 +56,10 @@ class Inputs:
     @property
     def run(self) -> str | None:
         """The name of the run to read, if it is one. Unusable if something else is named with it."""
-        found = [source.removeprefix(RUN) for source in self.sources if source.startswith(RUN)]
-        if found and len(self.sources) > 1:
-            raise Unusable(f"{RUN}{found[0]}: name it alone; a run is reviewed by itself")
-        return found[0] if found else None
+        runs = [source.removeprefix(RUN) for source in self.sources if source.startswith(RUN)]
+        if runs and len(self.sources) > 1:
+            raise Unusable(f"{RUN}{runs[0]}: name it alone; a run is reviewed by itself")
+        return runs[0] if runs else None
 
     @property
     def hosts(self) -> tuple[str, ...] | None:
@@ -101,11 +101,11 @@ def _read_files(inputs: Inputs) -> LogSet:
     if "" in inputs.sources:
         raise Unusable('"": is no log; name logs, or a folder of them')
     names = Names(inputs.names) if inputs.names else shipped()
-    how = ReadOptions(inputs.requested_zone, inputs.format, inputs.encoding, names)
+    options = ReadOptions(inputs.requested_zone, inputs.format, inputs.encoding, names)
     paths = [Path(source) for source in inputs.sources]
     whole = any(path != STDIN and path.is_dir() for path in paths)
     try:
-        found = read_files(find_logs(paths), how, whole=whole)
+        files = read_files(find_logs(paths), options, whole=whole)
     except NothingRead as error:
         skipped = skipped_folders(paths)
         unusable = Unusable(f"{', '.join(inputs.sources)}: {error}{f'; {skipped}' if skipped else ''}")
@@ -113,7 +113,7 @@ def _read_files(inputs: Inputs) -> LogSet:
             unusable.add_note(printable(str(remark)))
         raise unusable from None
     skipped = skipped_folders(paths)
-    return found._replace(remarks=[*found.remarks, Remark(Kind.SKIPPED, skipped)]) if skipped else found
+    return files._replace(remarks=[*files.remarks, Remark(Kind.SKIPPED, skipped)]) if skipped else files
 
 
 def _read_run(inputs: Inputs, name: str) -> LogSet:

@@ -62,14 +62,14 @@ def read(
         Unreachable: The store does not answer.
     """
     when = TimeRange(from_, to, last)
-    given = inputs.named_inputs(logs, when, zone, format, encoding, names, store)
-    found = inputs.read(given)
+    named = inputs.named_inputs(logs, when, zone, format, encoding, names, store)
+    files = inputs.read(named)
     kept: list[Log] = []
-    for log in found.logs:
+    for log in files.logs:
         start = end = None
-        shown = given.requested_zone or log.zone
-        if given.hosts is None and len(log.times):  # of live hosts only that part was read
+        shown = named.requested_zone or log.zone
+        if named.hosts is None and len(log.times):  # of live hosts only that part was read
             start, end = when.resolve(shown, int(log.times[0]), int(log.times[-1]), "the log ends at")
         kept.append(LogSelection(counters, start, end, 1, shown).of(log))
-    remarks = [*(remark for log in found.logs for remark in log.remarks), *found.remarks]
+    remarks = [*(remark for log in files.logs for remark in log.remarks), *files.remarks]
     return ReadLogs(tuple(kept), tuple(remarks))

@@ -45,14 +45,14 @@ def review_inputs(inputs: Inputs, options: Options) -> Review:
 
 def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, settings.Settings]:
     """The same, and the settings with where they are from."""
-    found = read(replace(inputs, measurements=lambda: _measurements(options)))
+    files = read(replace(inputs, measurements=lambda: _measurements(options)))
     catalogue = load(options.packs, options.only)
-    path, given = _settings(inputs, options.config, found)
+    path, configured = _settings(inputs, options.config, files)
     when = inputs.when if inputs.hosts is None else None  # of live hosts only that part was read
     result = review_logs(
-        found,
+        files,
         catalogue,
-        given,
+        configured,
         path,
         zone=inputs.requested_zone,
         steady=options.steady,
@@ -60,7 +60,7 @@ def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, set
         in_operation=inputs.hosts is not None,
         when=when,
     )
-    return result, path, given
+    return result, path, configured
 
 
 def _measurements(options: Options) -> Collection[str]:
@@ -69,12 +69,12 @@ def _measurements(options: Options) -> Collection[str]:
     return measurements_of(load(options.packs, options.only).signals.values())
 
 
-def _settings(inputs: Inputs, config: Path | None, found: LogSet) -> tuple[Path | None, settings.Settings]:
+def _settings(inputs: Inputs, config: Path | None, files: LogSet) -> tuple[Path | None, settings.Settings]:
     """The settings and where they are from: --config, else those stored with the run, else a file beside the logs."""
-    if config is None and found.run is not None:
+    if config is None and files.run is not None:
         source = Path(inputs.sources[0])
-        return source, settings.parse(found.run.settings or "", source)
-    path = config if inputs.hosts is not None else settings.find([log.file or log.path for log in found.logs], config)
+        return source, settings.parse(files.run.settings or "", source)
+    path = config if inputs.hosts is not None else settings.find([log.file or log.path for log in files.logs], config)
     return path, settings.load(path) if path else settings.Settings()
 
 

@@ -27,8 +27,8 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> Address 
     whole = typed or environment.get(_URL) or in_file.get(_URL, "")
     if not whole:
         return None
-    url, own = _without_query(whole), environment.get(_TOKEN, "")
-    if own and (_names(environment, url) or (typed and not environment.get(_URL))):
+    url, token_of_environment = _without_query(whole), environment.get(_TOKEN, "")
+    if token_of_environment and (_names(environment, url) or (typed and not environment.get(_URL))):
         place, token_file = environment, None
     elif in_file.get(_TOKEN) and _names(in_file, url):
         place, token_file = in_file, file

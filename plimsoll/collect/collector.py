@@ -17,7 +17,7 @@ from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import EVALUATION_INTERVAL
 
-_SAID_S = 30.0
+_SILENT_AFTER_S = 30.0
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class Collector:
     @property
     def silent(self) -> Mapping[str, float]:
         """What has not answered for so many seconds, and holds up nothing else; half a minute at least."""
-        return {name: seconds for name, seconds in [*self._silent.items()] if seconds >= _SAID_S}
+        return {name: seconds for name, seconds in [*self._silent.items()] if seconds >= _SILENT_AFTER_S}
 
     def collect(self, now_ns: int) -> Points:
         """The counters now. All samples have the last multiple of 10 s as their time."""
@@ -93,7 +93,7 @@ class Collector:
 def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
     """What can be read on this system, by the name that people see when it fails."""
     if sys.platform == "win32":
-        return windows.groups(host, load_signals() if signals is None else signals, _pdh())
+        return _windows_groups(host, load_signals() if signals is None else signals)
     common: dict[str, Group] = {
         "processor time": system.ProcessorTime(),
         "load and uptime": system.system,
@@ -116,9 +116,13 @@ def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None
     }
 
 
-def _pdh() -> Pdh | None:
+def _windows_groups(host: str, signals: Mapping[str, Signal]) -> Mapping[str, Group]:
     try:
-        return Pdh.of_windows()
+        return windows.groups(host, signals, Pdh.of_windows())
     except (OSError, AttributeError) as error:
-        _log.warning("performance counters of Windows: cannot be collected: %s", error)
-        return None
+        reason = f"pdh.dll cannot be used ({error}): repair it with sfc /scannow, or have Telegraf collect on this host"
+
+    def refuse() -> Iterable[Reading]:
+        raise RuntimeError(reason)
+
+    return {"performance counters": refuse}

@@ -22,7 +22,7 @@ _DOUBLE_UNCAPPED = 0x00000200 | 0x00008000
 _ALL_DETAILS = 400
 _TRIES = 5
 _WHOLE = 0xFFFFFFFF  # a status without a sign
-_MORE_DATA = 0x800007D2
+_BUFFER_TOO_SMALL = 0x800007D2
 _NO_DATA = 0x800007D5
 _VALID = (0, 1)
 # What a host does not have: an instance, an object, a counter, or the names by which Windows finds them.
@@ -86,10 +86,10 @@ class Pdh:
             status = self._objects(None, None, buffer, byref(size), _ALL_DETAILS, refresh) & _WHOLE
             if status == 0 and buffer is not None:
                 return [name for name in ctypes.wstring_at(buffer, size.value).split("\0") if name]
-            if status != _MORE_DATA:
+            if status != _BUFFER_TOO_SMALL:
                 _check("PdhEnumObjects", status)
             buffer, refresh = ctypes.create_unicode_buffer(size.value + 1), 0
-        raise PdhError("PdhEnumObjects", _MORE_DATA)
+        raise PdhError("PdhEnumObjects", _BUFFER_TOO_SMALL)
 
     def open(self) -> Query:
         """A new query of what is now."""
@@ -135,12 +135,12 @@ class Pdh:
             status = self._array(counter, _DOUBLE_UNCAPPED, byref(size), byref(count), buffer) & _WHOLE
             if status in _NO_VALUE:
                 return []
-            if status != _MORE_DATA:
+            if status != _BUFFER_TOO_SMALL:
                 _check("PdhGetFormattedCounterArray", status)
                 break
             buffer = create_string_buffer(size.value)
         else:
-            raise PdhError("PdhGetFormattedCounterArray", _MORE_DATA)
+            raise PdhError("PdhGetFormattedCounterArray", _BUFFER_TOO_SMALL)
         if buffer is None:
             return []
         return [(item.name or "", _of(item.value)) for item in (_Item * count.value).from_buffer(buffer)]

@@ -66,7 +66,7 @@ class WriteQueue:
         self._on_written = on_written
         self._clock = clock
         self._waiting: deque[_Waiting] = deque()
-        self._held: Counter[str] = Counter()  # values that wait, by writer
+        self._queued: Counter[str] = Counter()  # values that wait, by writer
         self._changed = Condition()
         self._closed = False
         self._state = WriteState()
@@ -89,14 +89,16 @@ class WriteQueue:
                 self._thread = Thread(target=self._run, name="writing", daemon=True)
                 self._thread.start()
             self._waiting.append(_Waiting(points, done, writer))
-            self._held[writer] += len(points)
+            self._queued[writer] += len(points)
             self._changed.notify()
         return done
 
     def _is_full(self, writer: str, count: int) -> bool:
         """Whether no more points are taken. However many they are, they are if no others wait."""
-        waiting, of_writer = self._held.total(), self._held[writer]
-        return (waiting > 0 and waiting + count > MOST_WAITING) or (of_writer > 0 and of_writer + count > MOST_OF_WRITER)
+        waiting, of_writer = self._queued.total(), self._queued[writer]
+        return (waiting > 0 and waiting + count > MOST_WAITING) or (
+            of_writer > 0 and of_writer + count > MOST_OF_WRITER
+        )
 
     def left_out(self, text: int, lines: int, why: str) -> None:
         """Count what writers sent and was not put in."""
@@ -180,9 +182,9 @@ class WriteQueue:
     def _release(self, batch: Sequence["_Waiting"]) -> None:
         """Count points as waiting no more. With the lock held."""
         for entry in batch:
-            self._held[entry.writer] -= len(entry.points)
-            if not self._held[entry.writer]:
-                del self._held[entry.writer]
+            self._queued[entry.writer] -= len(entry.points)
+            if not self._queued[entry.writer]:
+                del self._queued[entry.writer]
 
     def _forget_old(self) -> None:
         while self._recent and self._recent[0][0] < self._clock() - _MINUTE:

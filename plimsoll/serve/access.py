@@ -58,7 +58,7 @@ class TrustedProxy:
 
     def person(self, address: str, headers: Headers, users: Users) -> Person | None:
         """Who asks, by what came from an address. None if it is not of the proxy, or names nobody. Unknown: no role."""
-        names = [one.strip() for one in headers.getlist(self.header)]
+        names = [name.strip() for name in headers.getlist(self.header)]
         if len(names) != 1 or not names[0] or not self.is_at(address) or not self._is_secret(headers):
             return None
         name = names[0]
@@ -72,8 +72,8 @@ class TrustedProxy:
         return Person(users.name(name), role, "proxy")
 
     def _groups(self, headers: Headers) -> list[str]:
-        found = headers.getlist(self.groups) if self.groups else []
-        return [one.strip() for text in found for one in text.split(self.separator) if one.strip()]
+        values = headers.getlist(self.groups) if self.groups else []
+        return [part.strip() for text in values for part in text.split(self.separator) if part.strip()]
 
     def _is_secret(self, headers: Headers) -> bool:
         sent = headers.getlist(SECRET_HEADER)
@@ -109,10 +109,10 @@ class Access:
 
     def is_named(self, host: str) -> bool:
         """Whether a Host header has a name of this server."""
-        found = _HOST.fullmatch(host.lower())
-        name = (found["address"] or found["name"].rstrip(".")) if found else ""
-        known = {"127.0.0.1", "localhost", "::1", self.listen.host.lower(), *map(str.lower, self.allowed_hosts)}
+        match = _HOST.fullmatch(host.lower())
+        name = (match["address"] or match["name"].rstrip(".")) if match else ""
+        names = {"127.0.0.1", "localhost", "::1", self.listen.host.lower(), *map(str.lower, self.allowed_hosts)}
         if self.listen.is_loopback:
-            return name in known
+            return name in names
         # A page can only lead a name of its own here, never an IP address.
-        return name in known or name == socket.gethostname().lower() or (self.listen.everywhere and bool(ip_of(name)))
+        return name in names or name == socket.gethostname().lower() or (self.listen.everywhere and bool(ip_of(name)))

@@ -43,7 +43,7 @@ class Use(StrEnum):
         return {Use.READ: Role.VIEWER, Use.OPERATE: Role.OPERATOR, Use.CHANGE: Role.ADMIN}.get(self)
 
 
-class Made(NamedTuple):
+class NewSecrets(NamedTuple):
     """The secrets that were just made, to be shown once; None if there was one already."""
 
     token: str | None
@@ -63,12 +63,12 @@ def owner_token(folder: Path) -> str:
     return token
 
 
-def make_missing(folder: Path) -> Made:
+def make_missing(folder: Path) -> NewSecrets:
     """Make the token for writing that is missing, and the password for everybody if there is none, and no user."""
-    known = _hashes(folder)
-    return Made(
-        None if _TOKEN in known else new_token(folder),
-        None if _PASSWORD in known or listed(folder) else new_password(folder),
+    hashes = _hashes(folder)
+    return NewSecrets(
+        None if _TOKEN in hashes else new_token(folder),
+        None if _PASSWORD in hashes or listed(folder) else new_password(folder),
     )
 
 
@@ -88,14 +88,14 @@ def new_token(folder: Path, name: str = "", use: Use = Use.SAMPLES) -> str:
 
 def end_token(folder: Path, name: str, use: Use = Use.SAMPLES) -> None:
     """Have a token not be valid any more. Unusable, naming those there are for this use, if there is none."""
-    known = _hashes(folder)
-    if known.pop(_token_name(name, use), None) is None:
+    hashes = _hashes(folder)
+    if hashes.pop(_token_name(name, use), None) is None:
         begin = f"{use.kept_as} "
-        names = [one.removeprefix(begin) for one in known if one.startswith(begin)]
+        names = [name.removeprefix(begin) for name in hashes if name.startswith(begin)]
         raise Unusable(
             f"there is no token {name} for {use}; those with a name are: {', '.join(sorted(names)) or 'none'}"
         )
-    save_json(folder / HASHES_FILE, known)
+    save_json(folder / HASHES_FILE, hashes)
 
 
 def has_password(folder: Path) -> bool:
@@ -105,12 +105,12 @@ def has_password(folder: Path) -> bool:
 
 def end_password(folder: Path) -> None:
     """Have the password that everybody shares not be valid any more. Unusable if there is none, or no user."""
-    known = _hashes(folder)
-    if known.pop(_PASSWORD, None) is None:
+    hashes = _hashes(folder)
+    if hashes.pop(_PASSWORD, None) is None:
         raise Unusable("there is no password that everybody shares")
-    if not any(one.has_password for one in listed(folder)):
+    if not any(user.has_password for user in listed(folder)):
         raise Unusable("nobody could log in then: add a user first, with plimsoll users add")
-    save_json(folder / HASHES_FILE, known)
+    save_json(folder / HASHES_FILE, hashes)
 
 
 def new_password(folder: Path) -> str:
@@ -127,7 +127,7 @@ class Credentials:
         self.users = Users(folder)
         self._owner = owner_token(folder).encode()
         self._hashes = Reread(folder / HASHES_FILE, _MENDED)
-        self._one_at_a_time = Lock()  # a hash takes 16 MB and a processor
+        self._hash_lock = Lock()  # a hash takes 16 MB and a processor
         self._key = secrets.token_bytes(32)
 
     def is_owner(self, token: str) -> bool:
@@ -144,19 +144,19 @@ class Credentials:
 
     def program(self, token: str) -> Person | None:
         """The program that has a token to read or to change; None if it is neither."""
-        found: Person | None = None
+        person: Person | None = None
         for use in Use:
             name = self._token_name(token, use) if use.role else None
             if use.role and name is not None:
-                found = Person("", use.role, f"token {name}".strip())
-        return found
+                person = Person("", use.role, f"token {name}".strip())
+        return person
 
     def person(self, name: str, password: str) -> Person | None:
         """Who has this name and password. None if one is wrong. It takes some time, the same for names nobody has."""
         users = self.users
         role = users.role(name)
         if users.any:
-            with self._one_at_a_time:
+            with self._hash_lock:
                 is_right = secret_files.is_right(password, users.hash_of(name))
             if role is not None:
                 return Person(users.name(name), role, "password") if is_right else None
@@ -164,14 +164,14 @@ class Credentials:
 
     def may_read(self, password: str) -> bool:
         """Whether this is the password that everybody shares. It takes some time."""
-        known = self._shared
-        with self._one_at_a_time:
-            return bool(known) and secret_files.is_right(password, known)
+        shared = self._shared
+        with self._hash_lock:
+            return bool(shared) and secret_files.is_right(password, shared)
 
     def mark(self, name: str, password: str) -> bytes:
         """What stands for a name and password that were tested, as long as nothing changes about them."""
-        known = (self._shared, self.users.role(name) or "", self.users.hash_of(name), name, password)
-        return hmac.digest(self._key, "\n".join(known).encode(errors="surrogatepass"), "sha256")
+        parts = (self._shared, self.users.role(name) or "", self.users.hash_of(name), name, password)
+        return hmac.digest(self._key, "\n".join(parts).encode(errors="surrogatepass"), "sha256")
 
     @property
     def _shared(self) -> str:
@@ -179,14 +179,14 @@ class Credentials:
 
     def _token_name(self, token: str, use: Use) -> str | None:
         """The name of a token for some use, empty if it has none; None if it is no such token."""
-        own = _token_hash(token).encode()
-        found = None
-        for kept_as, one in self._hashes.current.items():
+        digest = _token_hash(token).encode()
+        match = None
+        for kept_as, stored in self._hashes.current.items():
             kind, _, name = kept_as.partition(" ")
             # All are compared, in the same time.
-            if hmac.compare_digest(own, str(one).encode()) and kind == use.kept_as:
-                found = name
-        return found
+            if hmac.compare_digest(digest, str(stored).encode()) and kind == use.kept_as:
+                match = name
+        return match
 
 
 def _token_name(name: str, use: Use) -> str:

@@ -60,10 +60,10 @@ class Guard:
         origin = request.headers.get("origin")
         # A proxy that ends TLS is asked for https, and asks here for http.
         schemes = {request.url.scheme, "https"} if self._access.is_behind_proxy else {request.url.scheme}
-        own = {f"{scheme}://{host}".lower() for scheme in schemes}
+        origins = {f"{scheme}://{host}".lower() for scheme in schemes}
         if self._access.url is not None:
-            own.add(str(self._access.url).lower())
-        if origin is not None and origin.lower() not in own:
+            origins.add(str(self._access.url).lower())
+        if origin is not None and origin.lower() not in origins:
             return refusal(HTTPStatus.FORBIDDEN, f"{origin}: pages of other sites may not send requests here")
         site = request.headers.get("sec-fetch-site", "none")
         followed = request.method in SAFE and request.headers.get("sec-fetch-mode") == "navigate"

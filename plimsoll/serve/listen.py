@@ -23,11 +23,11 @@ class Listen:
     @classmethod
     def parse(cls, text: str) -> "Listen":
         """Parse `HOST`, `HOST:PORT`, `[IPv6]:PORT` or `:PORT`. Unusable if it is none of these."""
-        found = _ADDRESS.fullmatch(text)
-        port = int(found["port"]) if found and found["port"] else DEFAULT_PORT
-        if found is None or not text or port > 65_535:
+        match = _ADDRESS.fullmatch(text)
+        port = int(match["port"]) if match and match["port"] else DEFAULT_PORT
+        if match is None or not text or port > 65_535:
             raise Unusable(f"{text}: is no address to listen on; write HOST:PORT, such as 127.0.0.1:{DEFAULT_PORT}")
-        return cls(found["host"].strip("[]") or _LOOPBACK, port)
+        return cls(match["host"].strip("[]") or _LOOPBACK, port)
 
     @property
     def is_loopback(self) -> bool:
@@ -63,8 +63,8 @@ class PublicAddress:
             port = parts.port
         except ValueError:
             parts, port = urlsplit(""), None
-        more = parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
-        if parts.scheme not in ("http", "https") or not parts.hostname or more:
+        extra = parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
+        if parts.scheme not in ("http", "https") or not parts.hostname or extra:
             raise Unusable(f"{text}: is no address of pages; write https://HOST or https://HOST:PORT, without a path")
         return cls(parts.scheme, parts.hostname, port)
 

@@ -96,7 +96,7 @@ class MetricsEndpoint:
         self, request: Request, read: Callable[[bytearray, int], AcceptedMetrics]
     ) -> tuple[AcceptedMetrics, str]:
         """What was taken, and why not all of it was stored; empty if it was. NotTaken if nothing was."""
-        found: list[AcceptedMetrics] = []
+        accepted: list[AcceptedMetrics] = []
 
         def lines(body: bytearray, longest: int) -> bytes:
             try:
@@ -105,12 +105,12 @@ class MetricsEndpoint:
                 raise NotTaken(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}") from None
             except TooManySamples:
                 raise NotTaken(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too many samples; send smaller batches") from None
-            found.append(taken)
+            accepted.append(taken)
             return taken.lines
 
         parsed, result = await self._intake.take(request, lines)
-        self._intake.unread(found[0].unread, found[0].names)
-        return found[0], _why(found[0], parsed, result)
+        self._intake.unread(accepted[0].unread, accepted[0].names)
+        return accepted[0], _why(accepted[0], parsed, result)
 
 
 def _why(taken: AcceptedMetrics, parsed: Parsed, result: WriteResult) -> str:

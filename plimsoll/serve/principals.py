@@ -41,8 +41,8 @@ class RolesOf:
 
     def role(self, values: Iterable[str]) -> Role | None:
         """The role that may do most of those that somebody has."""
-        known = {*values}
-        return next((role for role in reversed(Role) if known & {*self.values.get(role, ())}), self.usual)
+        groups = {*values}
+        return next((role for role in reversed(Role) if groups & {*self.values.get(role, ())}), self.usual)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Bodies:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._held: Counter[str] = Counter()  # bytes, by address: whoever sends slowly leaves room for others
+        self._in_use: Counter[str] = Counter()  # bytes, by address: whoever sends slowly leaves room for others
 
     @asynccontextmanager
     async def read(self, request: Request, longest: int) -> AsyncGenerator[bytearray]:
@@ -67,9 +67,9 @@ class Bodies:
             await self._receive(request, longest, body, sender)
             yield body
         finally:
-            self._held[sender] -= len(body)
-            if not self._held[sender]:
-                del self._held[sender]
+            self._in_use[sender] -= len(body)
+            if not self._in_use[sender]:
+                del self._in_use[sender]
 
     async def _receive(self, request: Request, longest: int, body: bytearray, sender: str) -> None:
         """Read a body. One that is too long is read on for a while: many clients look for an answer only at its end."""
@@ -79,19 +79,19 @@ class Bodies:
             if length > _READ_ON * longest:
                 break
             if length > longest:
-                self._held[sender] -= len(body)
+                self._in_use[sender] -= len(body)
                 body.clear()
                 continue
             if not self._has_room(sender, len(chunk)):
                 raise Full
-            self._held[sender] += len(chunk)
+            self._in_use[sender] += len(chunk)
             body += chunk
         if length > longest:
             raise TooLarge
 
     def _has_room(self, sender: str, size: int) -> bool:
         limits = self._limits
-        return self._held[sender] + size <= limits.address_held and self._held.total() + size <= limits.held
+        return self._in_use[sender] + size <= limits.address_held and self._in_use.total() + size <= limits.held
 
 
 def gunzip(body: bytes | bytearray, longest: int) -> bytes:

@@ -27,11 +27,11 @@ _CODES = {
 
 
 def refusal(
-    status: HTTPStatus, message: str, *, headers: Mapping[str, str] | None = None, **more: str | int
+    status: HTTPStatus, message: str, *, headers: Mapping[str, str] | None = None, **details: str | int
 ) -> Response:
     """An error: InfluxDB 2's `code` and `message`, and InfluxDB 1's `error`."""
     code = _CODES[status]
-    content = {"code": code, "message": message, "error": message, **more}
+    content = {"code": code, "message": message, "error": message, **details}
     return JSONResponse(content, status, {**INFLUXDB, "X-Platform-Error-Code": code, **(headers or {})})
 
 

@@ -42,14 +42,14 @@ def read(path: Path) -> str:
 def read_json(path: Path, mended: str) -> dict[str, Any]:
     """The object in a file; empty if there is none. Unusable, with how that is mended, if it is no object."""
     try:
-        found = json.loads(read(path))
+        content = json.loads(read(path))
     except FileNotFoundError:
         return {}
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise Unusable(f"{path}: cannot be read; {mended}")
-    return {str(name): value for name, value in found.items()}
+    return {str(name): value for name, value in content.items()}
 
 
 def save(path: Path, content: str) -> None:
@@ -73,7 +73,7 @@ class Reread:
 
     def __init__(self, path: Path, mended: str) -> None:
         self._path, self._mended = path, mended
-        self._found = read_json(path, mended)
+        self._content = read_json(path, mended)
         self._changed: tuple[int, int] | None = None
 
     @property
@@ -86,11 +86,11 @@ class Reread:
         changed = status.st_mtime_ns, status.st_ino
         if changed != self._changed:
             try:
-                self._found = read_json(self._path, self._mended)
+                self._content = read_json(self._path, self._mended)
             except Unusable as error:
                 _log.error("what was known before holds until this is mended: %s", error)
             self._changed = changed
-        return self._found
+        return self._content
 
 
 def hashed(password: str) -> str:
@@ -106,14 +106,14 @@ def shared_hash(password: str) -> str:
     return f"{_text(salt)}:{_text(_digest(password, salt, _SHARED_COST))}"
 
 
-def is_right(password: str, known: str) -> bool:
+def is_right(password: str, stored: str) -> bool:
     """Whether a hash is of this password. False if it is none."""
     try:
-        if known.startswith("scrypt "):
-            _, n, r, p, salt, digest = known.split(" ")
+        if stored.startswith("scrypt "):
+            _, n, r, p, salt, digest = stored.split(" ")
             cost = int(n), int(r), int(p)
         else:
-            salt, _, digest = known.partition(":")
+            salt, _, digest = stored.partition(":")
             cost = _SHARED_COST
         expected = base64.b64decode(digest, validate=True)
         return bool(expected) and hmac.compare_digest(_digest(password, base64.b64decode(salt), cost), expected)

@@ -113,10 +113,10 @@ def _health_routes(health: Callable[[], Health]) -> list[Route]:
         }
         return JSONResponse(content, HTTPStatus.OK if mended else HTTPStatus.SERVICE_UNAVAILABLE, INFLUXDB)
 
-    async def own_metrics(_: Request) -> Response:
+    async def self_metrics(_: Request) -> Response:
         return Response(_metrics_text(await latest.health()), media_type=_METRICS_TYPE)
 
-    return [Route("/ping", ping), Route("/health", state), Route("/metrics", own_metrics)]
+    return [Route("/ping", ping), Route("/health", state), Route("/metrics", self_metrics)]
 
 
 class _Latest:
@@ -126,17 +126,17 @@ class _Latest:
         self._health = health
         self._pool = ThreadPoolExecutor(1, "health")  # its own: whatever pages and passwords do, it is answered
         self._lock = asyncio.Lock()
-        self._found: Health | None = None
+        self._last: Health | None = None
         self._until = 0.0
 
     async def health(self) -> Health:
         """The health, at most _MOMENT_S old."""
         async with self._lock:
-            found = self._found
-            if found is None or time.monotonic() >= self._until:
-                self._found = found = await asyncio.get_running_loop().run_in_executor(self._pool, self._health)
+            health = self._last
+            if health is None or time.monotonic() >= self._until:
+                self._last = health = await asyncio.get_running_loop().run_in_executor(self._pool, self._health)
                 self._until = time.monotonic() + _MOMENT_S
-            return found
+            return health
 
 
 def _no_route(_: Request, error: Exception) -> Response:
@@ -157,11 +157,15 @@ def _metrics_text(health: Health) -> str:
 
 
 def _lines(health: Health) -> Iterator[str]:
-    states = Counter(one.state for one in health.hosts)
-    firing = Counter(one.severity for one in health.alerts)
+    states = Counter(host.state for host in health.hosts)
+    firing = Counter(alert.severity for alert in health.alerts)
     firing["info"] = health.info
-    yield from _gauge("hosts", "Hosts by state.", {f'state="{one}"': states[one] for one in HostState})
-    yield from _gauge("alerts_firing", "Alerts that fire.", {f'severity="{one}"': firing[one] for one in SEVERITIES})
+    yield from _gauge(
+        "hosts", "Hosts by state.", {f'state="{host_state}"': states[host_state] for host_state in HostState}
+    )
+    yield from _gauge(
+        "alerts_firing", "Alerts that fire.", {f'severity="{severity}"': firing[severity] for severity in SEVERITIES}
+    )
     yield from _gauge("problems", "What somebody has to mend in Plimsoll itself.", {"": len(health.problems)})
     yield from _gauge("values_last_minute", "Values written in the last minute.", {"": health.points_a_minute})
     if health.evaluated is not None:

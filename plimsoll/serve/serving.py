@@ -202,22 +202,22 @@ def _bound(listen: Listen) -> Listener:
         )[0]
     except socket.gaierror as error:
         raise Unusable(f"{listen}: cannot listen there: {error.strerror}") from None
-    made = Listener(family, kind, protocol)
+    listener = Listener(family, kind, protocol)
     try:
         # On Windows, SO_REUSEADDR would let another program have the same port.
         only_one = socket.SO_EXCLUSIVEADDRUSE if sys.platform == "win32" else socket.SO_REUSEADDR
-        made.setsockopt(socket.SOL_SOCKET, only_one, 1)
+        listener.setsockopt(socket.SOL_SOCKET, only_one, 1)
         if family == socket.AF_INET6:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        made.bind(address)
-        made.listen(_BACKLOG)
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
     except OSError as error:
-        made.close()
+        listener.close()
         raise Unusable(
             f"{listen}: cannot listen there: {error.strerror}; stop the other program, "
             f"or choose another with {Parameter.LISTEN}"
         ) from None
-    return made
+    return listener
 
 
 def guarded_protocol(limits: Limits, connections: Counter[str], *, behind_proxy: bool = False) -> type[H11Protocol]:

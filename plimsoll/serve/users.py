@@ -43,8 +43,8 @@ class Users:
 
     def role(self, name: str) -> Role | None:
         """The role of a user; None if nobody has this name."""
-        found = self._file.current.get(name.casefold())
-        return _role(found) if found else None
+        entry = self._file.current.get(name.casefold())
+        return _role(entry) if entry else None
 
     def name(self, name: str) -> str:
         """The name of a user, as it was given."""
@@ -57,39 +57,40 @@ class Users:
 
 def listed(folder: Path) -> list[User]:
     """All users, sorted."""
-    found = [
-        User(str(one.get("name", key)), _role(one), bool(one.get("password"))) for key, one in _all(folder).items()
+    users = [
+        User(str(entry.get("name", key)), _role(entry), bool(entry.get("password")))
+        for key, entry in _all(folder).items()
     ]
-    return sorted(found, key=lambda one: one.name.casefold())
+    return sorted(users, key=lambda user: user.name.casefold())
 
 
 def add(folder: Path, name: str, role: Role, password: str | None) -> None:
     """Add a user. Unusable if there is one of this name, or the password is too short."""
     if not _NAME.fullmatch(name):
         raise Unusable(f"{name!r}: is no name of a user; letters, digits, dots, dashes, underscores and @ are")
-    every = _all(folder)
-    if name.casefold() in every:
+    users = _all(folder)
+    if name.casefold() in users:
         raise Unusable(f"{name}: is a user already; plimsoll users passwd {name} changes the password")
     entry = {"name": name, "role": role.value, **({"password": _hash(password)} if password is not None else {})}
-    save_json(folder / FILE, {**every, name.casefold(): entry})
+    save_json(folder / FILE, {**users, name.casefold(): entry})
 
 
 def change(folder: Path, name: str, *, password: str | None = None, role: Role | None = None) -> None:
     """Change the password or the role of a user. Unusable if there is none of this name."""
-    every = _all(folder)
-    entry = dict(_known(every, name, folder))
+    users = _all(folder)
+    entry = dict(_entry(users, name, folder))
     if password is not None:
         entry["password"] = _hash(password)
     if role is not None:
         entry["role"] = role.value
-    save_json(folder / FILE, {**every, name.casefold(): entry})
+    save_json(folder / FILE, {**users, name.casefold(): entry})
 
 
 def remove(folder: Path, name: str) -> None:
     """Remove a user. Unusable if there is none of this name."""
-    every = _all(folder)
-    _known(every, name, folder)
-    save_json(folder / FILE, {key: one for key, one in every.items() if key != name.casefold()})
+    users = _all(folder)
+    _entry(users, name, folder)
+    save_json(folder / FILE, {key: entry for key, entry in users.items() if key != name.casefold()})
 
 
 def new_password() -> str:
@@ -101,11 +102,11 @@ def _all(folder: Path) -> dict[str, Any]:
     return read_json(folder / FILE, _MENDED)
 
 
-def _known(every: Mapping[str, Any], name: str, folder: Path) -> Mapping[str, Any]:
-    if name.casefold() not in every:
-        names = ", ".join(sorted(str(one.get("name", key)) for key, one in every.items())) or "nobody"
+def _entry(users: Mapping[str, Any], name: str, folder: Path) -> Mapping[str, Any]:
+    if name.casefold() not in users:
+        names = ", ".join(sorted(str(entry.get("name", key)) for key, entry in users.items())) or "nobody"
         raise Unusable(f"{name}: is no user of {folder}; those are: {names}; {Parameter.STORE} names another folder")
-    return every[name.casefold()]
+    return users[name.casefold()]
 
 
 def _hash(password: str) -> str:

@@ -118,6 +118,6 @@ def _answer(parsed: Parsed, result: WriteResult) -> Response:
 
 def _partial(reasons: list[str], dropped: int, *, kept: bool) -> str:
     """The message on lines that were left out, some of which have a reason here."""
-    more = [f"and {dropped - len(reasons)} more"] if dropped > len(reasons) else []
-    text = "\n".join(reasons + more)
+    rest = [f"and {dropped - len(reasons)} more"] if dropped > len(reasons) else []
+    text = "\n".join(reasons + rest)
     return f"partial write: {text} dropped={dropped}" if kept else text

@@ -44,14 +44,14 @@ class WriteHandler:
         writing: WriteQueue,
         bodies: Bodies,
         limits: Limits,
-        known: Callable[[], Iterable[Series]] = tuple,
+        initial_series: Callable[[], Iterable[Series]] = tuple,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         self.clock = clock
         self.limits = limits
         self._writing = writing
         self._bodies = bodies
-        self._parser = Parser(limits.bounds, known)
+        self._parser = Parser(limits.bounds, initial_series)
         self._pool = ThreadPoolExecutor(_PARSERS, "parser")
         self._long_ones = ThreadPoolExecutor(1, "long parser")
         # A writer's bodies are parsed one after another, so that there is always a thread for the others.

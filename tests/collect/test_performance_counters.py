@@ -5,10 +5,8 @@ import itertools
 import sys
 from pathlib import Path
 from threading import Event
-from types import SimpleNamespace
 from typing import Any
 
-import psutil
 import pytest
 
 from plimsoll.collect import pdh
@@ -89,20 +87,6 @@ def by_tags(points):
         (one.measurement, one.tag("objectname"), one.tag("instance"), one.field): value
         for one, value in zip(points.series, points.values, strict=True)
     }
-
-
-@pytest.fixture(autouse=True)
-def no_psutil(monkeypatch):
-    """Let psutil say nothing, so that all comes from Windows."""
-    monkeypatch.setattr(sys, "platform", "win32")
-
-    def nothing(*_, **__):
-        raise OSError("not asked")
-
-    for name in ("cpu_times", "cpu_stats", "boot_time", "virtual_memory", "swap_memory", "disk_io_counters"):
-        monkeypatch.setattr(psutil, name, nothing)
-    for name in ("disk_partitions", "net_io_counters", "net_if_stats"):
-        monkeypatch.setattr(psutil, name, nothing)
 
 
 def test_every_signal_of_a_data_collector_set_is_collected(minutes):
@@ -202,14 +186,20 @@ def test_an_object_that_fails_is_said_once_and_costs_no_other(minutes, caplog):
     assert caplog.text.count("Performance Monitor Users") == 1
 
 
-def test_psutil_stands_in_for_counters_that_are_switched_off(minutes, monkeypatch):
-    monkeypatch.setattr(psutil, "boot_time", lambda: 0.0)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=2**33, available=2**32))
-    host = Host({r"\System\System Up Time": 77.0})
-    found = by_tags(collector(host).collect(AT))
-    assert found["win_system", "System", None, "System_Up_Time"] == 77
-    assert found["win_mem", "Memory", None, "Available_Bytes"] == 2**32
-    assert found["win_numa_node_memory", "NUMA Node Memory", "_Total", "Total_MBytes"] == 2**13
+def test_counters_that_are_switched_off_are_refused_with_what_to_do(minutes):
+    started = collector(Host({r"\System\System Up Time": 77.0}))
+    assert by_tags(started.collect(AT)) == {("win_system", "System", None, "System_Up_Time"): 77}
+    assert "lodctr /E:PerfDisk" in started.failing["PhysicalDisk"]
+    assert set(started.failing) == {
+        *("LogicalDisk", "Memory", "Network Interface", "PhysicalDisk", "Processor Information")
+    }
+
+
+def test_windows_without_pdh_is_refused_with_what_to_do(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    started = Collector("WIN1")
+    assert not len(started.collect(AT))
+    assert "Telegraf" in started.failing["performance counters"]
 
 
 def test_an_object_that_does_not_answer_costs_no_other_and_is_said(minutes, caplog):

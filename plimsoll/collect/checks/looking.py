@@ -64,10 +64,10 @@ class Looking:
 
 
 def _process(check: CheckSettings) -> Reading:
-    name = check.asked.casefold()
+    name = check.target.casefold()
     count = sum(_name(process).casefold() in (name, f"{name}.exe") for process in psutil.process_iter())
     fields = {"pid_count": count, "running": count, "result_code": 0}
-    return Reading("procstat_lookup", fields, (("check", check.title), ("exe", check.asked), ("pid_finder", "native")))
+    return Reading("procstat_lookup", fields, (("check", check.title), ("exe", check.target), ("pid_finder", "native")))
 
 
 def _name(process: psutil.Process) -> str:
@@ -78,9 +78,9 @@ def _name(process: psutil.Process) -> str:
 
 
 def _windows_service(check: CheckSettings) -> Reading:
-    tags = (("check", check.title), ("service_name", check.asked))
+    tags = (("check", check.title), ("service_name", check.target))
     try:
-        status = psutil.win_service_get(check.asked).status()
+        status = psutil.win_service_get(check.target).status()
     except psutil.NoSuchProcess:
         status = "stopped"  # one that is not there does not run
     return Reading("win_services", {"state": _WINDOWS[status]}, tags)
@@ -90,7 +90,7 @@ def _unit(check: CheckSettings) -> Reading:
     systemctl = shutil.which("systemctl")
     if systemctl is None:
         raise RuntimeError("services are those of systemd, and this computer has no systemctl; check a process instead")
-    name = check.asked if "." in check.asked else f"{check.asked}.service"
+    name = check.target if "." in check.target else f"{check.target}.service"
     done = subprocess.run(
         [systemctl, "show", "--property=LoadState,ActiveState", "--", name],
         stdin=subprocess.DEVNULL,

@@ -37,7 +37,7 @@ class Site:
 
     def look(self) -> Iterator[Reading]:
         """Ask it once."""
-        check, is_tls = self._check, self._check.asked.startswith("https://")
+        check, is_tls = self._check, self._check.target.startswith("https://")
         if check.kind == "ping":
             yield self._reading(_ping(check))
         elif check.kind == "tcp":
@@ -53,7 +53,7 @@ class Site:
             yield self._reading(_LATE[self._check.kind])
 
     def _reading(self, fields: _Fields) -> Reading:
-        title, target = ("check", self._check.title), self._check.asked
+        title, target = ("check", self._check.title), self._check.target
         if self._check.kind == "ping":
             return Reading("ping", fields, (title, ("url", target)))
         if self._check.kind == "http":
@@ -72,9 +72,9 @@ class Site:
 
     def _read_certificate(self) -> Iterator[Reading]:
         """Read the certificate, anew every five minutes, as it hardly changes, and after each failure."""
-        url = urlsplit(self._check.asked)
+        url = urlsplit(self._check.target)
         is_page = self._check.kind != "certificate"
-        host, port = (url.hostname or "", url.port or 443) if is_page else _host_and_port(self._check.asked)
+        host, port = (url.hostname or "", url.port or 443) if is_page else _host_and_port(self._check.target)
         tags = (("check", self._check.title), ("source", f"tcp://{host}:{port}"))
         now = time.monotonic()
         if self._certificate is None or now - self._certificate[0] >= _CERTIFICATE_AGAIN_S:
@@ -97,7 +97,7 @@ def _ping(check: CheckSettings) -> _Fields:
         )
     try:
         done = subprocess.run(
-            [program, *_ping_options(check), check.asked],
+            [program, *_ping_options(check), check.target],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -125,7 +125,7 @@ def _ping_options(check: CheckSettings) -> list[str]:
 def _connect(check: CheckSettings) -> _Fields:
     started = time.perf_counter()
     try:
-        with socket.create_connection(_host_and_port(check.asked), timeout=check.timeout_s):
+        with socket.create_connection(_host_and_port(check.target), timeout=check.timeout_s):
             return {"result_code": 0, "response_time": time.perf_counter() - started}
     except TimeoutError:
         return {"result_code": 1}
@@ -139,7 +139,7 @@ def _get(check: CheckSettings, trust: ssl.SSLContext | None) -> _Fields:
         with urllib3.PoolManager(ssl_context=trust) as pool:
             answer = pool.request(
                 "GET",
-                check.asked,
+                check.target,
                 timeout=urllib3.Timeout(total=check.timeout_s),
                 retries=False,
                 redirect=False,

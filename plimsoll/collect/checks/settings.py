@@ -67,7 +67,7 @@ class CheckSettings(BaseModel):
     ca: Path | None = None
 
     @model_validator(mode="after")
-    def _one_kind(self) -> "CheckSettings":
+    def _check_kind(self) -> "CheckSettings":
         if sum(getattr(self, kind) is not None for kind in KINDS) != 1:
             raise ValueError(f"a check is exactly one of {', '.join(KINDS)}")
         if self.http is None and (self.status is not None or self.contains is not None):
@@ -78,18 +78,18 @@ class CheckSettings(BaseModel):
 
     @property
     def kind(self) -> str:
-        """What is checked: `service`."""
+        """The kind of the check, such as `service`."""
         return next(kind for kind in KINDS if getattr(self, kind) is not None)
 
     @property
-    def asked(self) -> str:
-        """Whom: the service's name, the address."""
+    def target(self) -> str:
+        """What the check is of: the name of the service or process, or the address."""
         return str(getattr(self, self.kind))
 
     @property
     def title(self) -> str:
-        """The name of the check: the one it was given, or whom it asks."""
-        return self.name or self.asked
+        """The name of the check; without one, its target."""
+        return self.name or self.target
 
     @property
     def timeout_s(self) -> float:

@@ -13,7 +13,7 @@ from plimsoll.collect.sources.reading import PROC, SYS, Lookup, Reading, text_of
 
 # As in telegraf/linux.conf: those in memory, in image files and of containers.
 LEFT_OUT = ("tmpfs", "devtmpfs", "devfs", "iso9660", "overlay", "aufs", "squashfs")
-_NEVER_ASKED = (*LEFT_OUT, "autofs")  # asking it would mount it
+_NOT_READ = (*LEFT_OUT, "autofs")  # asking it would mount it
 _UDEV = Path("/run/udev/data")
 _MAPPER = "/dev/mapper/"
 _LABEL = "E:ID_FS_LABEL="
@@ -32,7 +32,10 @@ class Mount(NamedTuple):
 
 def _mounts() -> Sequence[Mount]:
     if sys.platform != "linux":
-        return [Mount(partition.device, partition.mountpoint, partition.fstype, partition.opts) for partition in psutil.disk_partitions(all=True)]
+        return [
+            Mount(partition.device, partition.mountpoint, partition.fstype, partition.opts)
+            for partition in psutil.disk_partitions(all=True)
+        ]
     # As the first process sees them: a service manager may show the others all file systems as read-only.
     lines = text_of(PROC / "1" / "mountinfo") or (PROC / "self" / "mountinfo").read_text()
     return [_mount(line) for line in lines.splitlines()]
@@ -86,7 +89,7 @@ class FreeSpace:
 
     def __call__(self) -> Iterator[Reading]:
         """The measurement `disk`, for each file system that has a size."""
-        mounts = {mount.mountpoint: mount for mount in self._mounts() if mount.fstype not in _NEVER_ASKED}
+        mounts = {mount.mountpoint: mount for mount in self._mounts() if mount.fstype not in _NOT_READ}
         for path, fields in self._usages.results(mounts).items():
             if fields["total"]:
                 yield Reading("disk", fields, _tags(mounts[path]))

@@ -90,7 +90,9 @@ _MEMORY_FIELDS = (
 def memory() -> Iterator[Reading]:
     """The measurement `mem`."""
     memory_values = psutil.virtual_memory()._asdict()
-    fields: dict[str, float] = {_MEMORY_NAMES.get(name, name): memory_values[name] for name in _MEMORY_FIELDS if name in memory_values}
+    fields: dict[str, float] = {
+        _MEMORY_NAMES.get(name, name): memory_values[name] for name in _MEMORY_FIELDS if name in memory_values
+    }
     for part in ("used", "available"):
         fields[f"{part}_percent"] = 100 * fields[part] / fields["total"]
     yield Reading("mem", fields)

@@ -53,7 +53,7 @@ class CounterState:
         self._since: int | None = None
         self._samples = 0
         self._full = 0  # samples of the fullest time
-        self._known: dict[str, dict[Part, int]] = {}
+        self._last_seen: dict[str, dict[Part, int]] = {}
         self._parts = 0
         self._is_cut = False
         self._averages: dict[str, tuple[int, float]] = {}
@@ -73,7 +73,7 @@ class CounterState:
             self._count(at, metric not in at.metrics)
             at.metrics[metric] = value
             return 0
-        last_seen = self._known.setdefault(metric, {})
+        last_seen = self._last_seen.setdefault(metric, {})
         is_new = part not in last_seen
         if is_new:
             if self._parts >= _MOST_PARTS or not may_grow:
@@ -92,9 +92,9 @@ class CounterState:
         self._full = max(self._full, at.count)
 
     @property
-    def held(self) -> int:
+    def kept_bytes(self) -> int:
         """About how many bytes the parts of a total take."""
-        return sum(of_part(part) for parts in self._known.values() for part in parts)
+        return sum(of_part(part) for parts in self._last_seen.values() for part in parts)
 
     @property
     def waiting(self) -> int:
@@ -189,7 +189,7 @@ class CounterState:
             at.metrics = {name: _sum(parts) for name, parts in at.parts.items() if self._is_whole(name, parts, time)}
 
     def _is_whole(self, metric: str, parts: Mapping[Part, float], time: int) -> bool:
-        last_seen = self._known[metric]
+        last_seen = self._last_seen[metric]
         for part in [part for part, last in last_seen.items() if last < time - _GONE_AFTER]:
             del last_seen[part]
             self._parts -= 1
@@ -201,7 +201,8 @@ class CounterState:
         if any(metric not in present for by in self._group.when.values() for metric in by):
             return True
         return any(
-            not any(formula.names <= present for formula in formulas) and any(formula.names & present for formula in formulas)
+            not any(formula.names <= present for formula in formulas)
+            and any(formula.names & present for formula in formulas)
             for formulas in self._group.formulas.values()
         )
 

@@ -64,7 +64,7 @@ def _add_metric(metrics: AcceptedMetrics, metric: Any, host: str) -> None:
         return
     points = metric.gauge.data_points or metric.sum.data_points
     is_delta = metric.sum.aggregation_temporality == AGGREGATION_TEMPORALITY_DELTA
-    if is_delta or metric.name not in metrics.known:
+    if is_delta or metric.name not in metrics.metric_names:
         metrics.leave_out(f"{metric.name} (delta)" if is_delta else metric.name, len(points))
         return
     for point in points:

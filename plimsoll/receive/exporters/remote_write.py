@@ -75,7 +75,7 @@ def read(message: bytes, translator: Translator, *, version: str, now: int) -> A
         metrics.histograms += len(series.histograms)
         labels = _referenced_labels(symbols, series.labels_refs) if version == V2 else _named_labels(series.labels)
         name = labels.get(_NAME, "")
-        if not series.samples or name not in metrics.known:
+        if not series.samples or name not in metrics.metric_names:
             metrics.leave_out(name, len(series.samples))
             continue
         metrics.add(

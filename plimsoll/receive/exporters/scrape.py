@@ -60,7 +60,7 @@ _WITHIN_S = 8.0  # less than the shortest interval
 _WRITTEN_WITHIN_S = 60
 _ACCEPT = "text/plain;version=0.0.4;q=1,*/*;q=0.1"
 _NEW = 60 * SECOND
-_MOST_TOLD = 5
+_MAX_NAMED = 5
 
 _log = logging.getLogger(__name__)
 
@@ -153,26 +153,23 @@ class Scraper:
         sentences = [
             f"{url} gives no metrics{_since(state, now)}: {state.problem}." for url, state in states if state.problem
         ]
-        rest = len(sentences) - _MOST_TOLD
-        return sentences if rest <= 0 else [*sentences[:_MOST_TOLD], f"No metrics come from {counted(rest, 'more target')}."]
+        rest = len(sentences) - _MAX_NAMED
+        return (
+            sentences
+            if rest <= 0
+            else [*sentences[:_MAX_NAMED], f"No metrics come from {counted(rest, 'more target')}."]
+        )
 
     def step(self, now: int) -> None:
-        """Ask the targets that are to be asked at a time (UTC ns), without waiting for them."""
+        """Scrape the targets that are due at a time (UTC ns), without waiting for them."""
+        evaluation = now // EVALUATION_INTERVAL
         with self._lock:
-            due = [
-                target
-                for target in self._order
-                if now
-                // EVALUATION_INTERVAL
-                * EVALUATION_INTERVAL
-                % max(EVALUATION_INTERVAL, target.interval // EVALUATION_INTERVAL * EVALUATION_INTERVAL)
-                == 0
-            ]
+            due = [target for target in self._order if evaluation % max(1, target.interval // EVALUATION_INTERVAL) == 0]
             for target in due:
                 state = self._states.setdefault(target.url, _State())
                 if not state.running:
                     state.running = True
-                    self._pool.submit(self._ask, target, state, now // EVALUATION_INTERVAL * EVALUATION_INTERVAL)
+                    self._pool.submit(self._ask, target, state, evaluation * EVALUATION_INTERVAL)
 
     def _run(self) -> None:
         while not self._stop.wait((EVALUATION_INTERVAL - self._clock() % EVALUATION_INTERVAL) / SECOND):
@@ -270,7 +267,7 @@ def read(text: bytes, target: Target, translator: Translator, at: int) -> Accept
         )
     taken = AcceptedMetrics(translator, at)
     for sample in scraped:
-        if sample.name not in taken.known:
+        if sample.name not in taken.metric_names:
             taken.leave_out(sample.name, 1)
             continue
         taken.add(

@@ -60,7 +60,7 @@ class MetricNames:
                 for name, use in _uses(group):
                     self._uses.setdefault(name, []).append(use)
         self._telegraf = dict(_of_telegraf(signals))
-        self.known = frozenset((*self._uses, *self._telegraf))
+        self.metric_names = frozenset((*self._uses, *self._telegraf))
 
     def uses(self, name: str) -> Sequence[Use]:
         """What a metric of an exporter is used for."""
@@ -89,8 +89,8 @@ MOST_WAITING = 64 << 20  # bytes of samples beside the newest, which wait for ot
 _MOST_BYTES = 64 << 20  # of the labels by which series are found again
 _OF_PLACE = 300
 _FORGOTTEN_AFTER = 3600 * SECOND
-_SWEPT_EVERY = 10 * SECOND
-_TOLD_EVERY = 60 * SECOND
+_SWEEP_INTERVAL = 10 * SECOND
+_LOG_INTERVAL = 60 * SECOND
 _LONGEST_LABEL = 1_000
 
 _log = logging.getLogger(__name__)
@@ -126,22 +126,22 @@ class Translator:
         self._names = MetricNames(signals)
         self._most = most_kept
         self._kept: dict[Hashable, CounterState] = {}
-        self._held = 0
+        self._kept_bytes = 0
         self._places: dict[Hashable, Place | None] = {}
         self._bytes = 0
         self._since = 0
         self._waiting = self._swept = 0
-        self.lost = self._told_at = 0
+        self.lost = self._logged_at = 0
 
     @property
-    def held(self) -> int:
+    def kept_bytes(self) -> int:
         """About how many bytes are kept to put fields together."""
-        return self._held
+        return self._kept_bytes
 
     @property
-    def known(self) -> frozenset[str]:
+    def metric_names(self) -> frozenset[str]:
         """The names of the metrics that are something; all others may be left out at once."""
-        return self._names.known
+        return self._names.metric_names
 
     def place(self, key: Hashable, series: Callable[[], tuple[str, dict[str, str], str]]) -> Place | None:
         """Where the samples of a series go; None if nowhere. `series` gives its name, labels and host.
@@ -177,8 +177,8 @@ class Translator:
         for time, additions in sorted(by_time.items()):
             of_time: dict[int, CounterState] = {}
             for kept, metric, part, value in additions:
-                may_grow = self._held < self._most
-                self._held += kept.add(time, metric, part, value, now=now, may_grow=may_grow)
+                may_grow = self._kept_bytes < self._most
+                self._kept_bytes += kept.add(time, metric, part, value, now=now, may_grow=may_grow)
                 kept.used = max(kept.used, now)
                 of_time[id(kept)] = kept
             for key, kept in of_time.items():
@@ -199,7 +199,7 @@ class Translator:
         lost = kept.drop(now, may_wait=True)
         self._count(kept)
         if self._waiting > MOST_WAITING:
-            if now - self._swept >= _SWEPT_EVERY:
+            if now - self._swept >= _SWEEP_INTERVAL:
                 self._swept = now
                 for other in self._kept.values():
                     lost += other.drop(now, may_wait=True)
@@ -208,8 +208,8 @@ class Translator:
                 lost += kept.drop(now, may_wait=False)
                 self._count(kept)
         self.lost += lost
-        if lost and now - self._told_at >= _TOLD_EVERY:
-            self._told_at = now
+        if lost and now - self._logged_at >= _LOG_INTERVAL:
+            self._logged_at = now
             _log.warning(
                 "%s: samples that waited for others, to be put together, had no room and were left out, so some fields "
                 "have gaps: senders are far apart, or send too little of a scrape at once",
@@ -247,9 +247,9 @@ class Translator:
         key = (id(group), host, *labels.values())
         state = self._kept.get(key)
         if state is None:
-            if self._held >= self._most:
+            if self._kept_bytes >= self._most:
                 raise TooManyKept
-            self._held += of_group(host, labels)
+            self._kept_bytes += of_group(host, labels)
             state = self._kept[key] = CounterState(group, host, labels)
         return state
 
@@ -262,7 +262,9 @@ class Translator:
             for state in self._kept.values():
                 state.learn_anew()
             self._waiting = sum(state.counted for state in self._kept.values())
-            self._held = sum(of_group(state.host, state.labels) + state.held for state in self._kept.values())
+            self._kept_bytes = sum(
+                of_group(state.host, state.labels) + state.kept_bytes for state in self._kept.values()
+            )
             self._places.clear()
             self._bytes = 0
         self._since = now
@@ -279,10 +281,10 @@ class AcceptedMetrics:
         self.lines = b""
         self.samples = self.histograms = self.refused = self.nameless = self.unread = 0
         self.names: set[str] = set()
-        self.known = translator.known
+        self.metric_names = translator.metric_names
         self._translator = translator
         self._now = now
-        self._found: list[tuple[Place, int, float]] = []
+        self._samples: list[tuple[Place, int, float]] = []
 
     def add(
         self,
@@ -302,13 +304,13 @@ class AcceptedMetrics:
             return
         if place is None:
             name, _, host = series()
-            if name not in self.known:
+            if name not in self.metric_names:
                 self.samples -= len(samples)
                 self.leave_out(name, len(samples))
             elif not host:
                 self.nameless += len(samples)
             return
-        self._found += [(place, at, value) for at, value in samples if _FIRST < at < _LAST]
+        self._samples += [(place, at, value) for at, value in samples if _FIRST < at < _LAST]
 
     def leave_out(self, name: str, samples: int) -> None:
         """Count samples of a metric that nothing reads."""
@@ -320,12 +322,12 @@ class AcceptedMetrics:
     def finish(self) -> None:
         """Make the lines of what was added."""
         parts: list[bytes] = []
-        self._found.sort(key=lambda sample: sample[1])
-        for first in range(0, len(self._found), _AT_ONCE):
+        self._samples.sort(key=lambda sample: sample[1])
+        for first in range(0, len(self._samples), _AT_ONCE):
             with self._translator.lock:
-                parts.append(self._translator.lines(self._found[first : first + _AT_ONCE], self._now))
+                parts.append(self._translator.lines(self._samples[first : first + _AT_ONCE], self._now))
             clock.sleep(0)  # a lock is given to whoever is running, else
-        self.lines, self._found = b"\n".join(parts), []
+        self.lines, self._samples = b"\n".join(parts), []
 
 
 def _size(key: Hashable) -> int:

@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
     head: bytes
     fields: list[tuple[bytes, bytes]]
-    others: int
+    text_fields: int
     time: bytes
 
 

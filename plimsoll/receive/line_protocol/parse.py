@@ -36,7 +36,7 @@ class _OpenLine:
     """A line of which some pieces were seen, as InfluxDB scans for its end."""
 
     def __init__(self) -> None:
-        self.held: list[bytes] = []
+        self.lines: list[bytes] = []
         self._length = 0
         self._in_fields = self._quoted = False
         self._equals = self._commas = 0
@@ -44,11 +44,11 @@ class _OpenLine:
     @property
     def text(self) -> bytes:
         """The line as far as it was seen."""
-        return b"\n".join(self.held)
+        return b"\n".join(self.lines)
 
     def ends_after(self, piece: bytes) -> bool:
         """Add the text up to the next line end. Whether the line ends there. TooMany if it is too long."""
-        self.held.append(piece)
+        self.lines.append(piece)
         self._length += 1 + len(piece)
         if self._length > _LONGEST_LINE:
             raise TooMany
@@ -131,7 +131,7 @@ class Lines:
         `plain`: there are none of these. Any exception means that something is odd, and all must be read carefully.
         """
         which, numbers, times, lengths = self.which, self.numbers, self.times, self.lengths
-        fields_of = self.names.known
+        fields_of = self.names.fields_of
         for at, line in enumerate(lines):
             head, *rest = line.split(b" ")
             fields = fields_of(head)
@@ -175,7 +175,7 @@ class Lines:
             return
         # InfluxDB leaves a field of this name out, and refuses a line that has no other: so do the names.
         numeric = [pair for pair in parts.fields if pair[0] != b"time"]
-        if not numeric and not parts.others:
+        if not numeric and not parts.text_fields:
             numeric = parts.fields
         try:
             self._check_range(parts.time)
@@ -188,7 +188,7 @@ class Lines:
         self.numbers += [number for _, number in numeric]
         self.lengths.append(len(which))
         self.times.append(parts.time or self.clock.now)
-        self.text += parts.others
+        self.text += parts.text_fields
 
     def _check_range(self, time: bytes) -> None:
         at = int(time or self.clock.now) * self.clock.unit
@@ -269,7 +269,7 @@ class Parser:
 
     def __init__(self, bounds: Bounds | None = None, initial_series: Callable[[], Iterable[Series]] = tuple) -> None:
         self._bounds = bounds or Bounds()
-        self._known = initial_series
+        self._initial_series = initial_series
         self._names: SeriesNames | None = None
         self._used: dict[int, tuple[Series, int]] = {}
         self._since = 0
@@ -322,7 +322,7 @@ class Parser:
         """The names. If they are full, those of series that were not written for a day are forgotten, once an hour."""
         with self._lock:
             if self._names is None:
-                self._names, self._since = SeriesNames(self._bounds, self._known()), now
+                self._names, self._since = SeriesNames(self._bounds, self._initial_series()), now
                 self._used = {id(series): (series, now) for series in self._names.series}
             elif now - self._since > _HOUR and self._names.full:
                 self._used = {at: entry for at, entry in [*self._used.items()] if now - entry[1] <= _DAY}
@@ -350,7 +350,7 @@ def pieces(body: bytes) -> Iterator[Piece]:
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n")
         lines = text.removesuffix(b"\n").split(b"\n")
-        first = before + 1 - (len(open_line.held) if open_line else 0)
+        first = before + 1 - (len(open_line.lines) if open_line else 0)
         if open_line or b'"' in text or b"\\" in text:
             joined, open_line = _joined(lines, open_line)
             yield Piece(first, joined, plain=False)
@@ -359,7 +359,7 @@ def pieces(body: bytes) -> Iterator[Piece]:
         start = end
         before += len(lines)
     if open_line:
-        yield Piece(before + 1 - len(open_line.held), [open_line.text], plain=False)
+        yield Piece(before + 1 - len(open_line.lines), [open_line.text], plain=False)
 
 
 def _joined(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:

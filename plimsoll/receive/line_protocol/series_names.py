@@ -91,7 +91,7 @@ class SeriesNames:
         self._bytes = 0
         self._brought: dict[str, _Brought] = {}
         self._writer = local()
-        self.known = self._heads.get
+        self.fields_of = self._heads.get
         for series in initial_series:
             self._restore(series)
 
@@ -148,7 +148,7 @@ class SeriesNames:
         )
 
     @property
-    def held(self) -> int:
+    def name_bytes(self) -> int:
         """About how many bytes the names take."""
         return self._bytes
 
