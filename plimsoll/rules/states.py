@@ -75,8 +75,9 @@ def run(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
     crossed = (enter == Truth.TRUE).any(axis=1)
     if stay is not enter:
         contradicts = ((enter == Truth.TRUE) & (stay != Truth.TRUE)).any(axis=1)
-        crossed &= ~contradicts
-        states[contradicts] = _stepped(times, enter[contradicts], stay[contradicts], hold)
+        if contradicts.any():
+            crossed &= ~contradicts
+            states[contradicts] = _stepped(times, enter[contradicts], stay[contradicts], hold)
     if crossed.all():
         return _run_crossed(times, enter, stay, hold)
     if crossed.any():
