@@ -6,7 +6,7 @@ from functools import cached_property
 
 from plimsoll.comparison.compared_signal import Compared, Outcome, judged
 from plimsoll.comparison.counters import Counters, counters
-from plimsoll.comparison.distribution_changes import Reshaped, failures, reshaped
+from plimsoll.comparison.distribution_changes import Reshaped, failures, find_stalls, reshaped
 from plimsoll.comparison.hosts import Changed, Hosts, Key, set_differently
 from plimsoll.comparison.levels import CommonPhase, Level, chosen_phase, common_phases
 from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
@@ -130,9 +130,13 @@ class Comparison:
 
     @cached_property
     def reshaped(self) -> list[Reshaped]:
-        """What means hide, in the phase to judge by."""
-        loads = [signal for signal in self.load.signals if signal.signal.load]
-        return [*failures(list(self.judged)), *reshaped(list(self.judged), loads)]
+        """What means hide, in the phase to judge by; an outage ends the steady one, so it is looked for in all."""
+        phase = self.phase if self.asked_phase else self.phases[-1]
+        runs = [(other, same) for other in (*self.against, self) if (same := other.named(phase.name))]
+        stalls = find_stalls([other.load_in(same) for other, same in runs])
+        regressed = {(regression.name, regression.subject) for regression in self.regressions}
+        failed = [compared for compared in self.in_phase(phase) if (compared.name, compared.subject) not in regressed]
+        return [*failures(failed), *stalls, *reshaped(list(self.judged))]
 
     @cached_property
     def integrating(self) -> tuple[Signal, ...]:

@@ -5,7 +5,7 @@ of one build and the load explain of it. Noise is how far samples are from their
 rare bursts are none, nor is what follows the load from sample to sample.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -16,7 +16,8 @@ from plimsoll.analysis.filters import median, median_filter
 from plimsoll.analysis.significance import holm
 from plimsoll.comparison.compared_signal import FALSE_ALARMS, Compared, Outcome
 from plimsoll.comparison.levels import Level
-from plimsoll.model.log import Times, Values
+from plimsoll.comparison.loads import LoadComparison
+from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 
@@ -25,10 +26,14 @@ _BURST_LASTS = 60 * SECOND  # our choice
 _TIMES = 10  # how much longer it is than the longest burst of the baseline, as bursts vary in length; our choice
 _CHANCE = 0.001  # of a false alarm, of a signal of which there is one in a run
 Shape = Literal["stalls", "failures", "peaks", "noise"]
-_STALLED = 0.2  # of the median: a load below it is a stall, if it lasts
+# Our choices. Of the usual load: below the first it stalls, if that lasts, and from the second on there is work.
+_STALLED, _WORKS = 0.2, 0.5
+_REACHED = 0.9  # the quantile from which what is usual is taken, as most of a run may be a stall
 _LASTS = 20 * SECOND
 _FEWEST_STALLS = 2
-_LONG_STALL = 120 * SECOND  # our choice: one of these alone counts, between times of work
+_LONG_STALL = 110 * SECOND  # one of these alone counts: two minutes, less what noise hides of them
+_FEWEST_ROWS = 20
+_FEWEST_MISSED = 30  # operations that a stall lacks: fewer may come together by chance
 _HIGHER = 1.5  # times the 99th percentile of the baseline: what is above it is a peak of another kind
 _PEAK = 0.99
 _SUSTAINED = 0.1  # of the time, above what is a peak of another kind, that no chance explains; our choice
@@ -56,43 +61,74 @@ class Reshaped:
     after: float
 
 
-def reshaped(items: list[Compared], loads: list[Compared]) -> list[Reshaped]:
-    """What differs for certain, the gravest first."""
+def reshaped(items: list[Compared]) -> list[Reshaped]:
+    """What differs for certain in peaks and noise."""
     compareds = [compared for compared in items if compared.treatment.shape in ("all", "noise") and _enough(compared)]
     peaking = [compared for compared in items if compared.treatment.shape in ("all", "sustained") and _enough(compared)]
-    stalls = [stalls for load in loads if _enough(load) and (stalls := _stalls(load))]
-    return [*stalls, *_certain(peaking, "peaks"), *_certain(compareds, "noise")]
+    return [*_certain(peaking, "peaks"), *_certain(compareds, "noise")]
 
 
 def _enough(compared: Compared) -> bool:
     return min(len(level.values) for level in (*compared.baselines, compared.second)) >= _FEWEST
 
 
-def _stalls(compared: Compared) -> Reshaped | None:
-    """Stalls, where no baseline has half as many, or a long one, where none has one that is half as long."""
-    after = _stalled(compared.second.samples.times, compared.second.values)
-    before = [_stalled(level.samples.times, level.values) for level in compared.baselines]
-    many = after.stalls >= _FEWEST_STALLS and all(2 * other.stalls < after.stalls for other in before)
-    long = after.longest >= _LONG_STALL and all(2 * other.longest < after.longest for other in before)
-    return Reshaped("stalls", compared, max(other.share for other in before), after.share) if many or long else None
+def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
+    """Stalls, where no baseline has half as many for its length, or a long one, where none has one half as long.
+
+    `loads` are those of the run against each baseline, the last one last.
+    """
+    found: list[Reshaped] = []
+    for compared in loads[-1].telling:
+        after = _stalled(compared.second, loads[-1].users and loads[-1].users.second)
+        before = [
+            _stalled(other.first, load.users and load.users.first)
+            for load in loads
+            for other in load.signals
+            if other.name == compared.name
+        ]
+        many = after.stalls >= _FEWEST_STALLS and all(2 * other.frequency < after.frequency for other in before)
+        long = after.longest >= _LONG_STALL and all(2 * other.longest < after.longest for other in before)
+        if many or long:
+            found.append(Reshaped("stalls", compared, max(other.share for other in before), after.share))
+    return found
 
 
 class _Stalled(NamedTuple):
-    """How many stalls there are, the longest between times of work (ns), and the share of samples in them."""
+    """How many stalls there are, and the longest (ns), in a time of work of `span` (ns); the share of it in stalls."""
 
-    stalls: int
-    longest: int
-    share: float
+    stalls: int = 0
+    longest: float = 0
+    share: float = 0
+    span: float = 1
+
+    @property
+    def frequency(self) -> float:
+        """How many there are in a unit of time."""
+        return self.stalls / self.span
 
 
-def _stalled(times: Times, values: Values) -> _Stalled:
-    low = values < _STALLED * median(values)
+def _stalled(load: Level, users: Level | None) -> _Stalled:
+    """The stalls between the first and the last work, or users that wait for some; pauses without users are none."""
+    values, times = load.values, load.samples.times
+    usual = median(values[values >= _STALLED * np.quantile(values, _REACHED)])
+    if len(values) < _FEWEST_ROWS or usual <= 0:
+        return _Stalled()
+    step = median(np.diff(times))
+    active, low = values >= _WORKS * usual, values < _STALLED * usual
+    if users is not None:
+        asking = np.interp(times, users.samples.times, users.values) / users.highest
+        active, low = active | (asking >= _WORKS), low & (asking >= _STALLED)
+    first, last = np.flatnonzero(active)[[0, -1]]
+    low[:first] = low[last + 1 :] = False
+    missing = step * (1 - values / usual).clip(0)  # a stall that begins within a sample is in its neighbour, too
     edges = np.flatnonzero(np.diff(np.concatenate(([False], low, [False])).astype(int)))
-    step = int(median(np.diff(times)))
-    result = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
-    items = [(start, end) for start, end in result if (end - start) * step >= _LASTS]
-    between = [(end - start) * step for start, end in items if start > 0 and end < len(values)]
-    return _Stalled(len(items), max(between, default=0), sum(end - start for start, end in items) / len(values))
+    lengths = [
+        float(missing[max(0, start - 1) : end + 1].sum()) for start, end in zip(edges[::2], edges[1::2], strict=True)
+    ]
+    shortest = max(_LASTS, _FEWEST_MISSED / usual * SECOND)
+    stalls = [length for length in lengths if length >= shortest]
+    span = float(times[last] - times[first] + step)
+    return _Stalled(len(stalls), max(stalls, default=0), sum(stalls) / span, span)
 
 
 def _certain(compareds: list[Compared], shape: Shape) -> Iterator[Reshaped]:

@@ -17,6 +17,7 @@ _PROCESSORS = ("cpu.busy",)
 _DISKS = ("disk.transfers", "disk.reads", "disk.writes")
 _LEAST = 1.02  # our choice: runs of one build differ by as much
 _BUSY, _IDLE = ("cpu.busy", "disk.busy"), "disk.idle"
+_USERS = "client.users"
 _PILED, _MANY = 1.5, 10.0  # times as many connections, and so many more: no chance; our choice
 _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
 
@@ -31,28 +32,31 @@ class LoadComparison:
     @property
     def first(self) -> Compared | None:
         """The signal to tell of: of those that tell most, one that differs, else one of which it is not known."""
-        return min(
-            self._telling, key=lambda compared: (not _differs(compared), not _may_differ(compared)), default=None
-        )
+        return min(self.telling, key=lambda compared: (not _differs(compared), not _may_differ(compared)), default=None)
 
     @property
     def is_same(self) -> bool | None:
         """Whether the load was the same; None where it is not known."""
-        if any(map(_differs, self._telling)):
+        if any(map(_differs, self.telling)):
             return False
-        return True if self._telling and not any(map(_may_differ, self._telling)) else None
+        return True if self.telling and not any(map(_may_differ, self.telling)) else None
 
     @property
-    def _telling(self) -> list[Compared]:
+    def telling(self) -> list[Compared]:
         """The signals of the kind that tells most, without those that hardly count."""
         alike = [signal for signal in self.signals if signal.signal.load == self.signals[0].signal.load]
         most = max((_level(compared) for compared in alike), default=0.0)
         return [compared for compared in alike if _level(compared) >= _COUNTS * most]
 
     @property
+    def users(self) -> Compared | None:
+        """The users of a load driver, who wait where nothing is answered; None where they were not recorded."""
+        return next((compared for compared in self.signals if compared.name == _USERS), None)
+
+    @property
     def ratios(self) -> list[float]:
         """How many times the first load the second is, by each signal that tells most, certain or not."""
-        compareds = [compared for compared in self._telling if compared.before > 0]
+        compareds = [compared for compared in self.telling if compared.before > 0]
         return [compared.second.mean.mean / compared.before for compared in compareds if compared.second.mean.mean > 0]
 
     @property

@@ -61,7 +61,7 @@ def compared(first, second):
         (
             {REQUESTS: lambda one: np.where(FOR_LONG, 0, one)},
             Answer.WORSE,
-            "web requests stalled for 6.9 % of the time",
+            "web requests stalled for",
         ),
         ({CONNECTIONS: lambda one: one * np.linspace(1, 9, ROWS)}, Answer.UNKNOWN, "Nothing became worse or better"),
     ],

@@ -57,6 +57,7 @@ _REACHED = 0.9  # the quantile that is taken for it
 
 _OBJECTIVE = "say under [objective] in plimsoll.toml how many may"
 _DONE, _FAILED, _SHARE = "client.requests", "client.errors", "client.error_share"
+_USERS = "client.users"
 _DONE_OF_ONE, _FAILED_OF_ONE = "client.operation_requests", "client.operation_errors"
 _MOST_NAMED = 3
 
@@ -92,14 +93,17 @@ def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[D
         inside = [phase for phase in phases if phase.start < times[-1] and phase.end > times[0]]
         spans = [(phase.start, phase.end) for phase in inside] or [(int(times[0]), int(times[-1]))]
         of = sum(end - start for start, end in spans)
-        steps = np.diff(times)
+        asking = _asked_until(recorded)
+        is_last = asking > times[-1]
+        steps = np.diff(times, append=[asking] if is_last else [])
         at = int(np.argmax(steps)) if len(steps) else 0
         if not len(steps) or steps[at] <= long_absence(of):
             continue
-        begin, end = int(times[at]), int(times[at + 1])
+        begin, end = int(times[at]), int(times[at] + steps[at])
         if inside and not any(first <= begin and end <= last for first, last in spans):
             continue
-        text = f"the load driver had next to no requests answered for {duration_text(end - begin)} in the middle"
+        where = "at the end" if is_last and at == len(steps) - 1 else "in the middle"
+        text = f"the load driver had next to no requests answered for {duration_text(end - begin)} {where}"
         yield Doubt(f"{text} of its load", "see whether it paused or the system did not answer")
 
 
@@ -109,10 +113,15 @@ def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str
         under_load = _under_load(samples)
         if not len(under_load):
             continue
-        rest = end - int(under_load[-1])
+        rest = end - max(int(under_load[-1]), _asked_until(recorded))
         if rest > long_absence(end - start):
             of = f"{duration_text(rest)} of {duration_text(end - start)}"
             yield f"The load driver had next to no requests answered in the last {of}: that part was not under load."
+
+
+def _asked_until(recorded: RecordedSignals) -> int:
+    """Until when (UTC ns) as many users as make a load waited for answers; 0 where that is not known."""
+    return max((int(_under_load(users).max(initial=0)) for users in recorded.of(_USERS).values()), default=0)
 
 
 def _under_load(samples: Samples) -> Times:

@@ -35,6 +35,7 @@ OTHER = "other operations"
 _STEPS = ((600, 10), (60, 5), (0, 1))  # a run of so many seconds, and the length of its steps in seconds
 _MOST_OPERATIONS = 30
 _LONGEST_DAYS = 31
+_UNANSWERED = 60 * SECOND  # our choice: users who wait no longer after the last request are about to end
 _LEAST_OF_RUN = 10  # requests; fewer, months from the rest, are of a damaged time
 _PERCENTILES = (0.5, 0.95, 0.99)
 __all__ = ["DRIVER", "Requests", "log_of"]
@@ -81,11 +82,20 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
 
 
 def _spans_of_runs(requests: Requests) -> list[tuple[int, int]]:
-    """Return the start and end (UTC ns) of each run: between runs no request is at work for longer than each lasts."""
+    """Return the start and end (UTC ns) of each run: between runs no request is at work for longer than each lasts.
+
+    The last one goes on for as long as users wait for answers.
+    """
     order = np.argsort(requests.start, kind="stable")
     start, end = requests.start[order], np.maximum.accumulate(requests.end[order])
     edges = [0, *run_starts(start, end), len(start)]
-    return [(int(start[first]), int(end[last - 1])) for first, last in pairwise(edges)]
+    spans = [(int(start[first]), int(end[last - 1])) for first, last in pairwise(edges)]
+    if requests.users is not None:
+        times, users = requests.users
+        waiting = int(times[users > 0].max(initial=0))
+        if waiting - spans[-1][1] > _UNANSWERED:
+            spans[-1] = spans[-1][0], waiting
+    return spans
 
 
 def _within(requests: Requests, span: tuple[int, int]) -> NDArray[np.bool_]:
