@@ -1,6 +1,6 @@
 """Finds the sampling interval of a recording, its pauses, and parts with another interval."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -51,6 +51,12 @@ def within(times: Times, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
         return np.zeros(len(times), dtype=bool)
     at = np.searchsorted(starts, times, side="right") - 1
     return (at >= 0) & (times < np.maximum.accumulate(ends)[at])
+
+
+def merge_times(recordings: Sequence[Times]) -> Times:
+    """Return the times of several recordings in order, each once. Sorting is faster than what numpy.unique does."""
+    times = np.sort(np.concatenate(recordings))
+    return times[np.append(True, times[1:] != times[:-1])[: len(times)]]
 
 
 def sampling_interval(times: Times) -> int | None:

@@ -13,6 +13,7 @@ import numpy as np
 from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.log import Times
 from plimsoll.model.remark import listed
+from plimsoll.model.sampling import merge_times
 from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE
 from plimsoll.review.findings import JUDGED, Applied, Doubt, Finding, Outcome
 from plimsoll.review.missing_counters import hosts_with_guests, needed
@@ -179,7 +180,7 @@ def partly_recorded(
     """
     texts: list[str] = []
     for host in _hosts(findings, has_values):
-        recorded = np.unique(np.concatenate(recordings.get(host.name) or [np.empty(0, np.int64)]))
+        recorded = merge_times(recordings.get(host.name) or [np.empty(0, np.int64)])
         for resource in resources if len(recorded) > 1 else ():
             if resource == "disk" and (text := _lost_space(host, recorded, times_of)):
                 texts.append(text)

@@ -10,7 +10,7 @@ from plimsoll.hosts.facts import Facts, UnknownFact
 from plimsoll.model.log import Log, Times
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.model.sampling import other_intervals, sampling_interval
+from plimsoll.model.sampling import merge_times, other_intervals, sampling_interval
 from plimsoll.model.series import LOAD_DRIVER, Series, host_key
 from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question, worst_first
 from plimsoll.review.notes import no_drive, notes_on
@@ -217,7 +217,7 @@ class _RunJudge:
     def _grid(self, host: str) -> Times:
         if host not in self._grids:
             parts = self._host_times[host]
-            times = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+            times = parts[0] if len(parts) == 1 else merge_times(parts)
             full = evaluation_times(times, reach=self._reach(host, parts))
             first = 0 if self._question.start is None else np.searchsorted(full, self._question.start, side="left")
             last = len(full) if self._question.end is None else np.searchsorted(full, self._question.end, side="right")

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.log import Log, Times
 from plimsoll.model.samples import Recorded, Samples
+from plimsoll.model.sampling import merge_times
 from plimsoll.model.series import Series, host_key
 from plimsoll.review.findings import Finding, Question
 from plimsoll.review.signal_samples import signal_samples
@@ -91,9 +90,7 @@ class RecordedSignals:
         origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         origin = recorded_as(origin_of_subject[1]) if origin_of_subject else None
         times_list = [self.counter(series).present.times for series in series_of(origin)] if origin else []
-        return (
-            [np.unique(np.concatenate(times_list))] if isinstance(origin, ResolvedTotal) and times_list else times_list
-        )
+        return [merge_times(times_list)] if isinstance(origin, ResolvedTotal) and times_list else times_list
 
     def grows(self, finding: Finding) -> bool:
         """Whether the counter is a growing count, of which the signal is the change between two samples."""

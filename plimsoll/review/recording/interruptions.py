@@ -8,7 +8,7 @@ import numpy as np
 from plimsoll.model.log import Times
 from plimsoll.model.remark import RESTARTED, Remark, counted, listed
 from plimsoll.model.run import Planned
-from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.sampling import merge_times, sampling_interval
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, long_absence
 from plimsoll.review.findings import Doubt
@@ -39,7 +39,7 @@ def paused(recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned]
 
 def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, int]:
     """For how long nothing was recorded, and of how long a time (ns), without pauses between days."""
-    times = np.unique(np.concatenate(parts))
+    times = merge_times(parts)
     steps = np.diff(times)
     value = max(SHORTEST_ABSENCE, *(PAUSE * (sampling_interval(part) or 0) for part in parts))
     at = np.flatnonzero(steps > value)

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
-import numpy as np
-
 from plimsoll.model.log import Log, Times
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Planned
-from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.sampling import merge_times, sampling_interval
 from plimsoll.model.series import LOAD_DRIVER, Series, host_key
 from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE
@@ -86,7 +84,7 @@ class _Services:
 
 
 def _joined(times: Sequence[Times]) -> Times:
-    return times[0] if len(times) == 1 else np.unique(np.concatenate(times))
+    return times[0] if len(times) == 1 else merge_times(times)
 
 
 def _absence(host: Times, service: Times, planned: Sequence[Planned]) -> Absence:
