@@ -59,12 +59,11 @@ def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
 def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: Ended, *, hold: bool = False) -> None:
     """End an alert. `hold`: that is not notified until the catching up is done.
 
-    If it is not to be notified now and no target was told of it, none ever is: only who was told that it fires is told
-    that it ended.
+    What also fired while catching up, or is muted now, is told only to whom was told that it fires.
     """
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = row["kind"] != "flapping" and open_flapping(connection, row["key"]) is not None
-    hush = hold or row["hold"] or flapping or _is_muted(connection, row) or is_silenced(connection, row, now)
+    hush = row["hold"] or flapping or _is_muted(connection, row) or is_silenced(connection, row, now)
     connection.execute(
         "UPDATE alerts SET ended_at = ?, ended_how = ?, stale = 0, hush = hush OR ?, hold = hold OR ? WHERE id = ?",
         (at, ended, hush, hold, alert),

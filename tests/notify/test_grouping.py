@@ -284,6 +284,20 @@ def test_after_catching_up_only_what_still_fires_is_told(world):
     ]
 
 
+def test_what_was_held_back_before_a_stop_is_told_after_two_restarts(world):
+    phone = Phone(world, after=2 * MINUTE)
+    phone.step("KEPT", times=15)
+    phone.fails = "no route"
+    phone.step("KEPT", "AWAY", times=15)
+    world.step("AWAY", "MISSED", quiet=True)  # stopped again before it has caught up
+    world.step(quiet=True)
+    world.book.caught_up()
+    phone.fails = None
+    phone.step(times=100)
+    told = [message.body for _, message in phone.sent[1:]]
+    assert [sum(host in body for body in told) for host in ("KEPT", "AWAY", "MISSED")] == [1, 1, 0]
+
+
 def test_a_full_disk_is_told_of_once_an_hour_and_repeats_nothing(phone, file):
     (pages,) = file.rows("PRAGMA page_count")
     file.rows(f"PRAGMA max_page_count = {pages[0] + 4}")
