@@ -17,7 +17,7 @@ from plimsoll.insights.capacity.observations import MEAN, Observed, observed
 from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.response import ResponseCurve, Station, longest_load, mean_response, response_curve
-from plimsoll.insights.capacity.saturation import Saturation, queues_inside, saturation
+from plimsoll.insights.capacity.saturation import Saturation, queues_inside, saturation, up_to_the_top
 from plimsoll.insights.capacity.verification import Check, Contradiction, check_of, contradictions
 from plimsoll.insights.capacity.what_if import Changes, changed
 from plimsoll.model.errors import Unusable
@@ -102,6 +102,7 @@ class Capacity:
     """What a system can carry: resources, objectives, and where throughput stopped to rise.
 
     `groups` are the operations as the data can tell them apart, `asked_mix` the mix of them that it is told for.
+    `overload` is the highest measured level of users, where less was done than by fewer of them; nothing rests on it.
     `limits` are what limits each run, by all of its counters. `changed` says what is assumed to be changed; then loads
     up to `reach` of the measured ones are no projection.
     """
@@ -120,6 +121,7 @@ class Capacity:
     limits: tuple[bottleneck_finder.Bottleneck, ...] = ()
     reach: float = 1.0
     changed: tuple[str, ...] = ()
+    overload: Level | None = None
 
     @property
     def mix(self) -> Values:
@@ -181,6 +183,9 @@ def capacity(
         Unusable: What it needs was not recorded, or the load does not vary.
     """
     result = observed(reviews, objectives)
+    saturated, overload = saturation(result, levels(result)), None
+    if saturated:
+        result, overload = up_to_the_top(result, levels(result))
     groups = separable(result.fine)
     rates = together(result.rates, groups)
     demands = {
@@ -195,7 +200,7 @@ def capacity(
     mix = mix_of(result, groups, profile, list(demands.values()))
     steps = levels(result)
     limits = tuple(bottleneck for review in reviews if (bottleneck := bottleneck_finder.find_bottleneck(review)))
-    stop = (saturation(result, steps) or queues_inside(limits, result.highest)) if mix.as_measured else None
+    stop = (saturated or queues_inside(limits, result.highest)) if mix.as_measured else None
     after = changed(result.resources, demands, changes or Changes())
     most = after.reach * mix.highest
     checks = {
@@ -243,6 +248,7 @@ def capacity(
         limits,
         after.reach,
         after.told,
+        overload,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import EqualParts, median
 from plimsoll.insights.capacity.resources import Resource, resources
@@ -104,6 +105,21 @@ class Observed:
         """The highest measured load: the highest mean of rows in a row, as a single one may be higher by chance."""
         width = max(_FEWEST_HIGHEST, len(self.load) // 20)
         return float(np.convolve(self.load, np.full(width, 1 / width), mode="valid").max())
+
+    def without(self, rows: NDArray[np.intp]) -> "Observed":
+        """The same without some rows."""
+
+        def rest(values: Values) -> Values:
+            return np.delete(values, rows, axis=0)
+
+        return replace(
+            self,
+            rates=rest(self.rates),
+            users=None if self.users is None else rest(self.users),
+            use={key: rest(values) for key, values in self.use.items()},
+            responses=tuple(replace(response, times=rest(response.times)) for response in self.responses),
+            in_flight=None if self.in_flight is None else rest(self.in_flight),
+        )
 
     @cached_property
     def mix(self) -> Values:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.analysis.demand import FEWEST
 from plimsoll.analysis.filters import median
 from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.capacity.levels import Level, means
-from plimsoll.insights.capacity.observations import Observed
+from plimsoll.insights.capacity.observations import MEAN, Observed
 from plimsoll.model.log import Values
 
 # Our choices.
@@ -16,6 +17,8 @@ _FLAT = 0.97  # of the highest throughput: what reaches it has not risen since
 _MORE = 1.15  # times the users or requests in flight of the first such level: throughput had reason to rise
 _LITTLE = 0.8  # of the highest throughput: below, each user is served as without others
 _ALIKE = 1.5  # times the fewest connections for one operation a second that the most may be
+_FEWEST = 4  # levels that show by themselves that throughput rose before
+_WAITING = 0.5  # of how much longer all further users would wait, if none of them got anything done
 _NEAR = 0.9  # of its limit: a resource as near as that may be what limits
 
 
@@ -52,7 +55,7 @@ def saturation(observed: Observed, levels: Sequence[Level]) -> Saturation | None
         values = means(levels, observed.in_flight)
     else:
         return None
-    if len(levels) < 4 or not np.isfinite(values).all():
+    if len(levels) < 2 or not np.isfinite(values).all():
         return None
     order = np.argsort(values)
     values, done = values[order], np.array([level.load for level in levels])[order]
@@ -60,8 +63,12 @@ def saturation(observed: Observed, levels: Sequence[Level]) -> Saturation | None
     flat = np.flatnonzero(done >= _FLAT * most)
     first = int(flat[0])
     rest = done[first:]
-    if first < 1 or len(rest) < 2 or values[-1] < _MORE * values[first] or float(rest[-1]) > most / _FLAT:
+    if len(rest) < 2 or values[-1] < _MORE * values[first] or float(rest[-1]) > most / _FLAT:
         return None
+    if len(levels) < _FEWEST or first < 1:  # from the first level on, or so it seems
+        flat_only = [levels[int(at)] for at in order[first:]]
+        if not by_users or not _wait_longer(observed, flat_only, values[first:], most):
+            return None
     alone = done < _LITTLE * most
     if not observed.of_driver and not _goes_with(values[alone], done[alone]):
         return None  # connections may grow for another reason than work, such as clients that never close them
@@ -71,6 +78,30 @@ def saturation(observed: Observed, levels: Sequence[Level]) -> Saturation | None
         float(np.nanmean(observed.use[resource.key][rows])) >= _NEAR * resource.limit for resource in observed.resources
     ]
     return Saturation(most, users, any(near))
+
+
+def up_to_the_top(observed: Observed, levels: Sequence[Level]) -> tuple[Observed, Level | None]:
+    """What was measured up to where throughput stopped to rise with the users, and the last level if it fell by then.
+
+    One throughput is done by few users and, once they stand in each other's way, by many: those are overload.
+    """
+    done = np.array([level.load for level in levels])
+    if not observed.of_driver or observed.users is None:
+        return observed, None
+    top = int(np.argmax(done >= _FLAT * done.max()))
+    beyond = np.concatenate([np.empty(0, np.intp), *(level.rows for level in levels[top + 1 :])])
+    if len(observed.load) - len(beyond) < FEWEST:
+        return observed, None
+    return observed.without(beyond), levels[-1] if done[-1] < _FLAT * done.max() else None
+
+
+def _wait_longer(observed: Observed, levels: Sequence[Level], users: Values, done: float) -> bool:
+    """Whether answers take longer by the more users for as much work (Little's law): nobody holds requests back."""
+    mean = next((response for response in observed.responses if response.name == MEAN), None)
+    if mean is None:
+        return False
+    times = means(levels, mean.times)
+    return float(times[-1] - times[0]) >= _WAITING * float(users[-1] - users[0]) / done
 
 
 def _goes_with(values: Values, done: Values) -> bool:

@@ -35,17 +35,14 @@ def _carries(capacity: Capacity) -> str:
     limits = capacity.reached
     if not limits:
         if unknown := _not_projected(capacity):
-            most = load_text(capacity, Range(capacity.highest, capacity.highest, capacity.highest))
-            return f"At least {most}, the most that was measured. Not known beyond: {unknown}."
-        most, far = (
-            load_text(capacity, Range(value, value, value)) for value in (capacity.highest, capacity.projected)
-        )
+            return f"At least {_most(capacity)}, the most that was measured. Not known beyond: {unknown}."
+        far = load_text(capacity, Range(capacity.projected, capacity.projected, capacity.projected))
         if early := _earliest(capacity):
             limit = f"{what_text(capacity, early)}{_measured(capacity, early)}"
             return f"{load_text(capacity, early.load)} or more before {limit}."
         return (
-            f"At least {most}, the most that was measured: no recorded resource reaches its limit up to {far}, "
-            f"{BEYOND:g} times that. More is not projected; measure a higher load."
+            f"At least {_most(capacity)}, the most that was measured: no recorded resource reaches its limit up to "
+            f"{far}, {BEYOND:g} times that. More is not projected; measure a higher load."
         )
     first, *items = limits
     if first.load.value <= 0:
@@ -137,10 +134,17 @@ def _measured(capacity: Capacity, limit: Limit) -> str:
     highest = capacity.highest
     if limit.load.value <= highest or isinstance(limit.what, Saturation):
         return ""
-    most = load_text(capacity, Range(highest, highest, highest))
-    if isinstance(capacity.users, MeasuredUsers) and np.isfinite(capacity.users.at(capacity.projected)):
-        most = f"{rounded(capacity.users.highest)} {capacity.users.unit}"
-    return f" (projected: the most that was measured is {most})"
+    return f" (projected: the most that was measured is {_most(capacity)})"
+
+
+def _most(capacity: Capacity) -> str:
+    """The highest load that was measured: no more users than there were."""
+    users, highest = capacity.users, capacity.highest
+    if isinstance(users, MeasuredUsers) and np.isfinite(users.at(capacity.projected)):
+        assert capacity.observed.users is not None
+        most = min(users.at(highest), float(np.nanmax(capacity.observed.users)))
+        return f"{rounded(most)} {users.unit}"
+    return load_text(capacity, Range(highest, highest, highest))
 
 
 def sentences(capacity: Capacity) -> tuple[str, ...]:
@@ -240,6 +244,12 @@ def _response(capacity: Capacity) -> Iterator[str]:
 
 
 def _unknown(capacity: Capacity) -> Iterator[str]:
+    if capacity.overload and capacity.overload.users:
+        yield (
+            f"Overload: {rounded(capacity.overload.users)} users did {number(capacity.overload.load)} "
+            f"{capacity.observed.title}/s, and fewer of them up to {number(capacity.observed.highest)}; only what was "
+            "measured up to that top counts."
+        )
     for limit in capacity.limits:
         if limit.kind != _MEMORY and (limit.limiting is not None or limit.kind == "queue"):
             yield f"By all counters of the run: {summary(limit)}"
