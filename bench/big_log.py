@@ -1,6 +1,8 @@
-"""Writes a large, plausible PDH-CSV log fast: times advance, but the values of a block of rows repeat."""
+"""Writes large PDH-CSV logs of several kinds."""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,15 @@ _PER_INSTANCE = (
     (r"Network Interface(Adapter _{n})\Packets Received Errors", 16),
     (r"Network Interface(Adapter _{n})\Packets Outbound Errors", 16),
 )
+_JUDGED = (  # every counter is one that rules judge: path, instances, and what values are around
+    (r"Processor({n})\% Processor Time", 200, 45.0),
+    (r"PhysicalDisk({n} D:)\Avg. Disk Queue Length", 200, 1.2),
+    (r"PhysicalDisk({n} D:)\Avg. Disk sec/Read", 200, 0.012),
+    (r"PhysicalDisk({n} D:)\Avg. Disk sec/Write", 200, 0.012),
+    (r"LogicalDisk(D{n}:)\% Free Space", 100, 12.0),
+    (r"Network Interface(Adapter _{n})\Packets Received Errors", 100, 0.3),
+)
+_EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def counters(count: int) -> list[str]:
@@ -36,17 +47,63 @@ def counters(count: int) -> list[str]:
 
 
 def write_big_log(path: Path, rows: int, columns: int, blanks: float = 0.02) -> None:
-    """Write the log. Values have 15 significant digits; `blanks` is the share of blank cells."""
+    """Write a log whose values repeat after a block of rows, with 15 significant digits; a share of cells is blank."""
     random = np.random.default_rng(1)
-    header = ",".join(f'"{cell}"' for cell in ["(PDH-CSV 4.0) (UTC)(0)", *counters(columns)])
     values = random.gamma(2.0, 12.0, (min(rows, _BLOCK), columns))
-    blank = random.random(values.shape) < blanks
-    block = [
-        ",".join('" "' if empty else f'"{value:.15g}"' for value, empty in zip(row, gaps, strict=True))
-        for row, gaps in zip(values.tolist(), blank.tolist(), strict=True)
-    ]
-    with path.open("w", encoding="ascii", newline="") as file:
+    values[random.random(values.shape) < blanks] = np.nan
+    block = [_cells(row) for row in values.tolist()]
+    _write(path, counters(columns), (block[row % len(block)] for row in range(rows)))
+
+
+def write_without_memory(path: Path, rows: int) -> None:
+    """Write 1,000 counters that are all judged, with values that do not depend on the ones before them."""
+    random = np.random.default_rng(2)
+    _write_judged(path, (random.gamma(2.0, 1.0, sum(count for _, count, _ in _JUDGED)) for _ in range(rows)))
+
+
+def write_alternating(path: Path, rows: int) -> None:
+    """Write 1,000 counters that are all judged, whose conditions change at every third sample."""
+    random = np.random.default_rng(3)
+    columns = sum(count for _, count, _ in _JUDGED)
+    _write_judged(path, ((4.0 if row // 3 % 2 else 0.2) * random.uniform(0.9, 1.1, columns) for row in range(rows)))
+
+
+def write_tiled(source: Path, path: Path, rows: int) -> None:
+    """Write the rows of another log again and again, its times going on."""
+    header, *lines = source.read_text("cp1252").splitlines()
+    values = [line.split(",", 1)[1] for line in lines if line.startswith('"')]
+    with path.open("w", encoding="cp1252", newline="") as file:
         file.write(header + "\r\n")
-        for row in range(rows):
-            time = (START + row * INTERVAL).strftime("%m/%d/%Y %H:%M:%S.000")
-            file.write(f'"{time}",{block[row % len(block)]}\r\n')
+        file.writelines(f"{_time(row)},{values[row % len(values)]}\r\n" for row in range(rows))
+
+
+KINDS: Mapping[str, Callable[[Path, int], None]] = {
+    "without memory": lambda path, rows: write_without_memory(path, rows // 2),
+    "alternating": lambda path, rows: write_alternating(path, rows // 2),
+    **{
+        name: lambda path, rows, source=_EXAMPLES / name / "trouble" / f"{host}.csv": write_tiled(
+            source, path, 8 * rows
+        )
+        for name, host in (("windows-today", "APPSRV01"), ("sql-server-today", "SQL01"), ("file-server", "FILESRV01"))
+    },
+}
+
+
+def _write_judged(path: Path, rows: Iterable[np.ndarray]) -> None:
+    paths = [rf"\\BENCH01\{path.format(n=n)}" for path, count, _ in _JUDGED for n in range(count)]
+    scale = np.repeat([around for *_, around in _JUDGED], [count for _, count, _ in _JUDGED])
+    _write(path, paths, (_cells((row * scale).tolist()) for row in rows))
+
+
+def _write(path: Path, paths: Sequence[str], rows: Iterable[str]) -> None:
+    with path.open("w", encoding="ascii", newline="") as file:
+        file.write(",".join(f'"{cell}"' for cell in ["(PDH-CSV 4.0) (UTC)(0)", *paths]) + "\r\n")
+        file.writelines(f"{_time(at)},{cells}\r\n" for at, cells in enumerate(rows))
+
+
+def _cells(row: Sequence[float]) -> str:
+    return ",".join(f'"{value:.15g}"' if isfinite(value) else '" "' for value in row)
+
+
+def _time(row: int) -> str:
+    return f'{START + row * INTERVAL:"%m/%d/%Y %H:%M:%S.000"}'
