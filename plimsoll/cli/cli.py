@@ -111,6 +111,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # Characters that the console's code page lacks must not end the program.
             stream.reconfigure(errors="replace")
+    status = 0
     try:
         status = _command()(prog_name="plimsoll", standalone_mode=False)
         if status == INTERRUPTED:  # typer caught the interrupt
@@ -135,7 +136,7 @@ def main() -> None:
     except BrokenPipeError:
         # The program that reads our output has ended. Without this, Python's flush at exit would fail, too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        sys.exit(status)
     except OSError as error:
         text = f"{error.filename}: cannot be used" if error.filename else "standard output: cannot be written"
         _say(f"plimsoll: {text}: {error.strerror or error}")

@@ -93,14 +93,25 @@ class Outputs:
         """Write what was asked for, each as rendered by a function; the text unless stdout has another output."""
         if self.report is not None and report:
             write_text(self.report, report())
-        if self.json is not None:
-            write_json(self.json, json())
         if self.junit is not None and junit:
             write_text(self.junit, junit())
+        if self.json is not None and self.json != STDOUT:
+            write_json(self.json, json())
+        if self.markdown is not None and self.markdown != STDOUT and markdown:
+            write_text(self.markdown, markdown())
+        try:
+            self._write_stdout(json, lines, markdown)
+            sys.stdout.flush()
+        except BrokenPipeError:  # who reads no further still wants the remarks and the exit status
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def _write_stdout(
+        self, json: Callable[[], str], lines: Callable[[], Iterable[Line]], markdown: Callable[[], str] | None
+    ) -> None:
+        if self.json == STDOUT:
+            write_json(STDOUT, json())
         if self.markdown == STDOUT and markdown:
             print_lines((line,) for line in markdown().splitlines())
-        elif self.markdown is not None and markdown:
-            write_text(self.markdown, markdown())
         if STDOUT not in (self.json, self.markdown):
             print_lines(lines())
             if self.report is not None:

@@ -62,6 +62,17 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path):
     assert "Broken pipe" not in done.stderr
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
+def test_a_reader_that_goes_away_changes_no_exit_status(tmp_path):
+    """The log against itself is not known to be worse or not, and that is status 2."""
+    compared = f'"{sys.executable}" -m plimsoll compare "{LOG}" "{LOG}" --fail-on regression'
+    for reader in ("cat", "true"):
+        command = f'{compared} | {reader} >/dev/null; echo "${{PIPESTATUS[0]}}"'
+        done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, text=True)
+        assert done.stdout == "2\n"
+        assert "Broken pipe" not in done.stderr
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 def test_a_pipe_is_read_like_a_file(plimsoll, tmp_path):
     pipe = tmp_path / "pipe"
