@@ -234,7 +234,7 @@ def test_what_sql_server_has_in_english_is_not_named(object_):
     "path",
     [
         r"\Thread(sqlservr/0)\État",
-        r"\TCPv4\Connexions établies",
+        r"\UDPv4\Datagrammes/s",
         r"\Serveur\Octets de hachage envoyés",
     ],
 )

@@ -15,13 +15,21 @@ from typing import Literal
 from plimsoll.insights.bottleneck.evidence import Evidence, evidence
 from plimsoll.insights.bottleneck.inside_software import Waiting
 from plimsoll.insights.bottleneck.load_response import LoadResponse
-from plimsoll.insights.bottleneck.resource_use import ONE_PROCESS, SQL_CACHE, STOLEN, Figure, ResourceUse, State
+from plimsoll.insights.bottleneck.resource_use import (
+    ONE_PROCESS,
+    ONE_PROCESSOR,
+    SQL_CACHE,
+    STOLEN,
+    Figure,
+    ResourceUse,
+    State,
+)
 from plimsoll.review.review import Review
 
 Kind = Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"]
 _FEWEST_ROWS = 10  # our choice: of a log, to be sure of anything
 # What a resource is short of by an inference, not by its own utilization: it limits for sure only if work was flat too.
-_INFERRED = (ONE_PROCESS, STOLEN, SQL_CACHE)
+_INFERRED = (ONE_PROCESS, ONE_PROCESSOR, STOLEN, SQL_CACHE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -169,14 +169,17 @@ def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
 
 
 def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
-    """That a process uses all of one processor, where no limit was crossed and it is not sure that this limits."""
+    """That one processor is full, where no limit was crossed and it is not sure that this limits."""
     if bottleneck is None or bottleneck.confident or bottleneck.evidence.crossed:
         return ()
     use = bottleneck.limiting
-    if use is None or use.aspect != ONE_PROCESS:
+    if use is None or use.aspect not in (ONE_PROCESS, ONE_PROCESSOR):
         return ()
-    text = f"The process {use.instance} of {use.host} uses all of one processor: what waits for it goes no faster."
-    return (text,)
+    if use.aspect == ONE_PROCESS:
+        return (
+            f"The process {use.instance} of {use.host} uses all of one processor: what waits for it goes no faster.",
+        )
+    return (f"One processor of {use.host} ({use.instance}) is full beside others: what runs on it goes no faster.",)
 
 
 def summary(bottleneck: Bottleneck) -> str:

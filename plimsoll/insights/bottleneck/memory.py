@@ -71,8 +71,12 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
     limit too.
     """
     left = _first(measured, host, load, ("memory.available_percent", "memory.available"))
-    if left is None or left.signal == "memory.available_percent":
-        return left
+    if left is not None and left.signal == "memory.available_percent":
+        # A small share of much memory is enough, and what is set aside as huge pages is not used up.
+        excused = measured.excused(left.signal, left.subject, load.top)
+        return replace(left, limit=None, document=None) if excused else left
+    if left is None:
+        return None
     [(subject, values)] = measured.on("memory.available", host).items()
     if (counting := measured.counting("memory.available", subject, load.top)) is not None:
         left = replace(left, limit=counting.limit, document=counting.document)

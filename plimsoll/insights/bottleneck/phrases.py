@@ -50,6 +50,8 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
             subject, several = f"the hypervisor of {host}, which gives its processors' time to others,", False
         case "cpu" if use.aspect == ONE_PROCESS:
             subject, several = f"the process {instance} of {host}, which uses all of one processor,", False
+        case "cpu" if use.aspect:
+            subject, several = f"{use.aspect} of {host}", True
         case "cpu":
             subject, several = f"the processors of {host}", True
         case "disk" if instance is not None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
-from plimsoll.insights.bottleneck.measured import Bound, Measured, document_of, median_in
+from plimsoll.insights.bottleneck.measured import Bound, Measured, document_of
 from plimsoll.insights.bottleneck.resource_use import (
     ONE_PROCESS,
     ONE_PROCESSOR,
@@ -50,18 +50,20 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
         state = State.FULL if busy.value >= measured.level(signal, "full", 100) else State.NEAR
         return ResourceUse("cpu", host, state, (busy, *figures))
     beside = replace(busy, limit=None, document=None)
-    process = _one_process(measured, host, load, busy.value)
-    if (processor := _one_processor(measured, host, load)) is not None:
-        state = State.FULL if processor.value >= measured.level("cpu.processor_busy", "full", 100) else State.NEAR
-        by = () if process is None else (process,)
-        return ResourceUse("cpu", host, state, (processor, *by, beside, *figures), aspect=ONE_PROCESSOR)
-    if process is not None:
-        return ResourceUse("cpu", host, State.NEAR, (process, beside, *figures), aspect=ONE_PROCESS)
+    full, count = _full_processors(measured, host, load)
     queue = next((figure for figure in figures if figure.signal in ("cpu.queue_length", "cpu.load")), None)
     with_queue = _busy_with_queue()
-    if busy.value >= with_queue.limit and (queue is not None or load.flat):
+    if busy.value >= with_queue.limit and (queue is not None or load.flat or full):
         busy = replace(busy, limit=with_queue.limit, document=with_queue.document)
         return ResourceUse("cpu", host, State.NEAR, (busy, *figures))
+    process = _one_process(measured, host, load, busy.value)
+    if full:
+        state = State.FULL if full[0].value >= measured.level("cpu.processor_busy", "full", 100) else State.NEAR
+        by = () if process is None else (process,)
+        aspect = ONE_PROCESSOR if len(full) == 1 else f"{len(full):,} of {count:,} processors"
+        return ResourceUse("cpu", host, state, (full[0], *by, beside, *figures), aspect=aspect)
+    if process is not None:
+        return ResourceUse("cpu", host, State.NEAR, (process, beside, *figures), aspect=ONE_PROCESS)
     state = State.HIGH if busy.value >= _HIGH * limit else State.ROOM
     return ResourceUse("cpu", host, state, (busy, *figures))
 
@@ -81,14 +83,12 @@ def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
     return (Subject(host), np.mean(list(values.values()), axis=0)) if values else None
 
 
-def _one_processor(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
-    """A processor that was busy all the time beside others that were not."""
+def _full_processors(measured: Measured, host: str, load: LoadResponse) -> tuple[list[Figure], int]:
+    """The processors that were busy all the time beside others that were not, the busiest first; and of how many."""
     values = measured.on("cpu.processor_busy", host)
-    if len(values) < 2:
-        return None
-    subject = max(values, key=lambda subject: np.nan_to_num(median_in(values[subject], load.top)))
-    figure = figure_of(measured, load, "cpu.processor_busy", subject, values[subject])
-    return figure if figure.value >= (figure.limit or 100) else None
+    figures = [figure_of(measured, load, "cpu.processor_busy", *pair) for pair in values.items()]
+    full = [figure for figure in figures if figure.value >= (figure.limit or 100)] if len(values) > 1 else []
+    return sorted(full, key=lambda figure: -figure.value), len(values)
 
 
 def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float) -> Figure | None:

@@ -8,6 +8,7 @@ shares are not told.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,7 @@ _FURTHEST = 5  # times the recorded time: a line is not drawn out further, or
 WEEK_S = 7 * 86_400  # where its slope is known so well that the latest time is
 _AT_MOST = 1.5  # times the best guess
 _HOUR = 3600
+_LAST_SAMPLES = 3
 _MOST = 200
 
 
@@ -100,10 +102,11 @@ class SignalTrend:
         load: The load that was compared; None if none was recorded.
         load_share: How much of its level the load climbed by in the time; 0 unless it climbed throughout.
         explained: Whether the climb of the load may explain the trend.
-        limit: The nearest limit of a rule that the line has not reached; None if there is none.
-        passed: A warning or critical limit that was crossed at the end, if only briefly; None without.
-        reaches_s: When the line reaches the limit, counted from the end: the best guess, and the earliest and latest
-            by the interval of the slope. None if that is too far away to tell.
+        limit: The nearest limit of a rule that was not reached by the last sample; None if there is none.
+        passed: A warning or critical limit that the last samples are beyond and that was not crossed for long enough
+            to count; None without.
+        reaches_s: When the line reaches the limit, counted from the last sample: the best guess, and the earliest and
+            latest by the errors of slope and level. None if that is too far away to tell.
         highest: The highest sample.
     """
 
@@ -177,7 +180,8 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
         if signal.trend is None:
             continue
         for subject, samples in review.signals.of(name).items():
-            longest = restarts.longest(name, subject, samples.between(looked_at.start, looked_at.end).present)
+            recorded = samples.present
+            longest = restarts.longest(name, subject, recorded.between(looked_at.start, looked_at.end))
             if not len(longest.times):
                 continue
             if name.startswith(_PROCESS) and not _may_change(longest.values, signal):
@@ -191,7 +195,9 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
             movement = _movement(result, signal, float(np.abs(longest.values).mean()))
             explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(result)))
             of_subject = judged.get((name, subject), [])
-            limit = _limit(of_subject, result)
+            last = _last_level(result, longest, recorded)
+            passed = [finding for finding in of_subject if _is_passed(finding, recorded, last.value)]
+            limit = _limit([finding for finding in of_subject if finding not in passed], result, last.value)
             yield SignalTrend(
                 name,
                 signal,
@@ -207,8 +213,8 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
                 climbed,
                 explained,
                 limit,
-                next((finding for finding in of_subject if _is_just_passed(finding)), None),
-                _reaches(result, limit, (end - start) / SECOND),
+                next((finding for finding in passed if finding.outcome == Outcome.HELD), None),
+                _reaches(result, limit, (end - start) / SECOND, last),
                 float(longest.values.max()),
             )
 
@@ -265,31 +271,62 @@ def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding
     return movement == wrong and not explained
 
 
-def _limit(judged: Sequence[Finding], result: Trend) -> Finding | None:
+class _LastLevel(NamedTuple):
+    """The level of a signal at its last sample, and how long (s) after the middle of its line that was."""
+
+    value: float
+    after_middle_s: float
+
+
+def _last_level(line: Trend, samples: Samples, recorded: Samples) -> _LastLevel:
+    """Return where the line is at the last sample, moved to the last samples where the recording goes on after it."""
+    span, last = ((end - samples.times[0]) / SECOND for end in (samples.times[-1], recorded.times[-1]))
+    value = line.end
+    if last > span:
+        seconds = (recorded.times[-_LAST_SAMPLES:] - samples.times[0]) / SECOND
+        off = recorded.values[-_LAST_SAMPLES:] - line.start - line.slope * seconds
+        value = line.start + line.slope * float(last) + float(np.median(off))
+    return _LastLevel(value, float(last) - float(span) / 2)
+
+
+def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | None:
     """The nearest limit on the way of the line, or for what should rise, the highest one it should be above."""
     if not judged:
         return None
     if judged[0].signal.trend == "should_rise":
         floors = [f for f in judged if limit_of(f).worse == "lower" and f.rule.reduce != "increase"]
         return max(floors, key=lambda f: limit_of(f).limit, default=None)
-    ahead = [f for f in judged if f.rule.reduce != "increase" and (limit_of(f).limit - result.end) * result.slope > 0]
-    return min(ahead, key=lambda f: abs(limit_of(f).limit - result.end), default=None)
+    ahead = [f for f in judged if f.rule.reduce != "increase" and (limit_of(f).limit - last) * line.slope > 0]
+    return min(ahead, key=lambda f: abs(limit_of(f).limit - last), default=None)
 
 
-def _is_just_passed(finding: Finding) -> bool:
-    """Whether a limit was crossed at the end, too briefly for a doubt of its own (review/doubts.py)."""
-    crossing = finding.unfinished
-    return crossing is not None and 2 * crossing.duration <= finding.rule.for_
+def _is_passed(finding: Finding, recorded: Samples, last: float) -> bool:
+    """Whether the last samples, or the line, are beyond a limit, and what else the rule asks for is true at the end."""
+    track = finding.track
+    if track is None or finding.rule.reduce == "increase" or finding.signal.trend == "should_rise":
+        return False
+    levels = np.array([last, np.median(recorded.values[-_LAST_SAMPLES:])])
+    return bool(track.other_conditions_hold[-1]) and not track.healthy.holds(levels).all()
 
 
-def _reaches(result: Trend, limit: Finding | None, recorded_s: float) -> tuple[float, float, float] | None:
-    """When the line is at the limit, in s from its end: best guess, earliest, latest."""
-    if limit is None or limit.signal.trend == "should_rise" or result.may_be_level:
+def _reaches(
+    line: Trend, limit: Finding | None, recorded_s: float, last: _LastLevel
+) -> tuple[float, float, float] | None:
+    """When the line is at the limit, in s from the last sample: best guess, earliest, latest.
+
+    The interval is that of Fieller (1954) for the ratio of a distance and a slope: the level in the middle of the line
+    has the residuals' error, too.
+    """
+    if limit is None or limit.signal.trend == "should_rise" or line.may_be_level:
         return None
-    distance = limit_of(limit).limit - result.end
-    best, *ends = (distance / slope for slope in (result.slope, *result.interval))
-    known_well = best <= WEEK_S and max(ends) <= _AT_MOST * best
-    return (best, min(ends), max(ends)) if best <= _FURTHEST * recorded_s or known_well else None
+    slope, reach = line.slope, (line.interval[1] - line.interval[0]) / 2
+    best = (limit_of(limit).limit - last.value) / slope
+    distance = slope * (best + last.after_middle_s)
+    width, level = slope**2 - reach**2, (reach * recorded_s) ** 2 / 12
+    root = float(np.sqrt(max(0.0, (distance * slope) ** 2 - width * (distance**2 - level))))
+    early, late = ((distance * slope + side * root) / width - last.after_middle_s for side in (-1, 1))
+    known_well = best <= WEEK_S and late <= _AT_MOST * best
+    return (best, max(0.0, early), late) if best <= _FURTHEST * recorded_s or known_well else None
 
 
 def _size(signal_trend: SignalTrend) -> float:

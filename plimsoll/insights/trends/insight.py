@@ -19,6 +19,7 @@ from plimsoll.rules.wording import exactly
 _MOST_AHEAD = 2
 _PRIVATE = "process.private_bytes"
 _LEAKED = (_PRIVATE, "process.handles")
+_SOON = 0.1  # our choice: of the time watched; what is reached before that is no later matter
 _MOST_OF_IT = 0.5  # our choice: of the memory that is lost
 
 
@@ -92,17 +93,20 @@ def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
 
 
 def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """What moves to its limit and was past it at the end, or is before it would count that it is."""
+    """What moves to its limit and was past it at the end, or soon will be."""
     for trend in signal_trends:
-        if not trend.notable or trend.signal.trend == "should_rise":
+        wrong = Movement.FALLS if trend.signal.trend == "must_not_fall" else Movement.CLIMBS
+        if trend.movement != wrong or trend.signal.trend == "should_rise":
             continue
         name = f"{trend.signal.title} of {trend.subject}"
         if trend.passed:
             text = exactly(limit_of(trend.passed).limit, trend.signal.unit)
             return f"{name} {trend.movement}, and had just reached its limit of {text} when the recording ended"
         limit, reaches = trend.limit, trend.reaches_s
-        if limit and reaches and limit.outcome not in CROSSED and reaches[0] * SECOND <= limit.rule.for_:
-            return f"{name} {trend.movement}, and is about to reach its limit"
+        if trend.notable and limit and reaches and limit.outcome not in CROSSED:
+            soon = max(limit.rule.for_, _SOON * (trend.end - trend.start))
+            if reaches[0] * SECOND <= soon:
+                return f"{name} {trend.movement}, and is about to reach {_reaching(trend)}"
     return ""
 
 

@@ -53,7 +53,8 @@ class TrendPart(JsonPart):
     )
     reaches_limit_s: float | None = attribute(
         _reaches(0),
-        "When the line reaches the limit, after `end`; null if it does not within five times the time looked at.",
+        "When the line reaches the limit, after the last sample; null if it does not within five times the time looked "
+        "at.",
     )
     reaches_limit_earliest_s: float | None = attribute(_reaches(1))
     reaches_limit_latest_s: float | None = attribute(_reaches(2))

@@ -95,9 +95,11 @@ class Absence(NamedTuple):
 def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
     """Which steps between samples of a host lie where a counter has no value for longer than `pause` (ns).
 
+    A step with a value of the counter at both ends is none, however long: the host itself was not recorded in it.
+
     `host` are the times of all its samples, `counter` those of one counter; both ascend and are not empty.
     """
     at = counter.searchsorted(host[:-1], side="right")
     before = np.where(at > 0, counter[at - 1], host[0])
     after = np.append(counter, host[-1])[at]
-    return after - before > pause
+    return (after - before > pause) & ((before < host[:-1]) | (after > host[1:]))

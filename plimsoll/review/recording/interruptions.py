@@ -5,10 +5,10 @@ from pathlib import PurePath
 
 import numpy as np
 
-from plimsoll.model.log import Times
+from plimsoll.model.log import Times, Values
 from plimsoll.model.remark import RESTARTED, Remark, counted, listed
 from plimsoll.model.run import Planned
-from plimsoll.model.sampling import merge_times, sampling_interval
+from plimsoll.model.sampling import merge_times, other_intervals, sampling_interval
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, long_absence
 from plimsoll.review.findings import Doubt
@@ -41,8 +41,8 @@ def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, i
     """For how long nothing was recorded, and of how long a time (ns), without pauses between days."""
     times = merge_times(parts)
     steps = np.diff(times)
-    value = max(SHORTEST_ABSENCE, *(PAUSE * (sampling_interval(part) or 0) for part in parts))
-    at = np.flatnonzero(steps > value)
+    longest = _longest_steps(times)
+    at = np.flatnonzero(steps > longest)
     bounds = np.concatenate(([0], at + 1, [len(times)]))
     lengths = times[bounds[1:] - 1] - times[bounds[:-1]]
     absent, of = 0, int(times[-1] - times[0])
@@ -51,9 +51,20 @@ def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, i
         within = any(part[0] <= before and part[-1] >= after for part in parts)
         if not within and pause > _APART * int(lengths[place : place + 2].max()):
             of -= pause
-        elif not any(_covers(planned, before, after, value) for planned in planned):
+        elif not any(_covers(work, before, after, float(longest[row])) for work in planned):
             absent += pause
     return absent, of
+
+
+def _longest_steps(times: Times) -> Values:
+    """Return how long (ns) each step may be before it is a pause, by the interval of the part that it lies in."""
+    longest = np.full(len(times) - 1, PAUSE * (sampling_interval(times) or 0))
+    for part in other_intervals(times):
+        inside = (times[:-1] >= part.start) & (times[1:] <= part.end)
+        borders = ~inside & (times[:-1] >= part.before) & (times[1:] <= part.until)
+        longest[inside] = PAUSE * part.interval
+        longest[borders] = np.maximum(longest[borders], PAUSE * part.interval)
+    return np.maximum(longest, SHORTEST_ABSENCE)
 
 
 def _covers(planned: Planned, before: int, after: int, slack: float) -> bool:

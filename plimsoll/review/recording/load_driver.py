@@ -15,6 +15,7 @@ from plimsoll.model.value_text import quantity
 from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, long_absence
 from plimsoll.review.findings import JUDGED, Doubt, Finding
 from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.recording.standstill import is_between_levels
 
 # Our choices, but for the first: what is answered within it does not break a user's flow of thought (Nielsen,
 # "Usability Engineering", 1993, section 5.5).
@@ -97,14 +98,25 @@ def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[D
         is_last = asking > times[-1]
         steps = np.diff(times, append=[asking] if is_last else [])
         at = int(np.argmax(steps)) if len(steps) else 0
-        if not len(steps) or steps[at] <= long_absence(of):
+        if not len(steps):
             continue
         begin, end = int(times[at]), int(times[at] + steps[at])
+        if end - begin <= long_absence(of) and not (
+            end - begin >= SHORTEST_ABSENCE and _is_outage(samples, begin, end)
+        ):
+            continue
         if inside and not any(first <= begin and end <= last for first, last in spans):
             continue
         where = "at the end" if is_last and at == len(steps) - 1 else "in the middle"
         text = f"the load driver had next to no requests answered for {duration_text(end - begin)} {where}"
         yield Doubt(f"{text} of its load", "see whether it paused or the system did not answer")
+
+
+def _is_outage(samples: Samples, begin: int, end: int) -> bool:
+    """Whether next to nothing was answered between two instants (UTC ns), and as usual before and after."""
+    done = samples.present
+    first, stop = np.searchsorted(done.times, begin, side="right"), np.searchsorted(done.times, end)
+    return is_between_levels(done, int(first), int(stop))
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ from plimsoll.model.run import Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.review.doubts import long_absence
+from plimsoll.review.doubts import SHORTEST_ABSENCE, long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.sentences import titled
@@ -21,14 +21,10 @@ from plimsoll.rules.schema.signal import Signal
 # Our choices. The share of samples beside the stop in which next to nothing is done; of work that comes now and then it
 # is larger.
 _MOST_IDLE = 0.01
-
-
 _LEAST_WORK, _USUAL = 0.1, 0.9  # of the quantile that stands for what is usually done: below is next to none
-
-
 _LONGEST_PARTLY = 1800 * SECOND  # little work for longer is a break or a night
-
-
+_STANDSTILL = 0.05  # of the level before and after: it counts from SHORTEST_ABSENCE on, however long the run is
+_FEWEST_IDLE = 2  # samples: one may be a slip
 _LOAD_DRIVER = "client."
 
 
@@ -46,6 +42,8 @@ class _Stop(NamedTuple):
 # Our choices. A counter that was rounded may have a value many times in a row; several of different kinds do not.
 _LEAST_SAMPLES = 20
 _LEAST_KINDS = 2
+_MB = 1 << 20
+_FEW_DIGITS, _MANY_DIGITS = 4, 8  # of all values together: fewer recur by chance, if for long; as many do not
 _PROCESSORS = "cpu.busy"
 _CHECK = "see to what recorded them"
 
@@ -93,6 +91,33 @@ class _Host:
         which = f"the {len(still):,} counters of {self.name} that change all the time on a running host"
         return Doubt(f"{which} stood still {when}", _CHECK)
 
+    def frozen(self, title: str) -> Doubt | None:
+        """That a signal repeated its values, if it did for long; None for values of few digits, which may recur."""
+        start, end, of = self.longest
+        parts = [samples.between(start, end).values for _, samples in self.recorded]
+        firsts = [float(values[0]) for values in parts if len(values)]
+        # Whole numbers, and memory in whole MB, may be the same for long.
+        digits = sum(len(f"{value:.9g}".strip("0").replace(".", "")) for value in firsts if value % 1 or value % _MB)
+        long = end - start > (SHORTEST_ABSENCE if digits >= _MANY_DIGITS else long_absence(of))
+        whole = all(value.is_integer() and value < _MB for value in firsts)
+        if not long or whole or digits < _FEW_DIGITS or max(map(len, parts)) < _LEAST_SAMPLES:
+            return None
+        when = "all the time" if end - start == of else f"for {duration_text(end - start)} of {duration_text(of)}"
+        return Doubt(f"{title} of {self.name} repeated the same values {when}", _CHECK)
+
+
+def _frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[tuple[str, Doubt]]:
+    """Signals that repeat their values on all instances of a host, each with its host."""
+    for name in (name for name, signal in signals.items() if signal.moves):
+        hosts: dict[str, _Host] = {}
+        for subject, samples in recorded.of(name).items():
+            host = hosts.setdefault(subject.key[0], _Host(subject.host))
+            if not host.recorded or host.longest[1] - host.longest[0] > SHORTEST_ABSENCE:
+                host.add(name, samples.present)
+        for key, host in hosts.items():
+            if doubt := host.frozen(signals[name].title):
+                yield key, doubt
+
 
 def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts: Iterable[str]) -> Iterator[Doubt]:
     """Hosts of which nothing changed for long that always does, and those whose processors never had anything to do."""
@@ -104,7 +129,12 @@ def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts:
             if host is not None and (not host.recorded or host.is_long):
                 host.add(name, samples.present)
         by_key = {key: host for key, host in by_key.items() if not host.recorded or host.is_long}
-    yield from (doubt for host in by_key.values() if host.recorded and (doubt := host.doubt))
+    doubts = {key: doubt for key, host in by_key.items() if host.recorded and (doubt := host.doubt)}
+    yield from doubts.values()
+    frozen: dict[str, Doubt] = {}
+    for key, doubt in _frozen_signals(recorded, signals):
+        frozen.setdefault(key, doubt)
+    yield from (doubt for key, doubt in frozen.items() if key not in doubts)
     for subject, samples in recorded.of(_PROCESSORS).items():
         values = samples.present.values
         if len(values) >= _LEAST_SAMPLES and not values.any():
@@ -137,7 +167,7 @@ def work_stopped(
 
 
 def _stop(samples: Samples) -> _Stop | None:
-    """The longest stop; None if there is none that counts."""
+    """The longest stop; None if there is none that counts: one that is long in the run, or between levels of work."""
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
     if len(busy) < _LEAST_SAMPLES:
@@ -148,7 +178,21 @@ def _stop(samples: Samples) -> _Stop | None:
     between = int(busy[at + 1] - busy[at]) - 1
     idle = int(busy[-1] - busy[0]) + 1 - len(busy) - between
     long = end - begin > long_absence(int(samples.times[busy[-1]] - samples.times[busy[0]]))
+    long |= end - begin >= SHORTEST_ABSENCE and is_between_levels(samples, int(busy[at]) + 1, int(busy[at + 1]))
     steady = idle <= _MOST_IDLE * len(busy)
     whole = not samples.values[busy[at] + 1 : busy[at + 1]].any()
     counts = whole or end - begin <= _LONGEST_PARTLY
     return _Stop(begin, end, whole) if between and long and steady and counts else None
+
+
+def is_between_levels(samples: Samples, first: int, stop: int) -> bool:
+    """Whether what is done from row `first` to before `stop` is next to nothing of what was before and after.
+
+    The levels are those of as many rows, at least, on both sides, of which neither is far below the other.
+    """
+    rows = max(stop - first, _LEAST_SAMPLES // 2)
+    before, after = samples.values[max(0, first - rows) : first], samples.values[stop : stop + rows]
+    if stop - first < _FEWEST_IDLE or min(len(before), len(after)) < rows // 2:
+        return False
+    low, high = sorted((float(np.median(before)), float(np.median(after))))
+    return 2 * low >= high and float(samples.values[first:stop].mean()) < _STANDSTILL * low
