@@ -18,7 +18,7 @@ import urllib.parse
 import urllib.request
 import zlib
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SHARED_FOLDER = "PLIMSOLL_FINDINGS"  # the variable with the folder where packages lie between findings
@@ -198,19 +198,20 @@ def _install(command: Sequence[str | Path], folder: Path | None = None, **more: 
 
 @contextmanager
 def serve_pages(delay_s: float = 0) -> Generator[str]:
-    """Serve HTTP on this machine and give its address: `/redirect` leads to `/`, the rest is a 200."""
+    """Serve HTTP on this machine and give its address: `/redirect` leads to `/`, `/hang` hangs, all else is a 200."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            time.sleep(delay_s)
+            time.sleep(20 if self.path == "/hang" else delay_s)
             status = 302 if self.path == "/redirect" else 200
             self.send_response(status)
             if status == 302:
                 self.send_header("Location", "/")
             self.send_header("Content-Length", "0")
-            self.end_headers()
+            with suppress(ConnectionError):
+                self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:
             """Write nothing."""

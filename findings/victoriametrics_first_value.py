@@ -3,8 +3,8 @@
 VictoriaMetrics 1.150.0 beside the engine of Prometheus 3.13.3. Guess: `increase` of a series that has just appeared
 counts what was added since its first sample, or all of it. It is all of it for a first value below ten times (the
 first step + 1), nothing of it above: a counter that appears at 5 and never moves has increased by 5, one that
-appears at 100 and grows by 10 by 100 more than that, one that appears at 1000 by 10 alone. `delta`, for gauges,
-does the same. Prometheus never counts the first value, and extrapolates to the edges of the window instead.
+appears at 100 and grows by 10 by 100 more than that, one that appears at 1000 by 10 alone. `delta`, for gauges, and
+`idelta` do the same. Prometheus never counts the first value, and extrapolates to the edges of the window instead.
 
 Seen at 50 s, the series beginning at 30 s (`still` at 0 s): see `_ANSWERS`.
 """
@@ -30,6 +30,7 @@ _ANSWERS = (
     ("increase(large[1m])", 50, [25], [20]),
     ("delta(small[1m])", 50, [25], [120]),
     ("increase(small[1m])", 30, [], [0]),
+    ("idelta(still[1m])", 0, [], [5]),
 )
 
 
