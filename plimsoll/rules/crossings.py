@@ -311,11 +311,15 @@ class EvaluationMatrix:
 
     def gaps_crossed(self, row: int) -> NDArray[np.bool_]:
         """Return of each crossing of a row whether only evaluations without data lie between the one before and it."""
+        return self._gaps_crossed[self._bounds[row] : self._bounds[row + 1]]
+
+    @cached_property
+    def _gaps_crossed(self) -> NDArray[np.bool_]:
         runs, truths = self._runs
-        of_row = truths[runs.row == row]
-        at = np.flatnonzero(of_row == Truth.TRUE)
-        before = np.concatenate(([NOT_JUDGED, NOT_JUDGED], of_row))  # the run before the last, and the last
-        return (before[at] == Truth.TRUE) & (before[at + 1] == Truth.NO_DATA)
+        at = np.flatnonzero(truths == Truth.TRUE)
+        last, before = np.maximum(at - 1, 0), np.maximum(at - 2, 0)
+        over_gap = (truths[last] == Truth.NO_DATA) & (truths[before] == Truth.TRUE)
+        return over_gap & (runs.row[before] == runs.row[at]) & (at >= 2)
 
 
 class _Places:
