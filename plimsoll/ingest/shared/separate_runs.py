@@ -42,7 +42,10 @@ def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
     chosen: list[Log] = []
     remarks: list[Remark] = []
     for log in logs:
-        runs = _runs(log) if _is_of_driver(log) and len(log.times) else [log]
+        if not (_is_of_driver(log) and len(log.times)):
+            chosen.append(log)
+            continue
+        runs = _runs(log)
         most = max(len(run.times) for run in runs)
         run = next(run for run in reversed(runs) if len(run.times) >= most / 10)
         if first is not None:
