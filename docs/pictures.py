@@ -21,7 +21,7 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, sync_playwright
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.demo.runs import write_runs
 from plimsoll.insights.insights import Insights
 from plimsoll.report.html.render import render
@@ -52,7 +52,7 @@ def report(browser: Browser) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "report.html"
         run = next(one for one in write_runs(Path(folder)) if one.name == "4GB")
-        made.write_text(render(Insights(review_inputs(Inputs((str(run),)), Options()))), encoding="utf-8")
+        made.write_text(render(Insights(review_inputs(Inputs((str(run),)), ReviewSettings()))), encoding="utf-8")
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         page.goto(made.as_uri())
         page.locator(".chart canvas").first.wait_for()

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from plimsoll.api.inputs import Inputs, named_inputs
-from plimsoll.api.review import Options, reviewed
+from plimsoll.api.review import ReviewSettings, reviewed
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.summary import Answer, answer, story
@@ -38,7 +38,7 @@ class CompareOptions:
     baselines: int = 1
 
 
-def compare_inputs(inputs: Inputs, options: Options, compare_options: CompareOptions) -> list[Comparison]:
+def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: CompareOptions) -> list[Comparison]:
     """Compare each run with the baseline. `inputs` names a run with each of its sources. Unusable if one is alone."""
     if len(inputs.sources) < 2:
         raise Unusable("compare needs two runs or more: logs, folders or run:NAME; the first is the baseline")
@@ -137,7 +137,7 @@ def compare(
         Unreachable: The store does not answer.
     """
     inputs = named_inputs((baseline, *runs), TimeRange(from_, to, last), zone, format, encoding, names, store)
-    options = Options(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
+    options = ReviewSettings(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
     return ComparisonResult(
         tuple(compare_inputs(inputs, options, CompareOptions(phase, match_hosts))), inputs.requested_zone
     )

@@ -13,10 +13,9 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.store.duck import store as duck
 from plimsoll.store.folders.runs import RunFolders, folder_of_runs, runs_only
-from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.store import Store
-from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
-from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
+from plimsoll.store.victoriametrics.address import TOKEN, VictoriaMetricsAddress, names_victoriametrics
 from plimsoll.up import running
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def open_store(
     """
     folder = data_folder.default_folder()
     if named is not None and names_victoriametrics(named):
-        address_of_live = VictoriaAddress.parse(named, os.environ.get(TOKEN, ""))
+        address_of_live = VictoriaMetricsAddress.parse(named, os.environ.get(TOKEN, ""))
         with open_embedded(folder, make=True) as beside:
             yield victoria_store(address_of_live, beside, measurements)
         return
@@ -73,7 +72,7 @@ def open_store(
         yield store
 
 
-def influx_store(address: Address, notify: Notify) -> Store:
+def influx_store(address: InfluxAddress, notify: Notify) -> Store:
     """The InfluxDB at an address. `notify` is as in `open_store`."""
     # Its client is slow to import, and most have no InfluxDB.
     from plimsoll.store.influx.runs import open_influx  # noqa: PLC0415
@@ -84,7 +83,7 @@ def influx_store(address: Address, notify: Notify) -> Store:
 
 
 def victoria_store(
-    address: VictoriaAddress, beside: Store, measurements: Callable[[], Collection[str]] | None = None
+    address: VictoriaMetricsAddress, beside: Store, measurements: Callable[[], Collection[str]] | None = None
 ) -> Store:
     """The VictoriaMetrics at an address, with the store that has runs. `measurements` are those of the signals."""
     from plimsoll.store.victoriametrics.samples import open_victoria  # noqa: PLC0415

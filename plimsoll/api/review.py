@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Options:
+class ReviewSettings:
     """How to judge, as typed: `packs` are added to the shipped ones, `only` replace them."""
 
     packs: tuple[str, ...] = ()
@@ -38,12 +38,12 @@ class Options:
     whole_run: bool = False
 
 
-def review_inputs(inputs: Inputs, options: Options) -> Review:
+def review_inputs(inputs: Inputs, options: ReviewSettings) -> Review:
     """Read the inputs, their plimsoll.toml and the packs, and judge them."""
     return reviewed(inputs, options)[0]
 
 
-def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, settings.Settings]:
+def reviewed(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path | None, settings.Settings]:
     """The same, and the settings with where they are from."""
     files = read(replace(inputs, measurements=lambda: _measurements(options)))
     catalogue = load(options.packs, options.only)
@@ -63,7 +63,7 @@ def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, set
     return result, path, configured
 
 
-def _measurements(options: Options) -> Collection[str]:
+def _measurements(options: ReviewSettings) -> Collection[str]:
     from plimsoll.api.open_store import measurements_of  # noqa: PLC0415 - only live hosts of a VictoriaMetrics need it
 
     return measurements_of(load(options.packs, options.only).signals.values())
@@ -160,5 +160,5 @@ def review(
         Unreachable: The store does not answer.
     """
     inputs = named_inputs(logs, TimeRange(from_, to, last), zone, format, encoding, names, store)
-    options = Options(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
+    options = ReviewSettings(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
     return ReviewResult(Insights(review_inputs(inputs, options)), inputs.requested_zone)

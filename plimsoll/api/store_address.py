@@ -11,13 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.store.influx.address import Address, bad_address
+from plimsoll.store.influx.address import InfluxAddress, bad_address
 
 ENV_FILE = Path(".env")  # docker compose reads it, too
 _URL, _TOKEN = "INFLUX_URL", "INFLUX_TOKEN"
 
 
-def store_address(typed: str | None, environment: Mapping[str, str]) -> Address | None:
+def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAddress | None:
     """The address, organisation, bucket and token: from --store, else the environment, else .env.
 
     None if none of them names a server. Unusable if there is no token for it.
@@ -43,7 +43,7 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> Address 
     org, bucket = (
         query.get(name) or settings.get(f"INFLUX_{name.upper()}") or "plimsoll" for name in ("org", "bucket")
     )
-    return Address(url, org, bucket, token, token_file=token_file)
+    return InfluxAddress(url, org, bucket, token, token_file=token_file)
 
 
 def _names(settings: Mapping[str, str], url: str) -> bool:

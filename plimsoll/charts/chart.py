@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.chart_lines import Limit, Line, Span
+from plimsoll.model.chart_lines import ChartLimit, ChartSeries, Span
 from plimsoll.model.log import Times, Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
@@ -145,7 +145,7 @@ class Chart:
 
     number: int
     label: str
-    lines: tuple[Line, ...]
+    lines: tuple[ChartSeries, ...]
     samples: tuple[LineSamples, ...]
     severity: str
 
@@ -192,11 +192,11 @@ class Charts:
 
     def add(
         self,
-        lines: Sequence[Line],
+        lines: Sequence[ChartSeries],
         unit: str,
         label: str,
         *,
-        limits: Sequence[Limit] = (),
+        limits: Sequence[ChartLimit] = (),
         spans: Iterable[Span] = (),
         severity: str = "info",
         marks: int = 5,
@@ -277,7 +277,7 @@ class Charts:
     def _ms(self, instant: int) -> int:
         return (instant - self._start) // MILLISECOND
 
-    def _line_samples(self, line: Line, unit: str) -> LineSamples:
+    def _line_samples(self, line: ChartSeries, unit: str) -> LineSamples:
         samples = LineSamples.of(line.samples, self._axis(line.samples.times, line.marked), unit)
         return self._samples.setdefault(samples.key, samples)
 

@@ -95,12 +95,12 @@ def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None
     if sys.platform == "win32":
         return _windows_groups(host, load_signals() if signals is None else signals)
     common: dict[str, Group] = {
-        "processor time": system.ProcessorTime(),
+        "processor time": system.ProcessorShares(),
         "load and uptime": system.system,
         "memory": system.memory,
         "swap space": system.swap,
         "disk requests": disks.DiskRequests(),
-        "free space": file_systems.FreeSpace(),
+        "free space": file_systems.FileSystemSpace(),
         "network adapters": system.adapters,
         "processes": system.processes,
     }

@@ -24,17 +24,17 @@ _CLOCK_MOVES_S = 5  # the time at which a process was created moves with the clo
 _ATTRIBUTES = ["name", "cpu_times", "memory_info", "create_time"]
 
 
-class Resource(NamedTuple):
+class ProcessResource(NamedTuple):
     """What processes use: its name for people and its unit."""
 
     title: str
     unit: str
 
 
-CPU = Resource("processor time", "%")  # 100 is one processor all the time
-MEMORY = Resource("memory", "bytes")
-READ = Resource("read from disks", "bytes/s")
-WRITTEN = Resource("written to disks", "bytes/s")
+CPU = ProcessResource("processor time", "%")  # 100 is one processor all the time
+MEMORY = ProcessResource("memory", "bytes")
+READ = ProcessResource("read from disks", "bytes/s")
+WRITTEN = ProcessResource("written to disks", "bytes/s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class TopProcesses:
 
 
 _Key: TypeAlias = tuple[int, str]  # a process: its number and name
-_Uses: TypeAlias = Mapping[Resource, Mapping[_Key, float]]
+_Uses: TypeAlias = Mapping[ProcessResource, Mapping[_Key, float]]
 
 
 class _Counts(NamedTuple):
@@ -146,7 +146,7 @@ def _counts_of_all() -> Mapping[int, _Counts]:
 def _used(before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: int, now_ns: int) -> _Uses:
     """Return what each process used from the last look to now. One that was started meanwhile used all it has used."""
     seconds = (now_ns - last_ns) / SECOND
-    uses: dict[Resource, dict[_Key, float]] = {CPU: {}, MEMORY: {}, READ: {}, WRITTEN: {}}
+    uses: dict[ProcessResource, dict[_Key, float]] = {CPU: {}, MEMORY: {}, READ: {}, WRITTEN: {}}
     for pid, counts in now.items():
         earlier = before.get(pid)
         # The number of an ended process is given to others.

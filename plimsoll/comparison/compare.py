@@ -7,7 +7,7 @@ from functools import cached_property
 from plimsoll.comparison.compared_signal import Compared, Outcome, judged
 from plimsoll.comparison.counters import Counters, counters
 from plimsoll.comparison.distribution_changes import Reshaped, failures, find_stalls, reshaped
-from plimsoll.comparison.hosts import Changed, Hosts, Key, set_differently
+from plimsoll.comparison.hosts import HostChange, Hosts, Key, set_differently
 from plimsoll.comparison.levels import CommonPhase, Level, chosen_phase, common_phases
 from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
 from plimsoll.comparison.run_to_run import LoadEffect
@@ -63,7 +63,7 @@ class Comparison:
         )
 
     @cached_property
-    def set_differently(self) -> tuple[Changed, ...]:
+    def set_differently(self) -> tuple[HostChange, ...]:
         """The labels and facts of hosts that differ."""
         return set_differently(self.first.review, self.second.review, self.hosts)
 

@@ -10,7 +10,7 @@ from plimsoll.review.review import Review
 
 
 @dataclass(frozen=True)
-class Changed:
+class HostChange:
     """A label or a fact of a host that differs; a dash where a run has none."""
 
     what: str
@@ -140,21 +140,21 @@ def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str
     return entries
 
 
-def set_differently(first: Review, second: Review, hosts: Hosts) -> tuple[Changed, ...]:
+def set_differently(first: Review, second: Review, hosts: Hosts) -> tuple[HostChange, ...]:
     """The labels that differ, then the facts of each host."""
     here, entries = first.run.labels, second.run.labels
     labels = [
-        Changed(name, here.get(name, "–"), entries.get(name, "–"))
+        HostChange(name, here.get(name, "–"), entries.get(name, "–"))
         for name in dict.fromkeys((*here, *entries))
         if here.get(name) != entries.get(name)
     ]
-    facts: list[Changed] = []
+    facts: list[HostChange] = []
     for left, right in hosts.pairs:
         items, other = first.facts.of_host(left), second.facts.of_host(right)
         gone = [_bare(name) for name in items if name not in other]
         new = [_bare(name) for name in other if name not in items]
         if gone != new:
-            facts.append(Changed(left, ", ".join(gone) or "–", ", ".join(new) or "–"))
+            facts.append(HostChange(left, ", ".join(gone) or "–", ", ".join(new) or "–"))
     return (*labels, *facts)
 
 

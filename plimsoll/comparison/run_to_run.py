@@ -75,7 +75,7 @@ Shapes = Literal["all", "noise", "failures", "sustained"]
 Of = Literal["the level", "what is missing", "what is held"]
 
 
-class Kind(BaseModel):
+class SpreadKind(BaseModel):
     """A kind of signal; the file says what each field means."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -94,7 +94,7 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     weight: float = Field(gt=0)
-    kinds: tuple[Kind, ...]
+    kinds: tuple[SpreadKind, ...]
 
 
 def weight() -> float:
@@ -103,7 +103,7 @@ def weight() -> float:
 
 
 @cache
-def kind_of(name: str, unit: str) -> tuple[int, Kind]:
+def kind_of(name: str, unit: str) -> tuple[int, SpreadKind]:
     """The kind of a signal, and its place among the kinds: the first tells most."""
     kinds = _table().kinds
     named = next(

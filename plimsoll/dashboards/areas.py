@@ -8,9 +8,9 @@ from pydantic import Field
 
 from plimsoll.model.errors import suggest
 from plimsoll.model.shipped_tables import shipped_files
-from plimsoll.model.strict_yaml import Document, Mistakes, Place, read, validate
+from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument, read, validate
 from plimsoll.rules.load import load_packs, load_signals
-from plimsoll.rules.schema.field_types import Identifier, SignalName, Strict
+from plimsoll.rules.schema.field_types import Identifier, SignalName, StrictModel
 
 WIDTH = 24
 
@@ -18,7 +18,7 @@ Function = Literal["mean", "min", "max", "last", "sum", "count", "median"]
 PanelId = Annotated[int, Field(ge=1, le=999)]
 
 
-class PanelSpec(Strict):
+class PanelSpec(StrictModel):
     """One panel: its signal, and how the signal is shown.
 
     `function` reduces each interval. The axis ends at `max`, or at `soft_max` unless values are beyond it;
@@ -40,7 +40,7 @@ class PanelSpec(Strict):
     drive: Literal["database", "log"] | None = None
 
 
-class RowSpec(Strict):
+class RowSpec(StrictModel):
     """A row of panels under a heading. The first row of a dashboard may have no heading."""
 
     id: PanelId | None = None
@@ -49,7 +49,7 @@ class RowSpec(Strict):
     panels: tuple[PanelSpec, ...] = Field(min_length=1)
 
 
-class Area(Strict):
+class Area(StrictModel):
     """A dashboard for one area, such as disks. One of `a_role` is listed only where a host has any of its signals."""
 
     area: Identifier
@@ -69,7 +69,7 @@ class Area(Strict):
         return (panel for row in self.rows for panel in row.panels)
 
 
-class HealthDashboard(Strict):
+class HealthDashboard(StrictModel):
     """The Health dashboard: a table of hosts by signals, and the distance to the limits of rules."""
 
     title: str
@@ -79,7 +79,7 @@ class HealthDashboard(Strict):
     alive: SignalName
 
 
-class RunsDashboard(Strict):
+class RunsDashboard(StrictModel):
     """The dashboard of recorded runs."""
 
     title: str
@@ -87,7 +87,7 @@ class RunsDashboard(Strict):
     compared: tuple[SignalName, ...]
 
 
-class Areas(Strict):
+class Areas(StrictModel):
     """areas.yaml as a whole."""
 
     areas: tuple[Area, ...]
@@ -110,7 +110,7 @@ def load_areas() -> Areas:
     return areas
 
 
-def _duplicate_ids(document: Document, areas: Areas) -> Iterator[str]:
+def _duplicate_ids(document: StrictDocument, areas: Areas) -> Iterator[str]:
     """Yield ids of rows and panels that stand twice in a dashboard: alerts and people link to a panel by its id."""
     for at, area in enumerate(areas.areas):
         places: dict[int, str] = {}
@@ -127,7 +127,7 @@ def _duplicate_ids(document: Document, areas: Areas) -> Iterator[str]:
                 places.setdefault(number or 0, document.where((*place, "id")))
 
 
-def _unknown_names(document: Document, areas: Areas) -> Iterator[str]:
+def _unknown_names(document: StrictDocument, areas: Areas) -> Iterator[str]:
     """Yield mistakes for names of signals and rules that do not exist."""
     signals, rules = load_signals(), {rule.id: rule for pack in load_packs() for rule in pack.rules}
     names: list[tuple[Place, str]] = [

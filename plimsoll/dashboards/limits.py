@@ -12,7 +12,7 @@ from functools import cache
 
 from plimsoll.dashboards.areas import PanelSpec, load_areas
 from plimsoll.hosts.facts import DEFAULTS
-from plimsoll.hosts.site import Judged, Site
+from plimsoll.hosts.site import Judged, SiteSettings
 from plimsoll.rules.host_filter import as_notes, is_note
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.field_types import Fact, Severity
@@ -34,7 +34,7 @@ class Scaled:
 class PanelLimits:
     """The rules of panels, as they apply to every host that the site does not name."""
 
-    site: Site = field(default_factory=Site)
+    site: SiteSettings = field(default_factory=SiteSettings)
 
     def judged_rules(self, spec: PanelSpec) -> tuple[Judged, ...]:
         """Return the rules of a panel's signal, for its `drive` if it has one, including rules that are off."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from plimsoll.demo.runs import CLOCK, write_facts
 from plimsoll.demo.sadf import write_sadf
-from plimsoll.demo.site import Site, load_site, simulate
+from plimsoll.demo.site import DemoSite, load_site, simulate
 from plimsoll.ingest.convert.write_pdh import write_pdh
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.times import SECOND, instant, iso
@@ -31,7 +31,7 @@ def write_examples(out: Path) -> list[Path]:
     return [folder for name in SITES for folder in _write_site(out / name, load_site(name))]
 
 
-def _write_site(out: Path, site: Site) -> Iterator[Path]:
+def _write_site(out: Path, site: DemoSite) -> Iterator[Path]:
     for run in (HEALTHY, TROUBLE):
         folder = out / run
         for host in site.hosts:
@@ -56,7 +56,7 @@ def _write_site(out: Path, site: Site) -> Iterator[Path]:
         partial.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
-def _expected(site: Site) -> list[dict[str, str | None]]:
+def _expected(site: DemoSite) -> list[dict[str, str | None]]:
     start = instant(site.begin)
     return [
         {

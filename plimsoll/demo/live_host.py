@@ -35,7 +35,7 @@ Shares: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Level:
+class LiveLevel:
     """A counter: its value without and with a report, and how far samples are from it, as a share."""
 
     usual: float
@@ -56,7 +56,7 @@ def demo_points(start_ns: int, from_ns: int, to_ns: int) -> Points:
     times = np.arange(-(-from_ns // INTERVAL) * INTERVAL, to_ns + 1, INTERVAL, dtype=np.int64)
     since = times - (start_ns // INTERVAL * INTERVAL + FIRST_REPORT)
     reporting = ((since >= 0) & (since % CYCLE < REPORT)).astype(np.float64)
-    levels = shipped_table("plimsoll.demo", "live_host.yaml", dict[str, Level])
+    levels = shipped_table("plimsoll.demo", "live_host.yaml", dict[str, LiveLevel])
     columns = {path: _values(path, level, times, reporting) for path, level in levels.items()}
     columns[_BUSY] = sum((columns[path] for path in PROCESSORS), np.zeros(len(times))) / len(PROCESSORS)
     columns[_PAGE_LIFE] = _page_life(since) * (1 + 0.005 * _chance(_PAGE_LIFE, times))
@@ -70,7 +70,7 @@ def _series(path: str) -> Series:
     return shipped().series(CounterPath.parse(path), HOST)
 
 
-def _values(path: str, level: Level, times: Times, reporting: Shares) -> Values:
+def _values(path: str, level: LiveLevel, times: Times, reporting: Shares) -> Values:
     in_report = level.usual if level.in_report is None else level.in_report
     base = level.usual + (in_report - level.usual) * reporting
     return base * (1 + level.spread * _chance(path, times))

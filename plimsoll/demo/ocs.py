@@ -3,8 +3,18 @@
 import numpy as np
 
 from plimsoll.demo import study
-from plimsoll.demo.study import CORES, DURATION_S, INTERVAL_S, Level, Points, Setup
-from plimsoll.demo.windows import MB, Disk, Recording, Service, added, disks, memory_and_processes, network, processors
+from plimsoll.demo.study import CORES, DURATION_S, INTERVAL_S, Points, StudyLevel, StudySetup
+from plimsoll.demo.windows import (
+    MB,
+    DemoRecording,
+    DemoService,
+    Disk,
+    added,
+    disks,
+    memory_and_processes,
+    network,
+    processors,
+)
 from plimsoll.model.log import Values
 
 SEED = 2008
@@ -13,7 +23,7 @@ SAMPLES = len(TIME_S)
 NONE = np.zeros(SAMPLES)
 
 
-def simulate(setup: Setup) -> dict[str, Recording]:
+def simulate(setup: StudySetup) -> dict[str, DemoRecording]:
     """The counters of all hosts of one run, by host."""
     sql, write_s = _sql_server(setup, _chance(setup, 0))
     return {
@@ -23,7 +33,7 @@ def simulate(setup: Setup) -> dict[str, Recording]:
     }
 
 
-def _chance(setup: Setup, host: int) -> np.random.Generator:
+def _chance(setup: StudySetup, host: int) -> np.random.Generator:
     """A generator per host, so that changing one host does not affect the others."""
     return np.random.Generator(np.random.PCG64([SEED, setup.sql_memory_mb, host]))
 
@@ -33,7 +43,7 @@ def _curve(points: Points) -> Values:
     return np.interp(TIME_S, seconds, values)
 
 
-def _load(level: Level) -> Values:
+def _load(level: StudyLevel) -> Values:
     """A level over the run: idle, ramp-up while users log on, then steady state."""
     ramp, steady = _curve(study.RAMP_LOAD), _curve(study.STEADY_LOAD)
     return level.idle + (level.ramp - level.idle) * ramp + (level.steady - level.idle) * steady
@@ -59,7 +69,7 @@ def _counted(rng: np.random.Generator, per_second: Values | float) -> Values:
     return rng.poisson(np.full(SAMPLES, INTERVAL_S) * per_second) / INTERVAL_S
 
 
-def _processors(out: Recording, rng: np.random.Generator, mean: Values, noise: float, switches: Values) -> Values:
+def _processors(out: DemoRecording, rng: np.random.Generator, mean: Values, noise: float, switches: Values) -> Values:
     common = mean + _wander(rng, noise)
     # The first processor serves the interrupts.
     shares = (1.05, 1.01, 0.98, 0.96)
@@ -72,11 +82,11 @@ def _system_disk(rng: np.random.Generator, reads: Values) -> Disk:
     return Disk("0 C:", reads, _counted(rng, 2.5), _around(rng, 0.006, 0.3), _around(rng, 0.004, 0.3))
 
 
-def _sql_server(setup: Setup, rng: np.random.Generator) -> tuple[Recording, Values]:
+def _sql_server(setup: StudySetup, rng: np.random.Generator) -> tuple[DemoRecording, Values]:
     """The counters of the SQL Server, and the seconds per write of its database disk, which affect the front ends."""
-    out = Recording()
+    out = DemoRecording()
     calendar = added(_curve(((at, 0), (at + 15, p), (at + 60, p), (at + 75, 0))) for at, p in study.CALENDAR_S.items())
-    switches = _load(Level(900, 9200, 5200)) + 60 * calendar
+    switches = _load(StudyLevel(900, 9200, 5200)) + 60 * calendar
     cpu = _processors(out, rng, _load(study.SQL_CPU) + calendar, 2, switches)
 
     # With too little memory, some work needs evicted data, which evicts other data.
@@ -93,10 +103,10 @@ def _sql_server(setup: Setup, rng: np.random.Generator) -> tuple[Recording, Valu
 
     first, last = setup.sql_private_mb
     private = first + (last - first) * np.cumsum(reads) / np.sum(reads)  # pages that were read stay in memory
-    service = Service("sqlservr", 0.93, MB * private)
+    service = DemoService("sqlservr", 0.93, MB * private)
     in_use = MB * (setup.sql_system_mb + _wander(rng, 18))
     memory_and_processes(out, MB * setup.sql_memory_mb, in_use, service, 4 * paging, cpu, CORES)
-    network(out, _around(rng, _load(Level(4e4, 2.6e6, 1.4e6)), 0.1))
+    network(out, _around(rng, _load(StudyLevel(4e4, 2.6e6, 1.4e6)), 0.1))
 
     lazy = np.where(flushing, _counted(rng, 12), 0) * setup.evicting
     missed = np.minimum(5, setup.missed_percent * (0.6 + 0.4 * reads / 50))
@@ -107,7 +117,7 @@ def _sql_server(setup: Setup, rng: np.random.Generator) -> tuple[Recording, Valu
     out.interval(buffer + "Checkpoint pages/sec", 2 * (writes - lazy))  # a write includes neighbouring pages
     connections = 24 + 196 * np.minimum(1, _logged_on() / 6000) + _wander(rng, 4)
     out.gauge("\\SQLServer:General Statistics\\User Connections", connections)
-    batches = _around(rng, _load(Level(6, 1450, 720)) + 9 * calendar, 0.06)
+    batches = _around(rng, _load(StudyLevel(6, 1450, 720)) + 9 * calendar, 0.06)
     out.interval("\\SQLServer:SQL Statistics\\Batch Requests/sec", _counted(rng, batches))
     return out, write_s
 
@@ -126,7 +136,7 @@ def _flushes(rng: np.random.Generator) -> tuple[Values, Values]:
     return np.rint(writes * INTERVAL_S) / INTERVAL_S, seconds
 
 
-def _page_life(rng: np.random.Generator, setup: Setup, burst: Values) -> Values:
+def _page_life(rng: np.random.Generator, setup: StudySetup, burst: Values) -> Values:
     """Page life expectancy: it grows by a second per second, unless pages are evicted."""
     if not setup.evicting:
         flushes = np.maximum(0, (TIME_S - study.FLUSH_FIRST_S) // study.FLUSH_EVERY_S + 1)
@@ -140,17 +150,17 @@ def _page_life(rng: np.random.Generator, setup: Setup, burst: Values) -> Values:
     return out
 
 
-def _front_end(setup: Setup, rng: np.random.Generator, neighbour: str, write_s: Values) -> Recording:
+def _front_end(setup: StudySetup, rng: np.random.Generator, neighbour: str, write_s: Values) -> DemoRecording:
     """The counters of a front end; `write_s` is how long a write to the database takes."""
-    out = Recording()
-    cpu = _processors(out, rng, _load(study.FRONT_END_CPU), 0.8, _load(Level(500, 2900, 6400)))
+    out = DemoRecording()
+    cpu = _processors(out, rng, _load(study.FRONT_END_CPU), 0.8, _load(StudyLevel(500, 2900, 6400)))
     paging = _counted(rng, 0.2)
     disks(out, [_system_disk(rng, paging)])
     logged_on = _logged_on() / study.FRONT_ENDS
-    service = Service("RTCSrv", 0.8, 1000 * (150_000 + 90 * logged_on))
+    service = DemoService("RTCSrv", 0.8, 1000 * (150_000 + 90 * logged_on))
     in_use = MB * (900 + _wander(rng, 15))
     memory_and_processes(out, 4096 * MB, in_use, service, 4 * paging, cpu, CORES)
-    network(out, _around(rng, _load(Level(2e4, 0.9e6, 1.6e6)), 0.1))
+    network(out, _around(rng, _load(StudyLevel(2e4, 0.9e6, 1.6e6)), 0.1))
 
     # During a flush, calls to the database are slower by a tenth of the time of a write.
     held_up_ms = 100 * write_s

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from plimsoll.demo.ocs import TIME_S, simulate
-from plimsoll.demo.site import BIAS_MINUTES, ZONE, Array, Server
-from plimsoll.demo.study import CORES, DURATION_S, INTERVAL_S, LOGON_RATE, SETUPS, STEADY_FROM_S, Setup
+from plimsoll.demo.site import BIAS_MINUTES, ZONE, Array, DemoServer
+from plimsoll.demo.study import CORES, DURATION_S, INTERVAL_S, LOGON_RATE, SETUPS, STEADY_FROM_S, StudySetup
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.times import SECOND, instant
@@ -16,7 +16,7 @@ from plimsoll.model.times import SECOND, instant
 CLOCK = WallClock("W. Europe Standard Time", BIAS_MINUTES)
 FIRST_DAY = datetime(2008, 1, 15, 10, 2, tzinfo=ZONE)
 FACTS = "plimsoll.toml"
-_FRONT_END = Server(processors=CORES, clock_mhz=2800, memory_mb=4096, disks={"0 C:": Array(spindles=2)})
+_FRONT_END = DemoServer(processors=CORES, clock_mhz=2800, memory_mb=4096, disks={"0 C:": Array(spindles=2)})
 
 
 def write_runs(out: Path) -> list[Path]:
@@ -29,7 +29,7 @@ def write_runs(out: Path) -> list[Path]:
     return [_write_run(out / setup.memory, setup, FIRST_DAY + timedelta(days=day)) for day, setup in enumerate(SETUPS)]
 
 
-def _write_run(folder: Path, setup: Setup, start: datetime) -> Path:
+def _write_run(folder: Path, setup: StudySetup, start: datetime) -> Path:
     times = instant(start) + TIME_S.astype(np.int64) * SECOND
     for host, columns in simulate(setup).items():
         paths = [(f"\\\\{host}{path}", values) for path, values in columns.items()]
@@ -46,7 +46,7 @@ def _write_run(folder: Path, setup: Setup, start: datetime) -> Path:
         {"logon_rate": str(LOGON_RATE), "memory": setup.memory},
         [start + timedelta(seconds=at) for at in (0, STEADY_FROM_S - INTERVAL_S, STEADY_FROM_S, DURATION_S)],
         {
-            "SQLSRV01": Server(processors=CORES, clock_mhz=2800, memory_mb=setup.sql_memory_mb, disks=disks),
+            "SQLSRV01": DemoServer(processors=CORES, clock_mhz=2800, memory_mb=setup.sql_memory_mb, disks=disks),
             "OCSFE01": _FRONT_END,
             "OCSFE02": _FRONT_END.model_copy(update={"clock_mhz": 3000}),  # Test topology: one with AMD, one with Intel
         },
@@ -60,7 +60,7 @@ def write_facts(
     name: str,
     labels: Mapping[str, str],
     times: list[datetime],
-    hosts: Mapping[str, Server],
+    hosts: Mapping[str, DemoServer],
 ) -> None:
     """Write the plimsoll.toml of a run; `times` are the first and last of the ramp-up and of the steady phase."""
     listed = ", ".join(f'{label} = "{value}"' for label, value in labels.items())

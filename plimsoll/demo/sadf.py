@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from plimsoll.demo.site import Site
-from plimsoll.demo.windows import Recording, added
+from plimsoll.demo.site import DemoSite
+from plimsoll.demo.windows import DemoRecording, added
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.log import Values
 from plimsoll.model.times import utc
@@ -19,7 +19,7 @@ _SWAP_KB, _FILE_SYSTEM_MB, _INODES = 2048 * 1024, 40_960, 2_621_440
 _Row: TypeAlias = tuple[str, Sequence[Values]]  # the cell that names the instance, and the values of each column
 
 
-def write_sadf(path: Path, site: Site, host: str, columns: Recording) -> None:
+def write_sadf(path: Path, site: DemoSite, host: str, columns: DemoRecording) -> None:
     """Write the sections that there are columns of, each with a header line.
 
     Columns are named by section and column, those of processors with a number (`CPU 0 %user`). Rows describe the
@@ -46,7 +46,7 @@ def _texts(names: Sequence[str], values: Sequence[Values], number: int) -> Itera
         yield f"{column[number]:.0f}" if name.startswith(_WHOLE) else f"{column[number]:.2f}"
 
 
-def _processors(count: int, columns: Recording) -> tuple[str, list[_Row]]:
+def _processors(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
     """Return the rows of all processors (-1), then of each; the rest of the time is idle."""
     processors = [[columns[f"CPU {number} {use}"] for use in _CPU_USE] for number in range(count)]
     together = [added(use) / count for use in zip(*processors, strict=True)]
@@ -54,7 +54,7 @@ def _processors(count: int, columns: Recording) -> tuple[str, list[_Row]]:
     return f"CPU;{';'.join(_CPU_USE)};%idle", rows
 
 
-def _host(columns: Recording, memory_kb: int) -> Iterator[tuple[str, list[_Row]]]:
+def _host(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_Row]]]:
     """Yield the sections of `-w -r`, and if they are simulated those of `-W -S -q -d -n DEV,EDEV -F -q PSI`."""
     yield "proc/s;cswch/s", [("", [columns["task proc/s"], columns["task cswch/s"]])]
     free, available = columns["mem_util kbmemfree"], columns["mem_util kbavail"]
@@ -96,7 +96,7 @@ def _host(columns: Recording, memory_kb: int) -> Iterator[tuple[str, list[_Row]]
     )
 
 
-def _disk(columns: Recording, none: Values) -> list[Values]:
+def _disk(columns: DemoRecording, none: Values) -> list[Values]:
     """Return the columns of a disk: requests of 16 KB, a third of them reads; the queue follows Little's law."""
     requests, wait = columns[f"disk {_DISK} tps"], columns[f"disk {_DISK} await"]
     queue = requests * wait / 1000

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from plimsoll.demo.windows import Recording, added
+from plimsoll.demo.windows import DemoRecording, added
 from plimsoll.model.log import Times, Values
 from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.model.times import SECOND, instant
@@ -20,7 +20,7 @@ NIC = "Intel[R] Ethernet Controller X710"
 PROCESSORS = tuple(f"\\Processor({number})\\% Processor Time" for number in range(8))
 
 Points: TypeAlias = tuple[tuple[float, float], ...]  # seconds of the run, and the value at that time
-Kind = Literal["interval", "percent", "fraction", "gauge"]  # methods of Recording; percent is an interval up to 100
+Kind = Literal["interval", "percent", "fraction", "gauge"]  # methods of DemoRecording; percent is an interval up to 100
 # What a counter holds: an average or rate between two samples; a momentary number, whole or with decimals; the number
 # of a state; a count since a service started, which rises in trouble alone. With its kind and spread.
 Holds = Literal["averages", "levels", "decimals", "states", "counts"]
@@ -41,11 +41,11 @@ def _pair(value: object) -> object:
 _Values: TypeAlias = Annotated[tuple[float, float], BeforeValidator(_pair)]
 
 
-class _Strict(BaseModel):
+class _StrictSite(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Counter(_Strict):
+class DemoCounter(_StrictSite):
     """A counter near a level, another in trouble; or the mean or the sum of other counters.
 
     Samples vary by `spread`, a share of the level or of its distance to 100 %.
@@ -59,7 +59,7 @@ class Counter(_Strict):
     sum: tuple[str, ...] = ()
 
 
-class Array(_Strict):
+class Array(_StrictSite):
     """The spindles, RAID level and use of a disk."""
 
     spindles: int
@@ -67,7 +67,7 @@ class Array(_Strict):
     raid: Literal[0, 1, 5, 10] | None = None
 
 
-class Breach(_Strict):
+class Breach(_StrictSite):
     """A breach that a review must find in the run with trouble, by seconds of the run; by default until its end.
 
     If a counter jumps from a to b, the mean over a window crosses the limit after (limit - a) / (b - a) of the window;
@@ -82,7 +82,7 @@ class Breach(_Strict):
     why: str
 
 
-class Server(_Strict):
+class DemoServer(_StrictSite):
     """A computer with its counters.
 
     With `busy` (percent of each processor), it has the usual counters of a current Windows host, and of its `volumes`
@@ -98,11 +98,11 @@ class Server(_Strict):
     disks: dict[str, Array] = {}
     trouble: dict[str, Points] = {}
     counters: dict[Holds, dict[str, _Values]] = {}
-    details: dict[str, Counter] = {}
+    details: dict[str, DemoCounter] = {}
     crossed: tuple[Breach, ...] = ()
 
 
-class Site(_Strict):
+class DemoSite(_StrictSite):
     """A system with two runs: a healthy one, and one with trouble."""
 
     title: str
@@ -113,7 +113,7 @@ class Site(_Strict):
     steady_from_s: int = 300
     trouble_from_s: int = 900
     format: Literal["pdh", "sadf"] = "pdh"
-    hosts: dict[str, Server]
+    hosts: dict[str, DemoServer]
 
     @property
     def begin(self) -> datetime:
@@ -139,12 +139,12 @@ class Site(_Strict):
                 yield breach.model_copy(update={"host": breach.host or name, "end": end})
 
 
-def load_site(name: str) -> Site:
+def load_site(name: str) -> DemoSite:
     """Return the site of a file of `sites/`, by its name without `.yaml`."""
-    return shipped_table("plimsoll.demo.sites", f"{name}.yaml", Site)
+    return shipped_table("plimsoll.demo.sites", f"{name}.yaml", DemoSite)
 
 
-def counters(site: Site, host: str) -> dict[str, Counter]:
+def counters(site: DemoSite, host: str) -> dict[str, DemoCounter]:
     """Return the counters of a host by path, in the order of their columns."""
     server = site.hosts[host]
     usual = {} if server.busy is None else _windows(server.busy, server.available_mb)
@@ -154,53 +154,56 @@ def counters(site: Site, host: str) -> dict[str, Counter]:
     return {**usual, **dict(_listed(site, server)), **server.details}
 
 
-def _listed(site: Site, server: Server) -> Iterator[tuple[str, Counter]]:
+def _listed(site: DemoSite, server: DemoServer) -> Iterator[tuple[str, DemoCounter]]:
     for holds, group in server.counters.items():
         kind, spread = _KINDS[holds]
         for path, (healthy, sick) in group.items():
             since = site.trouble_from_s
             counts: Points = ((since, healthy), (60 * site.minutes, sick))
             trouble = counts if holds == "counts" else ((since - 1, healthy), (since, sick))
-            yield path, Counter(level=healthy, kind=kind, spread=spread, trouble=trouble if sick != healthy else None)
+            yield (
+                path,
+                DemoCounter(level=healthy, kind=kind, spread=spread, trouble=trouble if sick != healthy else None),
+            )
 
 
-def _volume(letter: str, free_percent: float, free_mb: float) -> dict[str, Counter]:
+def _volume(letter: str, free_percent: float, free_mb: float) -> dict[str, DemoCounter]:
     """A volume that answers in a few milliseconds."""
     path = f"\\LogicalDisk({letter}:)\\"
     return {
-        path + "Avg. Disk sec/Read": Counter(level=0.003, spread=0.2),
-        path + "Avg. Disk sec/Write": Counter(level=0.002, spread=0.2),
-        path + "% Free Space": Counter(level=free_percent, kind="fraction", spread=0),
-        path + "Free Megabytes": Counter(level=free_mb, kind="gauge", spread=0),
+        path + "Avg. Disk sec/Read": DemoCounter(level=0.003, spread=0.2),
+        path + "Avg. Disk sec/Write": DemoCounter(level=0.002, spread=0.2),
+        path + "% Free Space": DemoCounter(level=free_percent, kind="fraction", spread=0),
+        path + "Free Megabytes": DemoCounter(level=free_mb, kind="gauge", spread=0),
     }
 
 
-def _windows(busy: float, available_mb: float) -> dict[str, Counter]:
+def _windows(busy: float, available_mb: float) -> dict[str, DemoCounter]:
     """Processors (percent busy), memory and network of a current Windows host in a healthy run."""
     adapter = f"\\Network Interface({NIC})\\"
     return {
-        **{path: Counter(level=busy, kind="percent", spread=0.15) for path in PROCESSORS},
-        "\\Processor(_Total)\\% Processor Time": Counter(mean=PROCESSORS),
-        "\\Processor(_Total)\\% Privileged Time": Counter(level=0.2 * busy, kind="percent", spread=0.15),
-        "\\System\\Processor Queue Length": Counter(level=1, kind="gauge", spread=1),
-        "\\System\\Context Switches/sec": Counter(level=9000, spread=0.1),
-        "\\Memory\\Available MBytes": Counter(level=available_mb, kind="gauge", spread=0.01),
-        "\\Memory\\% Committed Bytes In Use": Counter(level=58, kind="percent", spread=0.01),
-        "\\Memory\\Pages/sec": Counter(level=12, spread=0.5),
-        adapter + "Bytes Total/sec": Counter(level=9e6, spread=0.1),
-        adapter + "Current Bandwidth": Counter(level=1e10, kind="gauge", spread=0),
-        adapter + "Output Queue Length": Counter(kind="gauge"),
-        adapter + "Packets Outbound Errors": Counter(kind="gauge"),
-        adapter + "Packets Received Errors": Counter(kind="gauge"),
+        **{path: DemoCounter(level=busy, kind="percent", spread=0.15) for path in PROCESSORS},
+        "\\Processor(_Total)\\% Processor Time": DemoCounter(mean=PROCESSORS),
+        "\\Processor(_Total)\\% Privileged Time": DemoCounter(level=0.2 * busy, kind="percent", spread=0.15),
+        "\\System\\Processor Queue Length": DemoCounter(level=1, kind="gauge", spread=1),
+        "\\System\\Context Switches/sec": DemoCounter(level=9000, spread=0.1),
+        "\\Memory\\Available MBytes": DemoCounter(level=available_mb, kind="gauge", spread=0.01),
+        "\\Memory\\% Committed Bytes In Use": DemoCounter(level=58, kind="percent", spread=0.01),
+        "\\Memory\\Pages/sec": DemoCounter(level=12, spread=0.5),
+        adapter + "Bytes Total/sec": DemoCounter(level=9e6, spread=0.1),
+        adapter + "Current Bandwidth": DemoCounter(level=1e10, kind="gauge", spread=0),
+        adapter + "Output Queue Length": DemoCounter(kind="gauge"),
+        adapter + "Packets Outbound Errors": DemoCounter(kind="gauge"),
+        adapter + "Packets Received Errors": DemoCounter(kind="gauge"),
     }
 
 
-def simulate(site: Site, host: str, *, trouble: bool) -> Recording:
+def simulate(site: DemoSite, host: str, *, trouble: bool) -> DemoRecording:
     """Simulate the counters of a host in one run.
 
     Each has its own random generator, so that a change does not affect others.
     """
-    out = Recording()
+    out = DemoRecording()
     for path, counter in counters(site, host).items():
         if parts := counter.mean or counter.sum:
             total = added(out[part] for part in parts)
@@ -221,6 +224,6 @@ def _curve(level: float | Sequence[tuple[float, float]], seconds: Values) -> Val
     return np.interp(seconds, at, values)
 
 
-def _put(out: Recording, path: str, kind: Kind, values: Values) -> None:
+def _put(out: DemoRecording, path: str, kind: Kind, values: Values) -> None:
     method = out.gauge if kind == "gauge" else out.fraction if kind == "fraction" else out.interval
     method(path, values)

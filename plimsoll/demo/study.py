@@ -41,7 +41,7 @@ BURST_READS = 280.0  # per s on top of the usual, at most: the peak "at over 250
 
 
 @dataclass(frozen=True)
-class Level:
+class StudyLevel:
     """The value of a quantity with no users, while users log on, and in steady state."""
 
     idle: float
@@ -50,12 +50,12 @@ class Level:
 
 
 # Run table: 65/30 and 7/20 %. These are means that include the start and end of each phase; plateaus differ a little.
-SQL_CPU = Level(2, 68, 29.5)
-FRONT_END_CPU = Level(1, 6.2, 20)
+SQL_CPU = StudyLevel(2, 68, 29.5)
+FRONT_END_CPU = StudyLevel(1, 6.2, 20)
 
 
 @dataclass(frozen=True)
-class Setup:
+class StudySetup:
     """The differences between the two runs: the memory of the SQL Server, and its effects."""
 
     memory: str
@@ -67,13 +67,13 @@ class Setup:
     database_reads: Points  # per s, without bursts
     missed_percent: float  # of the look-ups in the buffer cache, at 50 reads/s
     paging_reads: float  # per s
-    queue_ms: Level
-    sproc_ms: Level
-    holding_s: Level
+    queue_ms: StudyLevel
+    sproc_ms: StudyLevel
+    holding_s: StudyLevel
 
 
 SETUPS = (
-    Setup(
+    StudySetup(
         memory="8GB",
         sql_memory_mb=8192,
         sql_system_mb=1000,
@@ -87,11 +87,11 @@ SETUPS = (
         ),
         missed_percent=0.2,
         paging_reads=0.3,
-        queue_ms=Level(1, 9, 5),
-        sproc_ms=Level(1, 14, 8),
-        holding_s=Level(0.01, 0.12, 0.05),
+        queue_ms=StudyLevel(1, 9, 5),
+        sproc_ms=StudyLevel(1, 14, 8),
+        holding_s=StudyLevel(0.01, 0.12, 0.05),
     ),
-    Setup(
+    StudySetup(
         memory="4GB",
         sql_memory_mb=4096,
         sql_system_mb=730,
@@ -105,8 +105,8 @@ SETUPS = (
         ),
         missed_percent=2.4,
         paging_reads=3.5,
-        queue_ms=Level(2, 54, 46),
-        sproc_ms=Level(2, 64, 56),
-        holding_s=Level(0.01, 1.1, 0.7),
+        queue_ms=StudyLevel(2, 54, 46),
+        sproc_ms=StudyLevel(2, 64, 56),
+        holding_s=StudyLevel(0.01, 1.1, 0.7),
     ),
 )

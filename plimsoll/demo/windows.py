@@ -13,7 +13,7 @@ TOTAL = "_Total"
 NIC = "HP NC373i Multifunction Gigabit Server Adapter"
 
 
-class Recording(dict[str, Values]):
+class DemoRecording(dict[str, Values]):
     """The columns of one host by counter path, for `write_pdh`."""
 
     def gauge(self, path: str, values: Values) -> None:
@@ -67,7 +67,7 @@ class Disk:
         return 1 - np.exp(-self.queue)
 
 
-def disks(out: Recording, all_disks: Sequence[Disk]) -> None:
+def disks(out: DemoRecording, all_disks: Sequence[Disk]) -> None:
     """Add PhysicalDisk. In `_Total`, rates and queues are sums, and times per operation are weighted means."""
     reads, writes = added(d.reads for d in all_disks), added(d.writes for d in all_disks)
     total = Disk(
@@ -92,7 +92,7 @@ def _ratio(over: Values, under: Values) -> Values:
     return np.divide(over, under, out=np.zeros_like(over), where=under > 0)
 
 
-def processors(out: Recording, busy: Sequence[Values], switches: Values, waiting: Values) -> Values:
+def processors(out: DemoRecording, busy: Sequence[Values], switches: Values, waiting: Values) -> Values:
     """Add Processor and System. Returns the processor time of the whole machine (%).
 
     Args:
@@ -111,7 +111,7 @@ def processors(out: Recording, busy: Sequence[Values], switches: Values, waiting
 
 
 @dataclass(frozen=True)
-class Service:
+class DemoService:
     """The main process of a host: its share of the busy time, and its memory (bytes)."""
 
     process: str
@@ -120,7 +120,7 @@ class Service:
 
 
 def memory_and_processes(
-    out: Recording, installed: int, system: Values, service: Service, pages: Values, cpu: Values, cores: int
+    out: DemoRecording, installed: int, system: Values, service: DemoService, pages: Values, cpu: Values, cores: int
 ) -> None:
     """Add Memory and Process. Available memory is what the service and the system (bytes) do not use."""
     private = service.private_bytes
@@ -139,7 +139,7 @@ def memory_and_processes(
         out.gauge(f"\\Process({process})\\Private Bytes", PAGE * np.rint(values / PAGE))
 
 
-def network(out: Recording, bytes_per_s: Values) -> None:
+def network(out: DemoRecording, bytes_per_s: Values) -> None:
     """Add Network Interface, without errors."""
     path = f"\\Network Interface({NIC})\\"
     out.interval(path + "Bytes Total/sec", bytes_per_s)

@@ -18,7 +18,7 @@ from plimsoll.export.selections import (
     is_unweighted,
     variants,
 )
-from plimsoll.hosts.site import Site, Target, Unknown, targets
+from plimsoll.hosts.site import SiteSettings, Target, UnknownSetting, targets
 from plimsoll.rules.host_filter import hosts_text
 from plimsoll.rules.schema.field_types import AnyFact
 from plimsoll.rules.schema.healthy import Healthy
@@ -76,7 +76,7 @@ def rule_sources(
     rule: Rule,
     pack: Pack,
     signals: Mapping[str, Signal],
-    site: Site,
+    site: SiteSettings,
     server: str,
     merge: Callable[[Rule, Sequence[Variant]], Iterable[Variant]] = lambda rule, candidates: candidates,
 ) -> Iterator[RuleSource | Refusal]:
@@ -112,7 +112,7 @@ def rule_sources(
     if not rule_targets and rule.where:
         yield Refusal(rule.id, f"it is for {hosts_text(rule)}, and plimsoll.toml tells of no such host")
     for target in rule_targets:
-        if isinstance(target, Unknown):
+        if isinstance(target, UnknownSetting):
             yield Refusal(rule.id, str(target))
             continue
         for variant in merge(target.rule, chosen):

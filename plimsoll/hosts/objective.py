@@ -36,7 +36,7 @@ _OPERATOR = ("<", ">", "=", "≤", "≥")
 _MOST_SLUG = 40
 
 
-class _Strict(BaseModel):
+class _StrictObjective(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, arbitrary_types_allowed=True)
 
 
@@ -62,7 +62,7 @@ _Time = Annotated[Healthy, _limit_in("s", "500 ms")]
 _Share = Annotated[Healthy, _limit_in("%", "< 0.1 %")]
 
 
-class Limits(_Strict):
+class ObjectiveLimits(_StrictObjective):
     """What may be waited for, and what share may fail; each is optional."""
 
     response_mean: _Time | None = None
@@ -80,10 +80,10 @@ class Limits(_Strict):
                 yield measure, limit
 
 
-class ObjectiveSettings(Limits):
+class ObjectiveSettings(ObjectiveLimits):
     """The table as a whole: limits of all requests, and those of single operations."""
 
-    operations: dict[Annotated[str, Field(min_length=1)], Limits] = {}
+    operations: dict[Annotated[str, Field(min_length=1)], ObjectiveLimits] = {}
     over: Length = parse_duration("1m")
     for_: Length = Field(default=parse_duration("1m"), alias="for")
     phase: Literal["ramp-up", "steady", "ramp-down"] | None = None
@@ -114,7 +114,7 @@ def time_limits(typed: Sequence[str]) -> dict[str, float]:
         if name not in names or not limit:
             raise ValueError(f'"{text}" is no objective; write it like response_p95=500ms ({", ".join(sorted(names))})')
         try:
-            settings = Limits.model_validate({name: limit})
+            settings = ObjectiveLimits.model_validate({name: limit})
         except ValidationError as error:
             raise ValueError(f'"{text}": {error.errors()[0]["msg"].removeprefix("Value error, ")}') from None
         limits |= {_MEASURES[measure][1]: healthy.limit for measure, healthy in settings.set_limits}

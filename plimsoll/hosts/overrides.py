@@ -15,7 +15,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import percent
-from plimsoll.rules.schema.field_types import Duration, Fact, Limit, Share, Strict
+from plimsoll.rules.schema.field_types import Duration, Fact, Limit, Share, StrictModel
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
@@ -37,7 +37,7 @@ def _finite(value: object) -> object:
 Length = Annotated[Duration, BeforeValidator(_finite), Field(le=_LONGEST)]
 
 
-class RuleSettings(Strict):
+class RuleSettings(StrictModel):
     """A `[rules.ID]` or `[hosts.NAME.rules.ID]` table. `per` multiplies the limit by a host fact."""
 
     reason: str

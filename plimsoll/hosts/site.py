@@ -32,7 +32,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Site:
+class SiteSettings:
     """The hosts of plimsoll.toml, with their facts, drives and overrides.
 
     `hosts` are spelt as in the file. `judged` returns a rule with its overrides for a host, or, with an empty name,
@@ -69,8 +69,8 @@ class Site:
         return (subject for subject, values in self.facts.given.by_subject.items() if facts & set(values))
 
 
-def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> Site:
-    """Return the Site of a plimsoll.toml. Raises Unusable if a threshold in it fits no rule."""
+def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSettings:
+    """Return the SiteSettings of a plimsoll.toml. Raises Unusable if a threshold in it fits no rule."""
     overrides = settings.overrides(path, catalogue.rules, catalogue.signals)
 
     def judged(rule: Rule, host: str) -> Judged:
@@ -80,7 +80,7 @@ def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> Site:
             changed = changed.model_copy(update={"severity": catalogue.rules[rule.id].severity})
         return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
 
-    return Site(tuple(settings.hosts), judged, Facts(settings.facts()), settings.drives())
+    return SiteSettings(tuple(settings.hosts), judged, Facts(settings.facts()), settings.drives())
 
 
 @dataclass(frozen=True)
@@ -101,15 +101,15 @@ class Target:
         return " ".join(part for part in (self.host, self.instance) if part)
 
 
-class Unknown(LookupError):
+class UnknownSetting(LookupError):
     """A rule needs a fact that is not known; the text says which fact, and of which host."""
 
 
-def targets(rule: Rule, site: Site, weighing: Collection[AnyFact] = ()) -> Iterator[Target | Unknown]:
+def targets(rule: Rule, site: SiteSettings, weighing: Collection[AnyFact] = ()) -> Iterator[Target | UnknownSetting]:
     """Yield one target for hosts in general, and one for each host and instance on which the rule differs.
 
-    `weighing` are the facts that weight the operands of the rule's signal. If a target cannot be made, an Unknown
-    with the reason is yielded instead.
+    `weighing` are the facts that weight the operands of the rule's signal. If a target cannot be made, an
+    UnknownSetting with the reason is yielded instead.
     """
     if rule.drive:
         yield from _marked(rule, site)
@@ -155,11 +155,11 @@ def _missing(rule: Rule, fact: Fact, host: str) -> str:
     return text if host else f"{text} for a host"
 
 
-def _marked(rule: Rule, site: Site) -> Iterator[Target | Unknown]:
+def _marked(rule: Rule, site: SiteSettings) -> Iterator[Target | UnknownSetting]:
     """Yield a target for each disk that plimsoll.toml marks with the drive of the rule."""
     marked = [subject for subject, holds in site.drives.items() if holds == rule.drive]
     if not marked:
-        yield Unknown(f'it is for the disks that plimsoll.toml marks drive = "{rule.drive}", and none is')
+        yield UnknownSetting(f'it is for the disks that plimsoll.toml marks drive = "{rule.drive}", and none is')
     for subject in marked:
         judged = site.applied(rule, subject.host)
         if not judged.off:
@@ -169,14 +169,14 @@ def _marked(rule: Rule, site: Site) -> Iterator[Target | Unknown]:
 
 def _target(
     judged: Judged,
-    site: Site,
+    site: SiteSettings,
     needed: set[AnyFact],
     host: str | None,
     instance: str | None,
     excluded: tuple[Subject, ...],
-) -> Target | Unknown:
+) -> Target | UnknownSetting:
     if judged.unknown:
-        return Unknown(judged.unknown)
+        return UnknownSetting(judged.unknown)
     fact_value = partial(site.facts.find, Subject(host or _ALL_HOSTS, instance))
     factors: dict[Fact, float] = {}
     scales: set[Fact] = {
@@ -186,7 +186,7 @@ def _target(
         value = fact_value(fact) or DEFAULTS.get(fact)
         if value is None:
             whose = f"of {host} " if host else ""
-            return Unknown(
+            return UnknownSetting(
                 f"its limit scales by {fact}, which {whose}is not known; give it in plimsoll.toml for a host"
             )
         factors[fact] = value

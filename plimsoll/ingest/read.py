@@ -93,7 +93,8 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
         remarks_on_log.add(Kind.UNREAD, "the log holds no samples")
     elif not log.present:
         remarks_on_log.add(
-            Kind.UNREAD, f"there is no value in any of {counted(len(log.times), 'row')}; were its counters recorded?"
+            Kind.UNREAD,
+            f"there is no value in any of {counted(len(log.times), 'row')}; were its counters recorded?",
         )
     return replace(log, file=content.path, sha256=content.sha256, remarks=tuple(remarks_on_log))
 

@@ -176,7 +176,8 @@ def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
         elif other_start > end or start > other_end:
             apart = other_start - end if other_start > end else start - other_end
             yield Remark(
-                Kind.NOTED, f"the recordings of {host} and {other} do not meet: {duration_text(apart)} lie between them"
+                Kind.NOTED,
+                f"the recordings of {host} and {other} do not meet: {duration_text(apart)} lie between them",
             )
 
 

@@ -7,7 +7,7 @@ from plimsoll.model.value_text import exactly
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartSeries:
     """One line to draw: `kind` is `samples`, `judged`, `other` or `line-1` to `line-8`, and decides how it looks.
 
     `line-3 dash-1` is one of another line's colour, `strong` one whose limit is crossed now.
@@ -39,7 +39,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Limit:
+class ChartLimit:
     """A threshold, drawn as a labelled line in the colour of its severity, or of the chart's."""
 
     level: float
@@ -47,7 +47,7 @@ class Limit:
     severity: str = ""
 
     @classmethod
-    def of(cls, level: float, unit: str, severity: str = "") -> "Limit":
+    def of(cls, level: float, unit: str, severity: str = "") -> "ChartLimit":
         """The limit of a signal in `unit`."""
         return cls(level, f"threshold {exactly(level, unit)}", severity)
 
@@ -56,8 +56,8 @@ class Limit:
 class ChartSpec:
     """A chart before it is encoded: its lines are all in `unit`, and `label` says what it shows."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[ChartSeries, ...]
     unit: str
     label: str
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[ChartLimit, ...] = ()
     spans: tuple[Span, ...] = ()

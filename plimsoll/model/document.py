@@ -2,8 +2,8 @@
 
 A `Document` has a verdict and blocks. Blocks are paragraphs, bullets, facts, tables, charts, curves, statements (what
 an insight tells, with a chart) and sections, which hold blocks again. Text is a string, or a tuple of strings, of
-strings with a role and of links; it may come from outside, and renderers escape it. A `Suite` of `Check`s is the form
-that a build server reads.
+strings with a role and of links; it may come from outside, and renderers escape it. A `Suite` of
+`DocumentCheck`s is the form that a build server reads.
 
 `plimsoll.report.render` has the renderers: `terminal.render_lines`, `markdown.render_markdown`, `html.render_page`
 (and the macro `blocks` of `html/page/document.html.j2` for a part of a page), and `junit.render_junit`.
@@ -46,14 +46,14 @@ class Bullets:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class FactList:
     """Names with values, such as `Threshold` and `> 3,600 s`."""
 
     rows: tuple[tuple[str, Text], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class FigureList:
     """The numbers of a first screen: a value, the limit it is compared with, and what it is."""
 
     rows: tuple[tuple[str, str, str], ...]
@@ -74,7 +74,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DocumentTable:
     """Rows of cells, one for each column. `label` names the table for screen readers.
 
     `highlighted` are the numbers of rows that stand out; `style` is a CSS class; `hidden` counts further rows; `brief`
@@ -193,14 +193,16 @@ class Section:
     what: str = ""
 
 
-Block: TypeAlias = Paragraph | Bullets | Facts | Figures | Table | ChartBlock | Curve | Statement | Section
+Block: TypeAlias = (
+    Paragraph | Bullets | FactList | FigureList | DocumentTable | ChartBlock | Curve | Statement | Section
+)
 
 
 VerdictKind = Literal["healthy", "warning", "critical", "unknown", ""]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VerdictBlock:
     """The answer: a word, the sentence after it, and paragraphs below. `kind` is its colour."""
 
     word: str
@@ -224,12 +226,12 @@ class Document:
     kind: Literal["review", "comparison", "capacity"]
     title: str
     name: str
-    blocks: tuple[Block | Verdict, ...]
+    blocks: tuple[Block | VerdictBlock, ...]
     simulated: bool = False
 
 
 @dataclass(frozen=True)
-class Check:
+class DocumentCheck:
     """A row for a build server: it passes, fails with a severity, has an error, or is skipped.
 
     `message` is the reason; `details` are its lines. `output` is what is worth reading where nothing failed.
@@ -250,7 +252,7 @@ class Suite:
     """Checks under one name; `start` is when the run began (UTC ns), None if that is not known."""
 
     name: str
-    checks: Sequence[Check]
+    checks: Sequence[DocumentCheck]
     start: int | None = None
 
 

@@ -45,7 +45,7 @@ class Mistakes(Unusable):
 
 
 @dataclass(frozen=True)
-class Document:
+class StrictDocument:
     """The data of one YAML file, and the line and column of each part."""
 
     file: str
@@ -59,10 +59,10 @@ class Document:
         line, column = self.marks.get(place, (1, 1))
         return f"{self.file}:{line}:{column}"
 
-    def only(self, places: Sequence[Place]) -> "Document":
+    def only(self, places: Sequence[Place]) -> "StrictDocument":
         """What is needed to say where these parts are, and whose they are."""
         rules = [{"id": rule.get("id")} for rule in self.data.get("rules", ())]
-        return Document(self.file, {"rules": rules}, {place: self.marks[place] for place in places})
+        return StrictDocument(self.file, {"rules": rules}, {place: self.marks[place] for place in places})
 
     def mistake(self, place: Place, text: str) -> str:
         """A message about one part of the file, with the rule or signal it belongs to."""
@@ -79,7 +79,7 @@ class Document:
         return ""
 
 
-def read(file: str, text: str | bytes, hint: str = "", most_values: int = MOST_VALUES) -> Document:
+def read(file: str, text: str | bytes, hint: str = "", most_values: int = MOST_VALUES) -> StrictDocument:
     """Parse one YAML file. Raises Mistakes if it is not YAML, is beyond a limit or has a key twice.
 
     `hint` is added to the message if the file is not a mapping or not text at all.
@@ -92,7 +92,7 @@ def read(file: str, text: str | bytes, hint: str = "", most_values: int = MOST_V
         raise Mistakes(wrong)
     if not isinstance(data, dict):
         raise Mistakes([f"{file}:1:1: expected names and values, found {kind_of(data)}{hint}"])
-    return Document(file, data, marks)
+    return StrictDocument(file, data, marks)
 
 
 def _build(file: str, node: yaml.Node, place: Place, marks: dict[Place, tuple[int, int]], wrong: list[str]) -> Any:
@@ -127,7 +127,7 @@ def _scalar(node: yaml.Node) -> Any:
         return node.value
 
 
-def validate(document: Document, model: type[Model]) -> Model:
+def validate(document: StrictDocument, model: type[Model]) -> Model:
     """The file as a model. Raises Mistakes with all of them if it does not match."""
     try:
         return model.model_validate(document.data)
@@ -139,7 +139,7 @@ def validate(document: Document, model: type[Model]) -> Model:
         raise Mistakes(_explain(document, model, detail) for detail in real) from None
 
 
-def _explain(document: Document, model: type[BaseModel], detail: Any) -> str:
+def _explain(document: StrictDocument, model: type[BaseModel], detail: Any) -> str:
     place: Place = tuple(part for part in detail["loc"])
     name = str(place[-1]) if place else ""
     match detail["type"]:

@@ -20,7 +20,7 @@ _MOST_NEXT = 4
 
 
 @dataclass(frozen=True)
-class Evidence:
+class EvidenceRow:
     """A value, and the limit that it is compared with; `number` and `healthy` are the same as numbers."""
 
     value: str
@@ -38,9 +38,9 @@ class FirstScreen:
     """
 
     cause: str
-    evidence: Sequence[Evidence]
+    evidence: Sequence[EvidenceRow]
     next: str
-    named: Evidence | None
+    named: EvidenceRow | None
 
 
 def first_screen(result: Insights) -> FirstScreen:
@@ -75,7 +75,7 @@ def _named(result: Insights) -> Finding | LimitedValue | None:
             return next(about, None) or next((limited_value for limited_value in shown if limited_value), None)
 
 
-def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequence[Finding]) -> Iterator[Evidence]:
+def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequence[Finding]) -> Iterator[EvidenceRow]:
     """What is named first, then what else was crossed; where nothing was, what came nearest to its limit."""
     if isinstance(named, LimitedValue):
         yield _evidence_of_insight(named)
@@ -140,16 +140,16 @@ def _nearest(review: Review) -> list[Finding]:
     return sorted((finding for finding in findings if finding.severe), key=nearness)
 
 
-def _evidence(finding: Finding) -> Evidence:
+def _evidence(finding: Finding) -> EvidenceRow:
     worst = worst_shown(finding)
     within = " within the crossings that count" if finding.outcome in CROSSED and worst != finding.worst else ""
     text = f"{subject_title(finding)}, {extreme(finding)}{within}"
-    return Evidence(quantity(worst, finding.signal.unit), threshold(finding), text, worst, limit_of(finding))
+    return EvidenceRow(quantity(worst, finding.signal.unit), threshold(finding), text, worst, limit_of(finding))
 
 
-def _evidence_of_insight(shown: LimitedValue) -> Evidence:
+def _evidence_of_insight(shown: LimitedValue) -> EvidenceRow:
     value, limit = quantity(shown.value, shown.unit), limit_text(shown.healthy, shown.unit)
-    return Evidence(value, limit, shown.description, shown.value, shown.healthy)
+    return EvidenceRow(value, limit, shown.description, shown.value, shown.healthy)
 
 
 def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:

@@ -429,7 +429,7 @@ class StatisticPart(JsonPart):
     nonzero_mean: float | None = attribute("figures.nonzero_mean")
 
 
-class _Judged(JsonPart):
+class _JudgedPart(JsonPart):
     """What was judged, and how."""
 
     schema_: Literal["plimsoll.review/1"] = Field(default=SCHEMA, alias="schema")
@@ -468,7 +468,7 @@ def _with_insights(base: type[P], place: str) -> type[P]:
     return create_model(base.__name__, __base__=base, **fields)
 
 
-class _Measured(_with_insights(_Judged, "beside")):
+class _Measured(_with_insights(_JudgedPart, "beside")):
     """What was judged, what stands beside it, and the statistics."""
 
     statistics: list[StatisticPart] = attribute(_statistics)

@@ -7,7 +7,7 @@ check, the verdict: an error where the run is not known to be good.
 
 from collections.abc import Iterator, Sequence
 
-from plimsoll.model.document import Check, Suite
+from plimsoll.model.document import DocumentCheck, Suite
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.report.render.junit import render_junit
@@ -44,15 +44,15 @@ def junit(review: Review, zone: Zone | None = None) -> str:
     return render_junit("plimsoll", suites, timed=True)
 
 
-def _verdict(review: Review) -> Check:
+def _verdict(review: Review) -> DocumentCheck:
     group, name, output = "verdict", "the run can be judged", (review.headline, review.coverage.text)
     if not review.doubts and review.verdict != Verdict.UNKNOWN:
-        return Check(group, name, output=output)
+        return DocumentCheck(group, name, output=output)
     message = doubts_text(review.doubts) if review.doubts else review.answer
-    return Check(group, name, "error", "not-known", message, output=output)
+    return DocumentCheck(group, name, "error", "not-known", message, output=output)
 
 
-def _check(findings: Sequence[Finding], why: str, zone: Zone) -> Check:
+def _check(findings: Sequence[Finding], why: str, zone: Zone) -> DocumentCheck:
     """One rule on one host: the findings of all instances, worst first."""
     first = findings[0]
     crossed = [finding for finding in findings if finding.outcome in CROSSED]
@@ -62,10 +62,10 @@ def _check(findings: Sequence[Finding], why: str, zone: Zone) -> Check:
     if any(finding.severe for finding in crossed):
         text = f" (and {len(crossed) - 1} more)" if len(crossed) > 1 else ""
         message = f"{breach_sentence(crossed[0])}{text}"
-        return Check(first.pack.pack, name, "failed", first.rule.severity, message, details, items, longest)
+        return DocumentCheck(first.pack.pack, name, "failed", first.rule.severity, message, details, items, longest)
     if not any(finding.outcome in JUDGED for finding in findings):
-        return Check(first.pack.pack, name, "skipped", message=_reasons(findings, why))
-    return Check(first.pack.pack, name, output=(*details, *items), duration_s=longest)
+        return DocumentCheck(first.pack.pack, name, "skipped", message=_reasons(findings, why))
+    return DocumentCheck(first.pack.pack, name, output=(*details, *items), duration_s=longest)
 
 
 def _details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:

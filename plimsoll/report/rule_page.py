@@ -41,7 +41,7 @@ _REDUCED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class RulePageSection:
     """A part of a rule's page: its heading, and its text."""
 
     title: str
@@ -55,15 +55,17 @@ def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
     return "\n\n".join([head, *parts]) + "\n"
 
 
-def sections(rule: Rule, signals: Signals) -> Iterator[Section]:
+def sections(rule: Rule, signals: Signals) -> Iterator[RulePageSection]:
     """The parts of the page of a rule."""
-    yield Section("What is counted", "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals)))
-    yield Section("Threshold", "\n".join(_threshold(rule, signals)))
+    yield RulePageSection(
+        "What is counted", "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals))
+    )
+    yield RulePageSection("Threshold", "\n".join(_threshold(rule, signals)))
     if reasons := [part for part in (rule.why.strip(), _measured_on(rule)) if part]:
-        yield Section("Why", "\n\n".join(reasons))
-    yield Section("Sources", "\n".join(f"- {line}" for line in _sources(rule)))
+        yield RulePageSection("Why", "\n\n".join(reasons))
+    yield RulePageSection("Sources", "\n".join(f"- {line}" for line in _sources(rule)))
     if rule.look_at:
-        yield Section("What to look at next", "\n".join(f"- {_named(name, signals)}" for name in rule.look_at))
+        yield RulePageSection("What to look at next", "\n".join(f"- {_named(name, signals)}" for name in rule.look_at))
 
 
 def signal_text(name: str, signals: Signals) -> str:

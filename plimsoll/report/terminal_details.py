@@ -45,7 +45,7 @@ _ALL = 9  # columns, and more than any row has
 
 
 @dataclass(frozen=True)
-class _Row:
+class _DetailRow:
     title: str
     place: str
     worst_of: int
@@ -56,7 +56,7 @@ class _Row:
     margin: str
 
 
-_LAYOUTS: tuple[Callable[[_Row], tuple[str, ...]], ...] = (
+_LAYOUTS: tuple[Callable[[_DetailRow], tuple[str, ...]], ...] = (
     lambda row: (row.title, _placed(row, _PLACE_WIDTH), f"{row.reduction} {row.value}", _limits(row), row.margin),
     lambda row: (row.title, _placed(row, _PLACE_WIDTH), row.value, row.limit, row.margin),
     lambda row: (row.title, short(row.place, _SHORT_PLACE), row.value, row.limit, row.margin),
@@ -244,17 +244,17 @@ def rows(groups: Sequence[Sequence[Finding]], width: int) -> list[Line]:
     return [(row,) for row in fitting]
 
 
-def _placed(row: _Row, width: int) -> str:
+def _placed(row: _DetailRow, width: int) -> str:
     return short(row.place, width) + (f" (worst of {row.worst_of:,})" if row.worst_of > 1 else "")
 
 
-def _limits(row: _Row) -> str:
+def _limits(row: _DetailRow) -> str:
     return row.limit + (f" (and {counted(row.more_limits, 'more limit')})" if row.more_limits else "")
 
 
-def _row(alike: Sequence[Finding]) -> _Row:
+def _row(alike: Sequence[Finding]) -> _DetailRow:
     nearest = alike[0]
-    return _Row(
+    return _DetailRow(
         nearest.signal.title,
         place(nearest),
         len({finding.subject.key for finding in alike if finding.subject}),

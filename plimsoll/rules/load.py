@@ -14,7 +14,7 @@ from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.kept import cache_folder, kept, state_of
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.shipped_tables import shipped_files
-from plimsoll.model.strict_yaml import Document, Mistakes, Place, read, validate
+from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument, read, validate
 from plimsoll.rules.schema.pack import Condition, Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Signals
 from plimsoll.rules.schema.units import convert_limits
@@ -33,7 +33,7 @@ class UniqueNames:
         self._kind = kind
         self.places = dict(places or {})
 
-    def mistakes(self, document: Document, place: Place, name: str) -> Iterator[str]:
+    def mistakes(self, document: StrictDocument, place: Place, name: str) -> Iterator[str]:
         """Return a message if the name was used before."""
         if name in self.places:
             first = self.places[name]
@@ -48,7 +48,7 @@ _HERE = Path(__file__).parent
 _TEMPLATE_HINT = "; `plimsoll rules new FILE` writes one to begin with"
 
 _Signals = tuple[Mapping[str, Signal], Mapping[str, str]]
-_Checked = tuple[Document, Pack]  # of the document only where its names are defined
+_Checked = tuple[StrictDocument, Pack]  # of the document only where its names are defined
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class _PackLoader:
         self.checked[file] = document.only(places), pack
         return pack
 
-    def _add(self, document: Document, pack: Pack) -> list[Place]:
+    def _add(self, document: StrictDocument, pack: Pack) -> list[Place]:
         """Adds its names and signals to those of the others; where they are defined."""
         packs, rules, signals = self._names
         named: list[tuple[UniqueNames, Place, str]] = [
@@ -190,7 +190,7 @@ class _PackLoader:
         self._signals = {**pack.signals, **self._signals}
         return [place for _, place, _ in named]
 
-    def _rule(self, document: Document, at: int, rule: Rule, signals: Mapping[str, Signal]) -> Rule:
+    def _rule(self, document: StrictDocument, at: int, rule: Rule, signals: Mapping[str, Signal]) -> Rule:
         if wrong := check_rule(document, ("rules", at), rule, signals):
             self._mistakes += wrong
             return rule
@@ -237,7 +237,9 @@ def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]
     return name, user_files.read(Path(name), f"; give the path of a pack{_TEMPLATE_HINT}")
 
 
-def check_signals(document: Document, defined: Mapping[str, Signal], signals: Mapping[str, Signal]) -> Iterator[str]:
+def check_signals(
+    document: StrictDocument, defined: Mapping[str, Signal], signals: Mapping[str, Signal]
+) -> Iterator[str]:
     """Yield mistakes in the derived signals of a file: unknown operands and circles."""
     for name, signal in defined.items():
         if signal.weight and (signal.weight.rate not in signals or signals[signal.weight.rate].weight):
@@ -255,7 +257,7 @@ def check_signals(document: Document, defined: Mapping[str, Signal], signals: Ma
             yield document.mistake(place, "it is derived from itself")
 
 
-def check_rule(document: Document, place: Place, rule: Rule, signals: Mapping[str, Signal]) -> list[str]:
+def check_rule(document: StrictDocument, place: Place, rule: Rule, signals: Mapping[str, Signal]) -> list[str]:
     """Return mistakes in a rule's use of signals: unknown names, and instances where the rule has none."""
     named: list[tuple[Place, str]] = [((*place, "signal"), rule.signal)]
     conditions: list[tuple[Place, Condition]] = []

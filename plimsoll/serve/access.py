@@ -13,7 +13,7 @@ from plimsoll.model.errors import printable
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.listen import Listen, PublicAddress, ip_of
 from plimsoll.serve.principals import Person, RolesOf
-from plimsoll.serve.users import Users
+from plimsoll.serve.users import UserFile
 
 STORE = "/api/store/"
 OWN = "/api/own/"  # other commands of the owner
@@ -29,7 +29,7 @@ _LONGEST = 200
 _MOST = 20
 
 
-class Unknown(Exception):
+class UnknownUser(Exception):
     """The proxy names somebody who has no role here."""
 
 
@@ -56,19 +56,19 @@ class TrustedProxy:
             ip = ip.ipv4_mapped
         return ip is not None and any(ip in network for network in self.addresses)
 
-    def person(self, address: str, headers: Headers, users: Users) -> Person | None:
-        """Who asks, by what came from an address. None if it is not of the proxy, or names nobody. Unknown: no role."""
+    def person(self, address: str, headers: Headers, users: UserFile) -> Person | None:
+        """Who asks, by what came from an address. None: not of the proxy, or nobody. UnknownUser: no role."""
         names = [name.strip() for name in headers.getlist(self.header)]
         if len(names) != 1 or not names[0] or not self.is_at(address) or not self._is_secret(headers):
             return None
         name = names[0]
         if len(name) > _LONGEST or not name.isprintable():
-            raise Unknown("the proxy names nobody: the name is too long, or cannot be printed")
+            raise UnknownUser("the proxy names nobody: the name is too long, or cannot be printed")
         groups = self._groups(headers)
         role = users.role(name) or self.roles.role(groups)
         if role is None:
             have = f", nor has any of the groups {', '.join(map(printable, groups[:_MOST]))}" if groups else ""
-            raise Unknown(f"{name}: has no role here{have}; plimsoll users add gives one")
+            raise UnknownUser(f"{name}: has no role here{have}; plimsoll users add gives one")
         return Person(users.name(name), role, "proxy")
 
     def _groups(self, headers: Headers) -> list[str]:

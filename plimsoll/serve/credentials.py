@@ -14,7 +14,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.serve import secret_files
 from plimsoll.serve.principals import Person, Role
 from plimsoll.serve.secret_files import Reread, read, read_json, save, save_json
-from plimsoll.serve.users import Users, listed
+from plimsoll.serve.users import UserFile, listed
 
 OWNERS_FILE = "token"
 HASHES_FILE = "access.json"
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[\w.-]{1,64}")
 _MENDED = "delete it, and a new token and password are made"
 
 
-class Use(StrEnum):
+class CredentialUse(StrEnum):
     """What a token is for. One for changes, or for what operators do, reads as well."""
 
     SAMPLES = "samples"
@@ -35,12 +35,16 @@ class Use(StrEnum):
     @property
     def kept_as(self) -> str:
         """How the file calls such tokens."""
-        return _TOKEN if self is Use.SAMPLES else self.value
+        return _TOKEN if self is CredentialUse.SAMPLES else self.value
 
     @property
     def role(self) -> Role | None:
         """What a program with such a token may do; None if it only writes samples."""
-        return {Use.READ: Role.VIEWER, Use.OPERATE: Role.OPERATOR, Use.CHANGE: Role.ADMIN}.get(self)
+        return {
+            CredentialUse.READ: Role.VIEWER,
+            CredentialUse.OPERATE: Role.OPERATOR,
+            CredentialUse.CHANGE: Role.ADMIN,
+        }.get(self)
 
 
 class NewSecrets(NamedTuple):
@@ -79,14 +83,14 @@ def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
     return path
 
 
-def new_token(folder: Path, name: str = "", use: Use = Use.SAMPLES) -> str:
+def new_token(folder: Path, name: str = "", use: CredentialUse = CredentialUse.SAMPLES) -> str:
     """A new token; the old one of this name and use is not valid any more, for a running server too."""
     token = _new_secret()
     _change(folder, _token_name(name, use), _token_hash(token))
     return token
 
 
-def end_token(folder: Path, name: str, use: Use = Use.SAMPLES) -> None:
+def end_token(folder: Path, name: str, use: CredentialUse = CredentialUse.SAMPLES) -> None:
     """Have a token not be valid any more. Unusable, naming those there are for this use, if there is none."""
     hashes = _hashes(folder)
     if hashes.pop(_token_name(name, use), None) is None:
@@ -124,7 +128,7 @@ class Credentials:
     """Checks tokens and passwords. A file that was changed is read again."""
 
     def __init__(self, folder: Path) -> None:
-        self.users = Users(folder)
+        self.users = UserFile(folder)
         self._owner = owner_token(folder).encode()
         self._hashes = Reread(folder / HASHES_FILE, _MENDED)
         self._hash_lock = Lock()  # a hash takes 16 MB and a processor
@@ -136,16 +140,16 @@ class Credentials:
 
     def may_write(self, token: str) -> bool:
         """Whether this is a token for samples."""
-        return self.is_token(token, Use.SAMPLES)
+        return self.is_token(token, CredentialUse.SAMPLES)
 
-    def is_token(self, token: str, use: Use) -> bool:
+    def is_token(self, token: str, use: CredentialUse) -> bool:
         """Whether this is a token for some use."""
         return self._token_name(token, use) is not None
 
     def program(self, token: str) -> Person | None:
         """The program that has a token to read or to change; None if it is neither."""
         person: Person | None = None
-        for use in Use:
+        for use in CredentialUse:
             name = self._token_name(token, use) if use.role else None
             if use.role and name is not None:
                 person = Person("", use.role, f"token {name}".strip())
@@ -177,7 +181,7 @@ class Credentials:
     def _shared(self) -> str:
         return str(self._hashes.current.get(_PASSWORD, ""))
 
-    def _token_name(self, token: str, use: Use) -> str | None:
+    def _token_name(self, token: str, use: CredentialUse) -> str | None:
         """The name of a token for some use, empty if it has none; None if it is no such token."""
         digest = _token_hash(token).encode()
         match = None
@@ -189,7 +193,7 @@ class Credentials:
         return match
 
 
-def _token_name(name: str, use: Use) -> str:
+def _token_name(name: str, use: CredentialUse) -> str:
     if not name:
         return use.kept_as
     if not _NAME.fullmatch(name):

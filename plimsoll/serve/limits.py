@@ -6,8 +6,8 @@ from plimsoll.receive.line_protocol.series_names import Bounds
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits, in bytes, seconds and numbers. docs/security.md names them.
+class RequestLimits:
+    """RequestLimits, in bytes, seconds and numbers. docs/security.md names them.
 
     Values must be of times from `past_s` ago to `future_s` from now, as the store keeps a part for each day.
     `connections` may be open for agents, and `reserved` more for people; `address_connections` of one address. `bounds`

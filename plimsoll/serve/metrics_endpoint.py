@@ -13,7 +13,7 @@ from plimsoll.receive.exporters import otlp, remote_write
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator
 from plimsoll.receive.line_protocol.parse import Parsed
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.serve.request_body import Damaged, TooLarge, gunzip, unpack_snappy
+from plimsoll.serve.request_body import DamagedBody, TooLarge, gunzip, unpack_snappy
 from plimsoll.serve.responses import later, refusal
 from plimsoll.serve.write_handler import NotTaken, WriteHandler
 from plimsoll.store.protocol import WriteResult
@@ -101,7 +101,7 @@ class MetricsEndpoint:
         def lines(body: bytearray, longest: int) -> bytes:
             try:
                 taken = read(body, min(longest, _MOST_UNPACKED))
-            except (NotMetrics, Damaged) as error:
+            except (NotMetrics, DamagedBody) as error:
                 raise NotTaken(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}") from None
             except TooManySamples:
                 raise NotTaken(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too many samples; send smaller batches") from None

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import cramjam
 from starlette.requests import ClientDisconnect, Request
 
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.listen import network_of
 
 _GZIP = 31
@@ -33,7 +33,7 @@ class Full(Exception):
     """The bodies of other requests, or of others of its sender, take all the room there is."""
 
 
-class Damaged(Exception):
+class DamagedBody(Exception):
     """A body is not packed as it says; the text is the reason, for gzip worded as InfluxDB's."""
 
 
@@ -51,7 +51,7 @@ async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenera
 class Bodies:
     """The bodies of all requests that are being read or handled."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: RequestLimits) -> None:
         self._limits = limits
         self._in_use: Counter[str] = Counter()  # bytes, by address: whoever sends slowly leaves room for others
 
@@ -95,12 +95,12 @@ class Bodies:
 
 
 def gunzip(body: bytes | bytearray, longest: int) -> bytes:
-    """The content of gzip, of one part or some. Damaged if it is not valid, TooLarge if it is too long.
+    """The content of gzip, of one part or some. DamagedBody if it is not valid, TooLarge if it is too long.
 
     TooLarge also for what nobody packs: too many parts, or far more content than its packed size explains.
     """
     if not body:
-        raise Damaged("EOF")
+        raise DamagedBody("EOF")
     longest = min(longest, max(_RATIO * len(body), _STEP))
     unpacked: list[bytes] = []
     length = members = 0
@@ -114,7 +114,7 @@ def gunzip(body: bytes | bytearray, longest: int) -> bytes:
                 try:
                     part = unpacker.decompress(piece, min(_STEP, longest - length + 1))
                 except zlib.error as error:
-                    raise Damaged(_reason(error)) from None
+                    raise DamagedBody(_reason(error)) from None
                 length += len(part)
                 if length > longest or members > _MOST_MEMBERS:
                     raise TooLarge
@@ -123,7 +123,7 @@ def gunzip(body: bytes | bytearray, longest: int) -> bytes:
                 if unpacker.eof:
                     piece, unpacker = unpacker.unused_data, None
     if unpacker is not None:
-        raise Damaged("unexpected EOF")
+        raise DamagedBody("unexpected EOF")
     return b"".join(unpacked)
 
 
@@ -135,10 +135,10 @@ def _reason(error: zlib.error) -> str:
 
 
 def unpack_snappy(packed: bytes, longest: int) -> bytes:
-    """Return the content of a block of snappy. Damaged if it is not valid, TooLarge if it is too long."""
+    """Return the content of a block of snappy. DamagedBody if it is not valid, TooLarge if it is too long."""
     try:
         if cramjam.snappy.decompress_raw_len(packed) > longest:
             raise TooLarge
         return bytes(cramjam.snappy.decompress_raw(packed))
     except cramjam.DecompressionError as error:
-        raise Damaged(str(error)) from None
+        raise DamagedBody(str(error)) from None

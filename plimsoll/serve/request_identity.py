@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from plimsoll.model.errors import printable
-from plimsoll.serve.access import LOGIN, OPEN, OWN, PUBLIC, SAFE, STORE, WRITING, Access, TrustedProxy, Unknown
+from plimsoll.serve.access import LOGIN, OPEN, OWN, PUBLIC, SAFE, STORE, WRITING, Access, TrustedProxy, UnknownUser
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.listen import network_of
 from plimsoll.serve.principals import NOBODY, Person, Role
@@ -75,7 +75,7 @@ class RequestIdentity:
         peer = request.scope[PEER]
         try:
             return proxy.person(peer[0] if peer else "", request.headers, self._access.credentials.users)
-        except Unknown as error:
+        except UnknownUser as error:
             return refusal(HTTPStatus.FORBIDDEN, str(error))
 
     def _by_token(self, request: Request, token: str) -> Person | Response:

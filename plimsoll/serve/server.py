@@ -28,7 +28,7 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.wording import SEVERITIES
 from plimsoll.serve.access import Access
 from plimsoll.serve.guard import Guard, SecurityHeaders
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.metrics_endpoint import MetricsEndpoint
 from plimsoll.serve.request_body import Bodies
 from plimsoll.serve.responses import INFLUXDB, refusal
@@ -50,7 +50,7 @@ def create_app(
     writing: WriteQueue,
     access: Access,
     health: Callable[[], Health],
-    limits: Limits | None = None,
+    limits: RequestLimits | None = None,
     pages: Sequence[BaseRoute] = (),
     signals: Mapping[str, Signal] | None = None,
 ) -> ASGIApp:
@@ -58,7 +58,7 @@ def create_app(
 
     Metrics of Prometheus are taken if they are something that `signals` read, or that an exporter is known for.
     """
-    limits = limits or Limits()
+    limits = limits or RequestLimits()
     bodies = Bodies(limits)
     intake = WriteHandler(writing, bodies, limits, lambda: _written_of_late(store))
 

@@ -25,7 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.serve.access import WRITING
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.listen import Listen, network_of
 from plimsoll.serve.responses import later
 
@@ -38,7 +38,7 @@ class Listener(socket.socket):
     Windows' event loop takes connections in another way; there, only those with a protocol are counted.
     """
 
-    bounds = Limits()
+    bounds = RequestLimits()
     behind_proxy = False
 
     def __init__(self, *args: Any, **named: Any) -> None:
@@ -115,11 +115,11 @@ class Serving:
         app: ASGIApp,
         listen: Listen,
         certificate: Certificate | None = None,
-        limits: Limits | None = None,
+        limits: RequestLimits | None = None,
         *,
         behind_proxy: bool = False,
     ) -> None:
-        limits = limits or Limits()
+        limits = limits or RequestLimits()
         if certificate:
             certificate.check()
         self._socket = _bound(listen)
@@ -220,7 +220,9 @@ def _bound(listen: Listen) -> Listener:
     return listener
 
 
-def guarded_protocol(limits: Limits, connections: Counter[str], *, behind_proxy: bool = False) -> type[H11Protocol]:
+def guarded_protocol(
+    limits: RequestLimits, connections: Counter[str], *, behind_proxy: bool = False
+) -> type[H11Protocol]:
     """Return the protocol. `connections` counts those that are open, by address.
 
     An address may hold so many connections, unless a proxy passes on what others send. On a connection beyond those of

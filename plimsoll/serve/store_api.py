@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 from plimsoll.serve.responses import later, refusal
 from plimsoll.store import remote
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 class StoreApi:
     """Reads the store for others. `plimsoll.store.remote.RemoteSamples` is the other side."""
 
-    def __init__(self, store: Store, bodies: Bodies, limits: Limits) -> None:
+    def __init__(self, store: Store, bodies: Bodies, limits: RequestLimits) -> None:
         self._store = store
         self._bodies = bodies
         self._limits = limits

@@ -29,7 +29,7 @@ class User:
     has_password: bool
 
 
-class Users:
+class UserFile:
     """The users as they are now: a file that was changed is read again."""
 
     def __init__(self, folder: Path) -> None:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.receive.line_protocol.parse import PRECISIONS, V1_PRECISIONS, Parsed
-from plimsoll.serve.request_body import Bodies, Damaged, Full, TooLarge, TooSlow, gunzip
+from plimsoll.serve.request_body import Bodies, DamagedBody, Full, TooLarge, TooSlow, gunzip
 from plimsoll.serve.responses import INFLUXDB, later, refusal
 from plimsoll.serve.write_handler import NotTaken, WriteHandler
 from plimsoll.store.protocol import WriteResult
@@ -82,7 +82,7 @@ class WriteEndpoint:
             if encoding in _GZIP:
                 try:
                     return gunzip(body, longest)
-                except Damaged as error:
+                except DamagedBody as error:
                     raise NotTaken(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}") from None
             if len(body) > longest:
                 raise TooLarge

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from plimsoll.model.series import Series
 from plimsoll.receive.line_protocol.parse import Parsed, Parser, TooMany
 from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.listen import network_of
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 from plimsoll.store.protocol import WriteResult
@@ -43,7 +43,7 @@ class WriteHandler:
         self,
         writing: WriteQueue,
         bodies: Bodies,
-        limits: Limits,
+        limits: RequestLimits,
         initial_series: Callable[[], Iterable[Series]] = tuple,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:

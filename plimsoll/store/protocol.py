@@ -158,7 +158,7 @@ class SampleStore(SampleReader, Protocol):
         ...
 
 
-class State(StrEnum):
+class StoreState(StrEnum):
     """The state of a run in a store. Only a complete run has all its values.
 
         absent -> loading -> complete -> deleting -> absent
@@ -171,21 +171,21 @@ class State(StrEnum):
     COMPLETE = "complete"
     DELETING = "deleting"
 
-    def to(self, state: "State") -> "State":
+    def to(self, state: "StoreState") -> "StoreState":
         """Return the next state. ValueError if it cannot follow this one."""
         if state not in _NEXT[self]:
             raise ValueError(f"a run cannot go from {self} to {state}")
         return state
 
 
-_NEXT: Mapping[State, frozenset[State]] = {
-    State.LOADING: frozenset(State),
+_NEXT: Mapping[StoreState, frozenset[StoreState]] = {
+    StoreState.LOADING: frozenset(StoreState),
     # Loading again: values were found missing.
-    State.COMPLETE: frozenset({State.LOADING, State.DELETING}),
-    State.DELETING: frozenset({State.DELETING}),
+    StoreState.COMPLETE: frozenset({StoreState.LOADING, StoreState.DELETING}),
+    StoreState.DELETING: frozenset({StoreState.DELETING}),
 }
 # Of two generations of a run, a save was cut off; the first of these states is shown.
-PREFERRED = (State.COMPLETE, State.LOADING, State.DELETING)
+PREFERRED = (StoreState.COMPLETE, StoreState.LOADING, StoreState.DELETING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class RunSummary:
     values: int
     loaded: int = 0
     refused: int = 0
-    state: State = State.LOADING
+    state: StoreState = StoreState.LOADING
     generation: str = ""
 
     @classmethod
@@ -225,7 +225,7 @@ class RunSummary:
     @property
     def complete(self) -> bool:
         """Whether all its values are there, but for refused ones."""
-        return self.state is State.COMPLETE
+        return self.state is StoreState.COMPLETE
 
 
 def latest_first(runs: Iterable[RunSummary]) -> list[RunSummary]:
@@ -319,7 +319,7 @@ class RunStore(Protocol):
         """
         ...
 
-    def mark(self, run: RunSummary, state: State, *, loaded: int, refused: int) -> RunSummary:
+    def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
         """Save the next state of a run: how many values have been processed, and how many of these were refused.
 
         It changes nothing if the run was forgotten, or saved again. ValueError if the state cannot follow the run's.

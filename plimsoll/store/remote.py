@@ -149,11 +149,11 @@ def remote_store(address: str, token: str, check: Callable[[], None] | None = No
                 runs: RunStore = RunFolders.open(Path(folder))
             case ["influx", *parts]:
                 # Its client is slow to import, and most have no InfluxDB.
-                from plimsoll.store.influx.address import Address  # noqa: PLC0415
+                from plimsoll.store.influx.address import InfluxAddress  # noqa: PLC0415
                 from plimsoll.store.influx.runs import InfluxRuns  # noqa: PLC0415
-                from plimsoll.store.influx.server import Server  # noqa: PLC0415
+                from plimsoll.store.influx.server import InfluxServer  # noqa: PLC0415
 
-                runs = InfluxRuns(Server(Address(*parts)))
+                runs = InfluxRuns(InfluxServer(InfluxAddress(*parts)))
             case _:
                 raise Unusable(f"{address}: does not answer as this Plimsoll does; is it another version?")
         return Store(live, runs, back_up=live.back_up)

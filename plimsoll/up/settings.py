@@ -32,7 +32,7 @@ from plimsoll.notify.settings import (
     NotifySettings,
     Strict,
 )
-from plimsoll.receive.exporters.scrape import Target
+from plimsoll.receive.exporters.scrape import ScrapeTarget
 from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.store.duck.store import DAYS as DAYS_KEPT
@@ -201,7 +201,7 @@ class ScrapeSettings(Strict):
             raise ValueError("has a token and a password; an exporter takes one of them")
         return self
 
-    def scrape_targets(self) -> Iterator[Target]:
+    def scrape_targets(self) -> Iterator[ScrapeTarget]:
         """Yield what is to be asked."""
         authorization = ""
         if self.token:
@@ -210,7 +210,7 @@ class ScrapeSettings(Strict):
             pair = f"{self.user}:{self.password.get_secret_value()}".encode()
             authorization = f"Basic {b64encode(pair).decode()}"
         for url in self.targets:
-            yield Target(url, self.interval, self.labels, self.host_label, authorization, self.ca)
+            yield ScrapeTarget(url, self.interval, self.labels, self.host_label, authorization, self.ca)
 
 
 def _scrape_address(target: str) -> str:
@@ -239,7 +239,7 @@ class UpSettings(NotifySettings):
     scrape: tuple[ScrapeSettings, ...] = ()
 
     @property
-    def targets(self) -> tuple[Target, ...]:
+    def targets(self) -> tuple[ScrapeTarget, ...]:
         """The exporters that are asked for metrics."""
         return tuple(target for section in self.scrape for target in section.scrape_targets())
 

@@ -38,7 +38,7 @@ from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
 from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.serve.access import Access, TrustedProxy
 from plimsoll.serve.credentials import Credentials
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.principals import Role, RolesOf
 from plimsoll.serve.server import create_app
@@ -122,7 +122,7 @@ class Up:
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
         setup.check_login(self._settings)
-        self._limits = Limits(past_s=self._settings.store.days * _DAY_S, bounds=self._settings.limits.bounds)
+        self._limits = RequestLimits(past_s=self._settings.store.days * _DAY_S, bounds=self._settings.limits.bounds)
         self._watch = ProcessWatch() if setup.host else None
         self._file = open_alerts_file(setup.folder)
         self._writing = WriteQueue(store.live, lambda points: self.loop.written(points, time.time_ns()))

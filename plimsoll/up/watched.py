@@ -12,7 +12,7 @@ from plimsoll.alerting.rule_targets import Site
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
 from plimsoll.notify.test_message import TargetTester
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.store.store import Store
 from plimsoll.up.reloading import Reloaded
 
@@ -39,5 +39,5 @@ class Watched:
     reload: Callable[[], Reloaded] = lambda: Reloaded(0)
     reloaded: Reloaded | None = None
     trials: TargetTester = field(default_factory=TargetTester)
-    limits: Limits = field(default_factory=Limits)
+    limits: RequestLimits = field(default_factory=RequestLimits)
     closing: ExitStack = field(default_factory=ExitStack)

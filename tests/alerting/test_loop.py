@@ -25,12 +25,12 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.rules.load import load
 from plimsoll.store.duck.store import open_embedded
-from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.runs import influx_store
-from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
+from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.names import Measurements
 from plimsoll.store.victoriametrics.samples import VictoriaSamples
-from plimsoll.store.victoriametrics.server import Server
+from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 from tests.alerting.in_memory import InMemory
 from tests.conftest import VictoriaMetrics
 from tests.sure_influx import SureServer
@@ -313,7 +313,7 @@ def test_what_fires_goes_on_under_settings_that_were_read_anew(world, tmp_path):
 
 
 def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path):
-    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
+    server = SureServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token))
     world = World(tmp_path, influx_store(server).live)
     try:
         world.run(10 * MINUTE, {"web1": 60})
@@ -342,7 +342,10 @@ class AtOnce(VictoriaSamples):
 def test_what_agents_write_to_victoriametrics_is_judged_just_the_same_and_not_while_it_is_away(tmp_path):
     (tmp_path / "vm").mkdir()
     with VictoriaMetrics(tmp_path / "vm") as made:
-        live = AtOnce(Server(VictoriaAddress.parse(f"victoriametrics://{made.address}"), read_s=0.1), Measurements())
+        live = AtOnce(
+            VictoriaMetricsServer(VictoriaMetricsAddress.parse(f"victoriametrics://{made.address}"), read_s=0.1),
+            Measurements(),
+        )
         live.made = made
         world = World(tmp_path, live)
         start = world.now = 1_700_000_000 * SECOND

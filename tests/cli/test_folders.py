@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 
 CASES = Path(__file__).parents[1] / "ingest" / "cases"
 HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\{host}\Processor(_Total)\% Processor Time"'
@@ -60,7 +60,7 @@ def said_of(tmp_path):
     def call(name, data):
         (tmp_path / "WEB01.csv").write_bytes(a_log())
         (tmp_path / name).write_bytes(data)
-        found = review_inputs(Inputs((str(tmp_path),)), Options(only=("windows",)))
+        found = review_inputs(Inputs((str(tmp_path),)), ReviewSettings(only=("windows",)))
         assert "WEB01" in found.hosts
         return [(one.kind.value, str(one).replace(f"{tmp_path}/", "")) for one in found.remarks]
 

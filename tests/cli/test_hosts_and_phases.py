@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 
 HEADER = r'"(PDH-CSV 4.0) (W. Europe Standard Time)(-60)","\\{host}\Processor(_Total)\% Processor Time"'
 STEADY = 'name = "steady"\nfrom = 2008-01-15T10:02:00+01:00\nto = 2008-01-15T10:08:00+01:00\n'
@@ -22,7 +22,7 @@ def a_run(folder, settings, *hosts):
 
 
 def missing(*places, **how):
-    found = review_inputs(Inputs(tuple(map(str, places)), **how), Options())
+    found = review_inputs(Inputs(tuple(map(str, places)), **how), ReviewSettings())
     return found.missing_hosts
 
 
@@ -170,7 +170,7 @@ def test_a_stored_run_says_what_its_logs_say(plimsoll, bucket, monkeypatch, tmp_
     assert plimsoll("ingest", run, "--run", "whole").status == 0
     stored = plimsoll("review", "run:whole")
     assert remarks(stored) == remarks(told)
-    found = review_inputs(Inputs(("run:whole",)), Options())
+    found = review_inputs(Inputs(("run:whole",)), ReviewSettings())
     assert found.missing_hosts == missing(run) == ("WEB02",)
     assert [remark.kind.value for remark in found.remarks] == ["unread", "skipped", "noted"]
     plimsoll("runs", "delete", "whole")

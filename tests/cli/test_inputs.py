@@ -7,7 +7,7 @@ import time
 import pytest
 
 from plimsoll.api.data_folder import default_folder
-from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.address import InfluxAddress
 from tests.sure_influx import SureServer
 
 
@@ -72,7 +72,7 @@ def test_a_run_has_a_name_that_can_be_said_again(plimsoll, bucket, monkeypatch, 
 def points(bucket, host, *ago):
     now = time.time_ns()
     lines = "".join(f"cpu,host={host},cpu=cpu-total usage_idle=50,usage_iowait=0 {now - one * 10**9}\n" for one in ago)
-    SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)).post(lines.encode())
+    SureServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token)).post(lines.encode())
 
 
 def clock(ago):

@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.collect.collector import Collector
 from plimsoll.collect.sources import disks, file_systems
-from plimsoll.collect.sources.file_systems import FreeSpace, Mount
+from plimsoll.collect.sources.file_systems import FileSystemSpace, Mount
 from plimsoll.collect.sources.reading import Reading
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals
@@ -87,7 +87,7 @@ def test_a_file_system_that_does_not_answer_holds_nothing_up(caplog):
             answers.wait(600)
         return {"total": 100.0, "used_percent": 40.0}
 
-    free_space = FreeSpace(lambda: mounts, usage)
+    free_space = FileSystemSpace(lambda: mounts, usage)
     begun = time.monotonic()
     assert [dict(one.tags)["path"] for one in free_space()] == ["/"]
     assert time.monotonic() - begun < 300
@@ -119,7 +119,7 @@ def test_mounts_are_those_the_first_process_sees(monkeypatch, tmp_path):
     monkeypatch.setattr(file_systems, "PROC", tmp_path)
     touched, real = [], file_systems.text_of
     monkeypatch.setattr(file_systems, "text_of", lambda path: touched.append(str(path)) or real(path))
-    given = list(FreeSpace(usage=lambda path: {"total": 1.0})())
+    given = list(FileSystemSpace(usage=lambda path: {"total": 1.0})())
     assert [one.tags for one in given] == [
         (("device", "sda1"), ("fstype", "ext4"), ("mode", "rw"), ("path", "/")),
         (("device", "server:/a b"), ("fstype", "nfs4"), ("mode", "rw"), ("path", "/mnt/two words")),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.demo.examples import EXPECTED, HEALTHY, SITES, TROUBLE, write_examples
 from plimsoll.demo.site import counters, load_site, simulate
 from plimsoll.insights.insights import Insights
@@ -29,7 +29,7 @@ EACH = pytest.mark.parametrize("system", SITES)
 
 @cache
 def reviewed(folder: Path) -> Review:
-    return review_inputs(Inputs((str(folder),)), Options())
+    return review_inputs(Inputs((str(folder),)), ReviewSettings())
 
 
 def judged(found: Review) -> set[str]:

@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 from plimsoll.api.inputs import Inputs, read
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.demo.runs import write_runs
 from plimsoll.hosts.settings import Settings
 from plimsoll.report.wording import phases_text
@@ -13,10 +13,10 @@ from plimsoll.rules.load import load
 
 def test_the_steady_state_of_the_demo_is_found_where_it_is_set(tmp_path: Path) -> None:
     for folder in write_runs(tmp_path):
-        by_hand = {one.name: one for one in review_inputs(Inputs((str(folder),)), Options()).phases}
+        by_hand = {one.name: one for one in review_inputs(Inputs((str(folder),)), ReviewSettings()).phases}
         settings = folder / "plimsoll.toml"
         settings.write_text(re.sub(r"\[\[run\.phases\]\]\n.*?\n\n", "", settings.read_text(), flags=re.DOTALL))
-        review = review_inputs(Inputs((str(folder),)), Options())
+        review = review_inputs(Inputs((str(folder),)), ReviewSettings())
         assert review.phases_found, folder.name
         steady = next(one for one in review.phases if one.name == "steady")
         assert abs(steady.start - by_hand["steady"].start) < 0.01 * (steady.end - steady.start), folder.name
@@ -27,10 +27,10 @@ def test_the_demo_with_enough_memory_is_healthy_without_its_phases(tmp_path: Pat
     folder = next(one for one in write_runs(tmp_path) if one.name == "8GB")
     settings = folder / "plimsoll.toml"
     settings.write_text(re.sub(r"\[\[run\.phases\]\]\n.*?\n\n", "", settings.read_text(), flags=re.DOTALL))
-    review = review_inputs(Inputs((str(folder),)), Options())
+    review = review_inputs(Inputs((str(folder),)), ReviewSettings())
     assert review.verdict == Verdict.HEALTHY
     assert review.before_steady
-    whole = review_inputs(Inputs((str(folder),)), Options(whole_run=True))
+    whole = review_inputs(Inputs((str(folder),)), ReviewSettings(whole_run=True))
     assert {one.signal for one in whole.groups if one.severity != "info"} >= {
         one.rule.signal for one in review.before_steady
     }

@@ -13,7 +13,8 @@ from plimsoll.export.prometheus.dashboards import prometheus_dashboards
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.times import SECOND
 from plimsoll.store.influx.runs import influx_store
-from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.line_protocol import encode, request_bodies
 from tests.conftest import VictoriaMetrics, lacking
 from tests.export.grafana.committed import TEXTS
@@ -39,7 +40,7 @@ def logs():
 def bucket(influxdb, logs):
     """A bucket with the hosts, and two runs of them."""
     made = influxdb.fresh()
-    store = influx_store(Server(Address(made.url, made.org, made.bucket, made.token)))
+    store = influx_store(InfluxServer(InfluxAddress(made.url, made.org, made.bucket, made.token)))
     for log in logs:
         assert store.live.write_points(points_of(log)).refused == 0
     half = len(logs[0].times) // 2

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.insights.bottleneck.insight import INSIGHT as BOTTLENECK
 from plimsoll.insights.bottleneck.json import LimitPart
 from plimsoll.insights.insights import Insights
@@ -32,7 +32,7 @@ def everyone() -> list[Host]:
 def reviewed(host: Host, folder: Path) -> dict[str, Any]:
     """What the JSON of the review of a host has of its verdict, of what limits it, and of the rules that were judged."""
     try:
-        found = Insights(review_inputs(Inputs((str(host.write(folder)),)), Options()))
+        found = Insights(review_inputs(Inputs((str(host.write(folder)),)), ReviewSettings()))
     except Unusable as error:
         return {"verdict": "failed", "headline": str(error)}
     review, limit = found.review, LimitPart.model_validate(found.of(BOTTLENECK))

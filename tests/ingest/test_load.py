@@ -15,7 +15,8 @@ import pytest
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
 from plimsoll.store import lease
 from plimsoll.store.influx.runs import influx_store
-from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.lease import LeaseEnded, leased
 from plimsoll.store.protocol import Work
 from tests.conftest import built
@@ -41,7 +42,7 @@ def environment(bucket, monkeypatch):
 
 @pytest.fixture
 def store(bucket):
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
+    server = InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield influx_store(server)
     server.close()
 
@@ -181,7 +182,7 @@ def test_other_data_of_the_host_and_time_is_not_loaded_over(plimsoll, environmen
 
 
 def test_live_data_of_the_host_and_time_is_not_loaded_over(plimsoll, environment, bucket, tmp_path):
-    agent = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.telegraf_token))
+    agent = SureServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.telegraf_token))
     agent.post(b"win_mem,host=Web1,objectname=Memory Pages_persec=1 1700000050000000000\n")
     refused = plimsoll("ingest", pdh(tmp_path / "a.csv"), "--run", "night")
     assert refused.status == 2
@@ -283,7 +284,7 @@ def test_a_log_older_than_the_store_keeps_is_refused(plimsoll, environment, buck
 
 
 def test_points_the_store_refuses_are_counted_and_told(plimsoll, environment, bucket, tmp_path):
-    agent = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
+    agent = SureServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token))
     # Of the week the log is of, so that the type of the field is that of its shard.
     agent.post(b"win_proc,host=other Percent_Processor_Time=1i 1700000050000000000\n")
     refused = plimsoll("ingest", pdh(tmp_path / "a.csv", rows=20), "--run", "night")
@@ -319,7 +320,7 @@ def test_a_run_of_which_only_a_part_of_its_row_is_left_can_be_deleted_or_loaded_
 ):
     log = pdh(tmp_path / "a.csv")
     other = pdh(tmp_path / "b.csv", host="DB1")
-    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
+    server = SureServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token))
     for again in (["runs", "delete", "night"], ["ingest", log, "--run", "night"]):
         # Earlier versions wrote this when a run was deleted while it was loaded.
         server.post(b"plimsoll_run,run=night loaded=5i,refused=0i 1700000000000000000\n")
@@ -339,7 +340,7 @@ def test_what_a_store_has_lost_is_said_and_written_again(plimsoll, environment, 
     log = pdh(tmp_path / "a.csv")
     plimsoll("ingest", log, "--run", "night")
     before = content(store)
-    Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)).delete(
+    InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token)).delete(
         1_700_000_100 * 10**9, 1_700_000_200 * 10**9, '_measurement="win_proc"'
     )
     lost = sum(map(len, before.values())) - sum(map(len, content(store).values()))
@@ -393,7 +394,7 @@ def test_killed_as_soon_as_it_is_listed_and_run_again_it_is_as_if_undisturbed(
     assert sum(map(len, expected.values())) == runs[0].values > 22_000
     fresh = bucket.fresh()
     its = {"INFLUX_BUCKET": fresh.bucket, "INFLUX_TOKEN": fresh.token}
-    server = Server(Address(fresh.url, fresh.org, fresh.bucket, fresh.token))
+    server = InfluxServer(InfluxAddress(fresh.url, fresh.org, fresh.bucket, fresh.token))
     process = begin({**environment, **its}, log)
     while not influx_store(server).runs.summaries():
         assert process.poll() is None, process.communicate()
@@ -417,8 +418,10 @@ def test_a_server_that_stops_midway_is_waited_for(tmp_path, monkeypatch):
     log = pdh(tmp_path / "a.csv", rows=600, columns=100)
     with database as made:
         its = {**os.environ, "INFLUX_URL": made["INFLUX_URL"], "INFLUX_TOKEN": made["INFLUX_TOKEN_INGEST"]}
-        address = Address(made["INFLUX_URL"], made["INFLUX_ORG"], made["INFLUX_BUCKET"], made["INFLUX_TOKEN_INGEST"])
-        server = Server(address)
+        address = InfluxAddress(
+            made["INFLUX_URL"], made["INFLUX_ORG"], made["INFLUX_BUCKET"], made["INFLUX_TOKEN_INGEST"]
+        )
+        server = InfluxServer(address)
         process = begin(its, log)
         while not any(0 < one.loaded < one.values for one in influx_store(server).runs.summaries()):
             assert process.poll() is None, process.communicate()

@@ -17,7 +17,8 @@ from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.folders.runs import RunFolders, runs_only
 from plimsoll.store.influx import runs as influx
 from plimsoll.store.influx.runs import influx_store
-from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.protocol import WriteResult
 
 TIMES = 1_700_000_000 * SECOND + np.arange(60, dtype=np.int64) * 10 * SECOND
@@ -48,7 +49,7 @@ class LosesEachSecondBatch(LosesSecondBatch):
     always = True
 
 
-class LosesLater(Server):
+class LosesLater(InfluxServer):
     """Loses the first points it was sent, a moment after it acknowledged them."""
 
     lost = False
@@ -89,7 +90,7 @@ def test_a_store_that_goes_on_losing_is_an_error(tmp_path):
 
 def test_what_influxdb_loses_a_moment_later_is_written_again(bucket, monkeypatch):
     monkeypatch.setattr(influx, "SETTLE_S", 1.0)
-    server, said = LosesLater(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5), []
+    server, said = LosesLater(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5), []
     store = influx_store(server)
     loaded = load(store, RUN, [LOG], notify=said.append)
     server.loss.join()

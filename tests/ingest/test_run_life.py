@@ -19,7 +19,8 @@ from plimsoll.model.times import SECOND, Zone
 from plimsoll.store import lease
 from plimsoll.store.influx import runs as influx_runs
 from plimsoll.store.influx.runs import InfluxClaims, InfluxRuns, influx_store
-from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.lease import LeaseEnded
 
 START = 1_700_000_000 * SECOND
@@ -88,7 +89,7 @@ class Command:
         assert self.outcome
 
 
-class Gated(Server):
+class Gated(InfluxServer):
     """A server whose requests need leave."""
 
     def __init__(self, address, command):
@@ -162,7 +163,7 @@ def server(bucket, monkeypatch):
     monkeypatch.setattr(lease, "_LOOKS_EVERY_S", 0.01)
     monkeypatch.setattr(lease.random, "uniform", lambda *_: 0.01)
     monkeypatch.setattr(influx_runs, "SETTLE_S", 0.0)
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
+    server = InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield server
     server.close()
 

@@ -23,7 +23,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.pages.http_api import sample_values
 from plimsoll.pages.review_jobs.kept_reviews import KeptReviews
 from plimsoll.rules.states import State
-from plimsoll.serve.credentials import Use, end_token, new_password, new_token
+from plimsoll.serve.credentials import CredentialUse, end_token, new_password, new_token
 from tests.each import each
 from tests.pages.alerting import HOSTILE, MINUTE
 from tests.pages.browsing import NARROW, WIDE, opened
@@ -332,7 +332,11 @@ def test_no_input_ends_in_an_error_of_the_server(alert_data, duckdb):
 
 def test_where_a_login_is_needed_each_token_may_do_what_it_is_for(elsewhere):
     folder = elsewhere.folder
-    samples, reading, changing = new_token(folder), new_token(folder, use=Use.READ), new_token(folder, "ci", Use.CHANGE)
+    samples, reading, changing = (
+        new_token(folder),
+        new_token(folder, use=CredentialUse.READ),
+        new_token(folder, "ci", CredentialUse.CHANGE),
+    )
     password = {"Authorization": basic(new_password(folder))}
     note = {"text": "deployed"}
 
@@ -355,7 +359,7 @@ def test_where_a_login_is_needed_each_token_may_do_what_it_is_for(elsewhere):
     line = "m,host=h f=1"
     for token, status in ((samples, 204), (reading, 401), (changing, 401)):
         assert elsewhere.post(line, Authorization=f"Token {token}").status == status
-    end_token(folder, "ci", Use.CHANGE)
+    end_token(folder, "ci", CredentialUse.CHANGE)
     assert statuses(bearer(changing)) == (401, 401)
 
 
@@ -453,7 +457,7 @@ def test_of_comparisons_the_latest_are_kept(tmp_path, monkeypatch):
 def test_the_python_face_reads_and_changes(alert_data, duckdb):
     write(duckdb, cpu("WEB1"), VALUES)
     with api(alert_data, duckdb, listen=EVERYWHERE) as here:
-        changing, reading = (new_token(here.folder, use=use) for use in (Use.CHANGE, Use.READ))
+        changing, reading = (new_token(here.folder, use=use) for use in (CredentialUse.CHANGE, CredentialUse.READ))
         with plimsoll_api.connect(here.address, token=changing) as connection:
             assert [host.name for host in connection.hosts()] == ["WEB1"]
             assert connection.health().firing["critical"] == 1

@@ -15,8 +15,8 @@ from write_blg import Recorder
 from plimsoll.demo.runs import write_runs
 from plimsoll.model.times import SECOND
 from plimsoll.pages.shared.frame import run_path
-from plimsoll.serve.limits import Limits
-from plimsoll.store.protocol import State
+from plimsoll.serve.limits import RequestLimits
+from plimsoll.store.protocol import StoreState
 from tests.each import each
 from tests.ingest.blg_logs import whole
 from tests.pages.browsing import opened
@@ -103,7 +103,12 @@ def test_logs_that_are_chosen_are_read_reviewed_and_stored_and_their_review_open
         assert view.page.locator("h1").inner_text().startswith("Not healthy. Available memory of SQLSRV01")
         assert view.complaints == []
     (run,) = here.store.runs.summaries()
-    assert (run.name, run.state, run.labels["where"], run.labels["memory"]) == ("4 GB", State.COMPLETE, "lab", "4GB")
+    assert (run.name, run.state, run.labels["where"], run.labels["memory"]) == (
+        "4 GB",
+        StoreState.COMPLETE,
+        "lab",
+        "4GB",
+    )
     assert is_cleared(here)
     for folder in ("uploads", "reviews"):
         assert stat.S_IMODE((here.folder / folder).stat().st_mode) == 0o700
@@ -205,7 +210,7 @@ def test_a_description_that_is_wrong_is_refused_before_anything_is_sent(case, he
 
 
 def test_what_is_too_large_is_refused_while_it_arrives_and_nothing_stays(duckdb, tmp_path):
-    data, limits = log(), Limits(upload=2000, disk_margin=0)
+    data, limits = log(), RequestLimits(upload=2000, disk_margin=0)
     with site(duckdb, tmp_path / "data", limits=limits) as here:
         assert sent(here, {"a.csv": data}).status == 413
         assert "1.95 KB" in json.loads(sent(here, {"a.csv": data}).data)["message"]
@@ -219,7 +224,7 @@ def test_what_is_too_large_is_refused_while_it_arrives_and_nothing_stays(duckdb,
         assert here.request("POST", "/api/logs", flowing()).status == 413
         assert here.request("POST", "/api/logs", line + b"x" * 999).status == 400  # it broke off
         assert is_cleared(here)
-    with site(duckdb, tmp_path / "data", limits=Limits(disk_margin=1 << 60)) as here:
+    with site(duckdb, tmp_path / "data", limits=RequestLimits(disk_margin=1 << 60)) as here:
         answer = sent(here, {"a.csv": data}, path="/api/logs/check")
         assert answer.status == 507
         assert "there is no room" in json.loads(answer.data)["message"]
@@ -285,7 +290,7 @@ def test_a_form_that_is_wrong_is_refused_with_the_reason(case, here):
 
 
 def test_a_form_has_the_limits_of_every_upload(duckdb, tmp_path):
-    with site(duckdb, tmp_path / "data", limits=Limits(upload=5000, upload_files=2, disk_margin=0)) as here:
+    with site(duckdb, tmp_path / "data", limits=RequestLimits(upload=5000, upload_files=2, disk_margin=0)) as here:
         assert sent_form(here, ("files", ("a.csv", bytes(6000)))).status == 413
         assert sent_form(here, ("files", ("a.csv", b"x")), length=False).status == 411
         assert "more than 2 files" in str(sent_form(here, *[("files", ("a.csv", b"x"))] * 3).data)
@@ -310,7 +315,7 @@ def test_a_worker_that_is_killed_leaves_no_complete_run_and_the_next_one_has_its
     )
     assert ended(here, second)["stored"]
     assert [(run.name, run.state) for run in here.store.runs.summaries() if run.complete] == [
-        ("second", State.COMPLETE)
+        ("second", StoreState.COMPLETE)
     ]
 
 

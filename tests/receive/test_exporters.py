@@ -14,7 +14,7 @@ from plimsoll.model.counter_names.name_files import folded, objects
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters import otlp
-from plimsoll.receive.exporters.scrape import Target, read, samples
+from plimsoll.receive.exporters.scrape import ScrapeTarget, read, samples
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, host_of
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.exporters.exporter_files import exporters
@@ -24,7 +24,7 @@ from plimsoll.rules.signal_finder import Finder
 
 NOW = 1_790_000_000 * SECOND
 WINDOWS = (Path(__file__).parent / "samples/windows_exporter.txt").read_bytes()
-WEB1 = Target("http://web1:9182/metrics")
+WEB1 = ScrapeTarget("http://web1:9182/metrics")
 
 
 @pytest.fixture
@@ -263,7 +263,7 @@ win_mem_Available_Bytes{instance="10.0.0.1:9273",objectname="Memory",source="APP
 linux_sysctl_fs_file_nr{host="app01"} 3
 something_else{host="app01"} 3
 """
-    found = scraped(translator, text, target=Target("http://a:1/metrics", host_label="host"))
+    found = scraped(translator, text, target=ScrapeTarget("http://a:1/metrics", host_label="host"))
     assert {(one.host, one.measurement, one.tags, one.field): value for (one, _), value in found.items()} == {
         ("app01", "cpu", (("cpu", "cpu-total"),), "usage_idle"): 12,
         (
@@ -375,7 +375,7 @@ def test_a_long_message_holds_up_no_other(translator, monkeypatch):
 
 
 def test_names_of_hosts_that_do_not_end_are_left_out(translator):
-    assert not scraped(translator, b"node_load1 1", target=Target("http://a/", labels={"host": "h" * 5000}))
+    assert not scraped(translator, b"node_load1 1", target=ScrapeTarget("http://a/", labels={"host": "h" * 5000}))
 
 
 @given(st.binary(max_size=200))

@@ -16,9 +16,9 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.line_protocol.parse import V1_PRECISIONS, Clock, Lines, Parser, TooMany, pieces
 from plimsoll.receive.line_protocol.series_names import Bounds, SeriesNames
-from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.runs import influx_store
-from plimsoll.store.influx.server import Server
+from plimsoll.store.influx.server import InfluxServer
 from tests.each import each
 
 NOW = 1_790_000_000 * SECOND + 123_456_789
@@ -165,7 +165,7 @@ def samples(points):
 
 
 def stored(bucket):
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
+    server = InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     try:
         store = influx_store(server)
         found = store.samples.series(*EVER).series

@@ -14,7 +14,7 @@ import urllib3
 from plimsoll.collect.collector import Collector
 from plimsoll.collect.sources import disks, system
 from plimsoll.model.times import SECOND
-from plimsoll.receive.exporters.scrape import Target, read
+from plimsoll.receive.exporters.scrape import ScrapeTarget, read
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.load import load
@@ -88,7 +88,7 @@ def test_the_same_files_of_the_kernel_give_the_same_values(installed, tmp_path, 
     monkeypatch.setattr(psutil, "PROCFS_PATH", str(proc))
     freeze(proc)
     groups = {
-        "cpu": system.ProcessorTime(),
+        "cpu": system.ProcessorShares(),
         "kernel": system.counts,
         "paging": system.paging,
         "queues": system.accept_queues,
@@ -97,7 +97,7 @@ def test_the_same_files_of_the_kernel_give_the_same_values(installed, tmp_path, 
     }
     collector, translator = Collector("h", groups), Translator(load().signals)
     with node_exporter(program, f"--path.procfs={proc}") as url:
-        told = Target(url, labels={"host": "h"})
+        told = ScrapeTarget(url, labels={"host": "h"})
         for at in (NOW, NOW + 10 * SECOND):
             collected = values(collector.collect(at))
             found = values(Parser().parse(read(fetched(url), told, translator, at).lines, now=at).points)
@@ -116,7 +116,7 @@ def test_all_signals_of_a_host_are_found(installed):
     collector, translator = Collector("h"), Translator(signals)
     collector.collect(NOW)
     with node_exporter(program) as url:
-        told = Target(url, labels={"host": "h"})
+        told = ScrapeTarget(url, labels={"host": "h"})
         read(fetched(url), told, translator, NOW)
         time.sleep(0.2)
         collected = collector.collect(NOW + 10 * SECOND)

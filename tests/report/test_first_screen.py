@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import recorded_facts
 from plimsoll.insights.insights import Insights
@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 def test_what_to_look_at_is_of_the_cause_before_it_is_of_the_worst_crossing():
     """A file system is full, but memory limits: its signals come first."""
-    insights = Insights(review_inputs(Inputs((str(EXAMPLES / "linux-today" / "trouble"),)), Options()))
+    insights = Insights(review_inputs(Inputs((str(EXAMPLES / "linux-today" / "trouble"),)), ReviewSettings()))
     assert insights.review.headline.startswith("Not healthy. Free space of web01")
     first = first_screen(insights)
     assert first.cause.startswith("Too little memory on web01 limits")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.demo.runs import write_runs
 from plimsoll.insights.insights import Insights
 from plimsoll.report.html.render import render
@@ -38,7 +38,7 @@ def reports(tmp_path_factory):
     runs = [*write_runs(folder / "demo"), *SEEN]
     made = []
     for number, run in enumerate([*runs, twenty_hosts(folder / "many")]):
-        insights = Insights(review_inputs(Inputs((str(run),)), Options()))
+        insights = Insights(review_inputs(Inputs((str(run),)), ReviewSettings()))
         path = folder / f"{number}.html"
         path.write_text(render(insights), encoding="utf-8")
         made.append((f"{run.parent.name}/{run.name}", path.as_uri(), insights.review))

@@ -21,7 +21,7 @@ from plimsoll.receive.write_queue import WriteQueue
 from plimsoll.rules.load import load
 from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Serving
@@ -89,7 +89,7 @@ def watched(store, folder, file, health: Callable[[], Health] = Health, limits=N
         progress=Progress,
         judged=LatestEvaluation,
         health=health,
-        limits=limits or Limits(),
+        limits=limits or RequestLimits(),
     )
 
 
@@ -115,7 +115,7 @@ def site(
     lock = OnlyOne(folder)
     writing = WriteQueue(store.live, *([on_written] if on_written else []))
     access = Access(listen, Credentials(folder), hosts, owner_only, login, url, proxy)
-    limits = replace(limits or Limits(), past_s=PAST_S)
+    limits = replace(limits or RequestLimits(), past_s=PAST_S)
     file = AlertsFile(folder / NAME)
     shown = watched(store, folder, file, health=health, limits=limits)
     app = create_app(store, writing, access, health, limits, routes(replace(shown, **watching)), load().signals)

@@ -16,7 +16,7 @@ import urllib3
 from plimsoll.alerting.health import Health, HostHealth, HostState
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.serve.credentials import Credentials, end_token, make_missing, new_password, new_token, owner_token
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.duck.store import open_embedded
@@ -208,7 +208,7 @@ def test_the_owners_token_is_sent_to_no_other_program(here):
 
 @contextmanager
 def limited(duckdb, tmp_path, **limits):
-    with site(duckdb, tmp_path / "limited", limits=Limits(**limits)) as made:
+    with site(duckdb, tmp_path / "limited", limits=RequestLimits(**limits)) as made:
         yield made
 
 
@@ -267,7 +267,7 @@ def post_head(length, host="localhost"):
 def impatient(tmp_path_factory):
     folder = tmp_path_factory.mktemp("impatient")
     store = open_embedded(folder / "plimsoll.duckdb")
-    with site(store, folder / "data", limits=Limits(head_s=0.7, pause_s=0.7, body_s=2, idle_s=1)) as made:
+    with site(store, folder / "data", limits=RequestLimits(head_s=0.7, pause_s=0.7, body_s=2, idle_s=1)) as made:
         yield made
     store.close()
 
@@ -414,7 +414,7 @@ def test_tls_by_certificate_files(duckdb, tmp_path, certificate):
 
 def test_connections_that_begin_no_tls_have_their_share_and_are_closed_soon(duckdb, tmp_path, certificate):
     """4,096 of them took all files that the process may open: nobody was let in, and no file could be opened."""
-    limits = Limits(connections=40, address_connections=10, head_s=1)
+    limits = RequestLimits(connections=40, address_connections=10, head_s=1)
     with site(duckdb, tmp_path / "data", certificate=certificate, limits=limits) as here, ExitStack() as many:
         held = [many.enter_context(raw(here)) for _ in range(30)]
         assert [received_until_closed(one) for one in held] == [b""] * 30

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.serve import request_body
-from plimsoll.serve.request_body import Damaged, TooLarge, gunzip, unpack_snappy
+from plimsoll.serve.request_body import DamagedBody, TooLarge, gunzip, unpack_snappy
 
 LONGEST = 100 << 20
 
@@ -21,7 +21,7 @@ def test_all_parts_are_unpacked_wherever_they_end():
     assert gunzip(packed, LONGEST) == b"".join(parts)
     assert gunzip(packed, len(b"".join(parts))) == b"".join(parts)
     for odd in (packed[:-1], packed + b"x", packed[: len(packed) // 2], b""):
-        with pytest.raises(Damaged):
+        with pytest.raises(DamagedBody):
             gunzip(odd, LONGEST)
 
 
@@ -77,5 +77,5 @@ def test_snappy_that_says_it_is_too_long_is_not_unpacked():
 
 @given(st.binary(max_size=100))
 def test_no_bytes_unpack_to_more_than_allowed(content):
-    with contextlib.suppress(Damaged, TooLarge):
+    with contextlib.suppress(DamagedBody, TooLarge):
         assert len(unpack_snappy(content, 1000)) <= 1000

@@ -18,7 +18,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.serve import users
 from plimsoll.serve.credentials import Credentials, new_password, new_token
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.principals import Person, Role
 from plimsoll.serve.request_identity import PasswordCheck
 from tests.each import each
@@ -198,7 +198,7 @@ def test_an_address_has_two_pages_computed_at_a_time_and_the_judging_goes_on(duc
 
 
 def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_path):
-    limits = Limits(connections=40, address_connections=10)
+    limits = RequestLimits(connections=40, address_connections=10)
     with site(duckdb, tmp_path / "data", limits=limits) as here:
         held = [socket.create_connection(("127.0.0.1", here.port)) for _ in range(30)]
         closed: set[socket.socket] = set()
@@ -215,7 +215,10 @@ def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_
 
 
 def test_an_address_that_sends_bodies_slowly_leaves_room_for_those_of_others(duckdb, tmp_path):
-    with site(duckdb, tmp_path / "data", limits=Limits(held=5000, address_held=2000)) as here, ExitStack() as held:
+    with (
+        site(duckdb, tmp_path / "data", limits=RequestLimits(held=5000, address_held=2000)) as here,
+        ExitStack() as held,
+    ):
         head = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n".encode()
         slow = [held.enter_context(socket.create_connection(("127.0.0.1", here.port))) for _ in range(3)]
         answered: set[socket.socket] = set()
@@ -262,7 +265,7 @@ def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
 
 
 def test_of_more_agents_than_there_is_room_for_the_next_come_back_and_people_are_answered(duckdb, tmp_path):
-    limits = Limits(connections=10, reserved=5, address_connections=100)
+    limits = RequestLimits(connections=10, reserved=5, address_connections=100)
     with site(duckdb, tmp_path / "data", limits=limits) as here, ExitStack() as held:
         write = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 7\r\n\r\ncpu v=1".encode()
 

@@ -18,7 +18,7 @@ from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.load import load
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.serve.credentials import new_token
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from tests.conftest import built, free_port
 from tests.receive.messages import first, labelled, part, second, snappy, varint
 from tests.serve.site import EVERYWHERE, site, wait_until
@@ -100,7 +100,7 @@ def test_what_is_no_remote_write_is_refused_in_one_line(body, headers, status, w
 
 
 def test_the_limits_are_those_of_other_writers(duckdb, tmp_path):
-    few = Limits(bounds=Bounds(series=2))
+    few = RequestLimits(bounds=Bounds(series=2))
     with site(duckdb, tmp_path / "data", limits=few) as here:
         disks = [(labelled("node_disk_reads_completed_total", device=f"d{n}"), [(n, NOW_MS)]) for n in range(9)]
         answer = here.request("POST", REMOTE, snappy(first(*disks)), V1)

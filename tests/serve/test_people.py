@@ -17,7 +17,7 @@ from plimsoll.pages.application import routes
 from plimsoll.pages.http_api.application import describe
 from plimsoll.serve import secret_files, users
 from plimsoll.serve.access import TrustedProxy
-from plimsoll.serve.credentials import Use, end_password, make_missing, new_password, new_token
+from plimsoll.serve.credentials import CredentialUse, end_password, make_missing, new_password, new_token
 from plimsoll.serve.principals import Role, RolesOf, needed
 from tests.conftest import COST_OF_A_PASSWORD
 from tests.each import each
@@ -148,7 +148,7 @@ def test_the_shared_password_is_valid_until_it_is_ended(elsewhere):
 
 
 def test_a_token_for_operators_does_what_they_do(elsewhere):
-    token = new_token(elsewhere.folder, "ci", Use.OPERATE)
+    token = new_token(elsewhere.folder, "ci", CredentialUse.OPERATE)
     made = elsewhere.request(
         "POST", "/api/v1/notes", b'{"text": "x"}', {"Content-Type": "application/json", **bearer(token)}
     )
@@ -252,4 +252,4 @@ def test_a_file_of_users_that_is_damaged_locks_nobody_out_who_is_in(elsewhere, c
     assert elsewhere.request("GET", "/", headers=basic("viewer-1", "wrong password")).status == 401
     assert "what was known before holds until this is mended" in caplog.text
     with pytest.raises(Unusable, match="cannot be read"):
-        users.Users(elsewhere.folder)
+        users.UserFile(elsewhere.folder)

@@ -7,14 +7,14 @@ from plimsoll.serve.credentials import owner_token
 from plimsoll.store.duck.compaction import Keeping
 from plimsoll.store.duck.samples import DuckSamples
 from plimsoll.store.folders.runs import RunFolders, runs_only
-from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.remote import remote_store
 from plimsoll.store.store import Store
-from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
+from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.names import Measurements
 from plimsoll.store.victoriametrics.samples import VictoriaSamples, victoria_store
-from plimsoll.store.victoriametrics.server import Server
+from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 from tests.conftest import VictoriaMetrics
 from tests.serve.site import site
 from tests.sure_influx import SureServer
@@ -23,7 +23,7 @@ from tests.sure_influx import SureServer
 @pytest.fixture
 def influx(bucket):
     """The server of an empty bucket."""
-    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
+    server = SureServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield server
     server.close()
 
@@ -84,7 +84,8 @@ def live(own_victoriametrics):
     """Live samples in a VictoriaMetrics that has none yet."""
     own_victoriametrics.forget()
     samples = AtOnce(
-        Server(VictoriaAddress.parse(f"victoriametrics://{own_victoriametrics.address}")), own_victoriametrics
+        VictoriaMetricsServer(VictoriaMetricsAddress.parse(f"victoriametrics://{own_victoriametrics.address}")),
+        own_victoriametrics,
     )
     yield samples
     samples.close()

@@ -12,7 +12,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.duck.day_files import list_files
 from plimsoll.store.duck.samples import DuckSamples
-from plimsoll.store.protocol import State
+from plimsoll.store.protocol import StoreState
 
 DAY = 86_400 * SECOND
 MONDAY = 20_000 * DAY
@@ -39,7 +39,7 @@ def loaded(store, series, start, values, every=10 * SECOND):
     log = Log(Path("night.csv"), "PDH-CSV", times, (column,), (series,), Zone.parse("UTC"), sha256="ab")
     run = store.runs.save(StoredRun(Run(f"night {start}"), (Recording.of(log, "ab"),)))
     list(store.runs.write(run, [log]))
-    return store.runs.mark(run, State.COMPLETE, loaded=len(values), refused=0)
+    return store.runs.mark(run, StoreState.COMPLETE, loaded=len(values), refused=0)
 
 
 def read(store, series, start=EVER[0], end=EVER[1]):

@@ -19,7 +19,7 @@ from plimsoll.model.run import Phase, Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.influx.runs import influx_store
-from plimsoll.store.protocol import Claim, SampleReader, State, Work
+from plimsoll.store.protocol import Claim, SampleReader, StoreState, Work
 from plimsoll.store.store import Store
 from tests.stored_runs import points_of
 
@@ -279,7 +279,7 @@ def complete(store, *logs, name="night"):
     """Load logs as a run."""
     run = store.runs.save(stored(*logs, name=name))
     results = list(store.runs.write(run, logs))
-    return results, store.runs.mark(run, State.COMPLETE, loaded=run.values, refused=0)
+    return results, store.runs.mark(run, StoreState.COMPLETE, loaded=run.values, refused=0)
 
 
 def present(reader, series=None):
@@ -371,7 +371,9 @@ def test_runs_are_listed_the_latest_first_with_what_is_loaded(store):
     early, late = log({cpu(): [1.0, 2.0]}), log({cpu("DB1"): [1.0]}, start=START + 3600 * SECOND)
     runs = [stored(early, name="early", labels={"k": "v"}), stored(late, name="late, and 'odd' = \"name\"")]
     saved = [store.runs.save(run) for run in runs]
-    store.runs.mark(store.runs.mark(saved[0], State.LOADING, loaded=2, refused=1), State.COMPLETE, loaded=2, refused=1)
+    store.runs.mark(
+        store.runs.mark(saved[0], StoreState.LOADING, loaded=2, refused=1), StoreState.COMPLETE, loaded=2, refused=1
+    )
     first, second = store.runs.summaries()
     assert (first.name, first.complete) == (runs[1].name, False)
     assert (second.name, second.complete, second.loaded, second.refused) == ("early", True, 2, 1)
@@ -385,19 +387,19 @@ def test_what_an_overtaken_command_still_writes_concerns_no_other_run(store):
     run = stored(log({cpu(): [1.0]}))
     deleted = store.runs.save(run)
     store.runs.forget(deleted)
-    store.runs.mark(deleted, State.COMPLETE, loaded=1, refused=0)
+    store.runs.mark(deleted, StoreState.COMPLETE, loaded=1, refused=0)
     assert (store.runs.summaries(), store.runs.get("night")) == ([], None)
     again = store.runs.save(run)
-    store.runs.mark(deleted, State.COMPLETE, loaded=1, refused=0)
+    store.runs.mark(deleted, StoreState.COMPLETE, loaded=1, refused=0)
     store.runs.forget(deleted)
     assert store.runs.summaries() == [again]
-    assert again.state is State.LOADING
+    assert again.state is StoreState.LOADING
     assert store.runs.get("night") is not None
 
 
 def test_a_run_that_is_saved_again_is_listed_once(store):
     first = store.runs.save(stored(log({cpu(): [1.0]})))
-    store.runs.mark(first, State.DELETING, loaded=0, refused=0)
+    store.runs.mark(first, StoreState.DELETING, loaded=0, refused=0)
     second = store.runs.save(stored(log({cpu("DB1"): [1.0, 2.0]}, start=START + 3600 * SECOND)))
     assert store.runs.summaries() == [second]
     found = store.runs.get("night")

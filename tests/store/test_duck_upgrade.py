@@ -21,7 +21,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.duck.open import VERSION
 from plimsoll.store.duck.store import open_embedded
-from plimsoll.store.protocol import State
+from plimsoll.store.protocol import StoreState
 from tests.store.duck_samples import embedded
 
 KEPT = Path(__file__).parent / "kept"
@@ -62,7 +62,7 @@ def make(path):
     )
     run = store.runs.save(StoredRun(Run("night", {"memory": "8GB"}), (Recording.of(log, "ab"),)))
     list(store.runs.write(run, [log]))
-    store.runs.mark(run, State.COMPLETE, loaded=3, refused=0)
+    store.runs.mark(run, StoreState.COMPLETE, loaded=3, refused=0)
     store.close()
 
 

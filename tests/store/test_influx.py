@@ -17,10 +17,10 @@ from plimsoll.model.log import Log
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.runs import InfluxRuns
 from plimsoll.store.influx.samples import InfluxSamples
-from plimsoll.store.influx.server import Server
+from plimsoll.store.influx.server import InfluxServer
 
 EVER = (0, 2**62)
 START = 1_700_000_000 * SECOND
@@ -49,12 +49,12 @@ def test_points_of_another_type_are_refused_and_counted(influx):
 
 def test_retention_is_told(bucket):
     kept = bucket.fresh(retention_s=7 * 86400)
-    server = Server(Address(kept.url, kept.org, kept.bucket, kept.token))
+    server = InfluxServer(InfluxAddress(kept.url, kept.org, kept.bucket, kept.token))
     assert server.retention() == 7 * 86400 * 10**9
     oldest = server.oldest()
     assert oldest is not None
     assert abs(time.time_ns() - 7 * 86400 * 10**9 - oldest) < 60 * 10**9
-    assert Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)).oldest() is None
+    assert InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token)).oldest() is None
 
 
 @pytest.mark.parametrize(
@@ -68,19 +68,19 @@ def test_retention_is_told(bucket):
 def test_a_wrong_address_is_told_in_a_line(bucket, change, says):
     known = {"url": bucket.url, "org": bucket.org, "bucket": bucket.bucket, "token": bucket.token, **change}
     with pytest.raises(Unusable, match=says) as refused:
-        Server(Address(**known), retry_s=1).post(b"m,host=a x=1 1000\n")
+        InfluxServer(InfluxAddress(**known), retry_s=1).post(b"m,host=a x=1 1000\n")
     assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8086", "http://", "ftp://127.0.0.1", "http://[::1"])
 def test_what_is_no_address_is_said_to_be_none(url):
     with pytest.raises(Unusable, match="write it like"):
-        Server(Address(url, "o", "b", "t"))
+        InfluxServer(InfluxAddress(url, "o", "b", "t"))
 
 
 def test_a_server_that_is_away_is_waited_for_and_then_given_up():
     told = []
-    server = Server(Address("http://127.0.0.1:1", "o", "b", "t"), retry_s=1, waiting=told.append)
+    server = InfluxServer(InfluxAddress("http://127.0.0.1:1", "o", "b", "t"), retry_s=1, waiting=told.append)
     with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:1: does not answer"):
         server.post(b"m,host=a x=1 1000\n")
     (begun,) = told
@@ -120,7 +120,7 @@ def busy():
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
-        yield handler, Server(Address(url, "o", "b", "t"), retry_s=20)
+        yield handler, InfluxServer(InfluxAddress(url, "o", "b", "t"), retry_s=20)
         server.shutdown()
 
 
@@ -135,7 +135,7 @@ def test_a_busy_server_is_asked_again(busy, status):
 def test_an_outage_is_told_once_however_many_wait_for_its_end(busy):
     handler, server = busy
     told = []
-    server = Server(server.address, retry_s=300, waiting=told.append)
+    server = InfluxServer(server.address, retry_s=300, waiting=told.append)
     handler.together = threading.Barrier(3)
     for status in (503, 429):
         handler.answers[:] = [(status, {})] * 6
@@ -150,7 +150,7 @@ def test_an_outage_is_told_once_however_many_wait_for_its_end(busy):
 def test_a_call_that_is_refused_after_an_outage_does_not_go_on(busy):
     handler, server = busy
     told = []
-    server = Server(server.address, retry_s=20, waiting=told.append)
+    server = InfluxServer(server.address, retry_s=20, waiting=told.append)
     handler.answers[:] = [(503, {}), (401, {})]
     with pytest.raises(Unusable, match="INFLUX_TOKEN"):
         server.post(b"m x=1 1\n")
@@ -161,7 +161,7 @@ def test_tls_where_there_is_none_is_told_at_once(busy):
     _, server = busy
     port = server.url.rpartition(":")[2]
     with pytest.raises(Unusable, match=f"does not speak TLS there; write http://127.0.0.1:{port}$"):
-        Server(Address(f"https://127.0.0.1:{port}", "o", "b", "t")).post(b"m x=1 1\n")
+        InfluxServer(InfluxAddress(f"https://127.0.0.1:{port}", "o", "b", "t")).post(b"m x=1 1\n")
 
 
 def test_no_tls_where_there_is_nothing_else_is_told_at_once(busy):

@@ -3,9 +3,9 @@
 import time
 
 from plimsoll.model.errors import Unreachable
-from plimsoll.store.victoriametrics.address import Address
+from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.leader_election import LIFE_S, LeaderElection
-from plimsoll.store.victoriametrics.server import Server
+from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 
 SEEN_AFTER_S = 7.0
 
@@ -107,7 +107,7 @@ def test_where_it_cannot_be_known_for_a_minute_each_alerts():
 
 
 def test_turns_are_kept_in_a_real_server(own_victoriametrics):
-    server = Server(Address.parse(f"victoriametrics://{own_victoriametrics.address}"))
+    server = VictoriaMetricsServer(VictoriaMetricsAddress.parse(f"victoriametrics://{own_victoriametrics.address}"))
     first, second = LeaderElection(server, 'root@"a", b (process 7)'), LeaderElection(server, "other")
     for turns in ([first], [first, second], [first, second]):
         for one in turns:

@@ -25,7 +25,10 @@ RUN = StoredRun(
             (np.empty(0, dtype=np.uint32),),
         ),
     ),
-    (Remark(Kind.UNREAD, "is empty; there is nothing to read", "WEB02.csv", 1), Remark(Kind.SKIPPED, "x", "notes.txt")),
+    (
+        Remark(Kind.UNREAD, "is empty; there is nothing to read", "WEB02.csv", 1),
+        Remark(Kind.SKIPPED, "x", "notes.txt"),
+    ),
     "[run]\n",
     whole=True,
 )

@@ -10,10 +10,10 @@ import pytest
 import urllib3
 import yaml
 
-from plimsoll.store.victoriametrics.address import Address
+from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.names import Measurements
 from plimsoll.store.victoriametrics.samples import VictoriaSamples
-from plimsoll.store.victoriametrics.server import Server
+from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 from tests.conftest import VictoriaMetrics, built, free_port
 from tests.store.test_contract import EVER, cpu, points
 
@@ -85,7 +85,9 @@ def test_a_pair_goes_on_when_one_is_killed_and_makes_up_for_it(tmp_path):
         for token, status in (("for-agents", 204), ("wrong", 401)):
             sent = urllib3.request("POST", f"http://{auth}/api/v2/write", body=line, headers={"Authorization": f"Token {token}"})  # fmt: skip
             assert sent.status == status
-        server = Server(Address.parse(f"victoriametrics://{auth}", TOKENS["PLIMSOLL_TOKEN"]))
+        server = VictoriaMetricsServer(
+            VictoriaMetricsAddress.parse(f"victoriametrics://{auth}", TOKENS["PLIMSOLL_TOKEN"])
+        )
         live = VictoriaSamples(server, Measurements())
         live.write_points(points((cpu(), 0, 1.0), (cpu(), 10, 2.0)))
         assert filled(live, 2) == [1, 2]
@@ -93,7 +95,9 @@ def test_a_pair_goes_on_when_one_is_killed_and_makes_up_for_it(tmp_path):
         live.write_points(points((cpu(), 20, 3.0)))
         assert filled(live, 3) == [1, 2, 3]
         pair[0].start()
-        direct = VictoriaSamples(Server(Address.parse(f"victoriametrics://{pair[0].address}")), Measurements())
+        direct = VictoriaSamples(
+            VictoriaMetricsServer(VictoriaMetricsAddress.parse(f"victoriametrics://{pair[0].address}")), Measurements()
+        )
         assert filled(direct, 3)[-1] == 3
         live.close()
         direct.close()

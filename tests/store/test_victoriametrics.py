@@ -15,10 +15,10 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
 from plimsoll.store.victoriametrics import samples as live_samples
-from plimsoll.store.victoriametrics.address import Address
+from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.names import Measurements, metric_name
 from plimsoll.store.victoriametrics.samples import VictoriaSamples
-from plimsoll.store.victoriametrics.server import Server
+from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 from tests.conftest import VictoriaMetrics
 from tests.store.test_contract import EVER, START, cpu, points
 
@@ -26,7 +26,9 @@ HOUR = 3600 * SECOND
 
 
 def samples_of(address, *, read_s=1.0, write_s=1.0, token="", **known):
-    server = Server(Address.parse(f"victoriametrics://{address}", token), read_s=read_s, write_s=write_s)
+    server = VictoriaMetricsServer(
+        VictoriaMetricsAddress.parse(f"victoriametrics://{address}", token), read_s=read_s, write_s=write_s
+    )
     return VictoriaSamples(server, Measurements(), **known)
 
 
@@ -56,7 +58,7 @@ def mortal(tmp_path):
     ],
 )
 def test_an_address_says_where_to_write_and_where_to_read(text, write, read):
-    found = Address.parse(text)
+    found = VictoriaMetricsAddress.parse(text)
     assert (found.write, found.read) == (write, read)
 
 
@@ -72,7 +74,7 @@ def test_an_address_says_where_to_write_and_where_to_read(text, write, read):
 )
 def test_what_is_no_address_is_refused_and_no_password_is_shown(text, why):
     with pytest.raises(Unusable, match=why) as raised:
-        Address.parse(text)
+        VictoriaMetricsAddress.parse(text)
     assert "secret" not in str(raised.value)
 
 

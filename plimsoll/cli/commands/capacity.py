@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from plimsoll.api.inputs import RUN, Inputs
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.cli import args
 from plimsoll.cli.console import print_remarks, width
 from plimsoll.cli.outputs import Outputs
@@ -103,7 +103,7 @@ def capacity(
         raise Unusable(f"--objective: {error}") from None
     growth_rate = Growth.parse(growth) if growth else None
     changes = Changes(dict(parse_change(change) for change in what_if or ()), without or ())
-    options = Options(tuple(pack or ()), tuple(only or ()), None, config)
+    options = ReviewSettings(tuple(pack or ()), tuple(only or ()), None, config)
     reviews = [review_inputs(run, options) for run in split_runs(inputs)]
     for review in reviews:
         outputs.refuse_overwriting(review.logs, *inputs.names)

@@ -8,7 +8,7 @@ import typer
 
 from plimsoll.api.compare import CompareOptions, compare_inputs
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.review import Options
+from plimsoll.api.review import ReviewSettings
 from plimsoll.cli import args
 from plimsoll.cli.console import print_remarks, width
 from plimsoll.cli.long_work import use_memory_freely, working_on
@@ -25,7 +25,7 @@ from plimsoll.report.render.junit import render_junit
 app = args.command_app()
 
 
-class FailOn(StrEnum):
+class CompareFailOn(StrEnum):
     """For what the exit status is 1."""
 
     REGRESSION = "regression"
@@ -84,7 +84,7 @@ def compare(
         None, "--junit", "Write JUnit XML: a suite per run, a case per signal and host."
     ),
     markdown: args.MarkdownOption = None,
-    fail_on: FailOn | None = typer.Option(
+    fail_on: CompareFailOn | None = typer.Option(
         None, "--fail-on", help="Exit with status 1 if a run is worse than the baseline."
     ),
     details: args.DetailsOption = False,
@@ -95,7 +95,7 @@ def compare(
 ) -> None:
     """Compare runs with a baseline: what became worse or better, by how much, and what did not change."""
     inputs = args.typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last))
-    options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
+    options = ReviewSettings(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     comparisons = write_comparison(
         inputs,
         options,
@@ -107,7 +107,7 @@ def compare(
 
 
 def write_comparison(
-    inputs: Inputs, options: Options, compare_options: CompareOptions, outputs: Outputs, *, details: bool
+    inputs: Inputs, options: ReviewSettings, compare_options: CompareOptions, outputs: Outputs, *, details: bool
 ) -> Sequence[Comparison]:
     """Compare each run with the baseline, and write the outputs. `inputs` names a run with each of its sources."""
     use_memory_freely()

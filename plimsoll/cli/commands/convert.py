@@ -16,7 +16,7 @@ from plimsoll.model.errors import Unusable
 app = args.command_app()
 
 
-class Target(StrEnum):
+class ConvertTarget(StrEnum):
     """The formats a log can be converted to."""
 
     CSV = "csv"
@@ -33,7 +33,7 @@ class Target(StrEnum):
 )
 def convert(
     log: str = typer.Argument(..., help="A log; - for standard input; run:NAME; live:HOST.", metavar="LOG"),
-    as_: Target = typer.Option(
+    as_: ConvertTarget = typer.Option(
         ...,
         "--as",
         help="csv (as Performance Monitor writes it), parquet (a column each) or lp (InfluxDB line protocol).",

@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from plimsoll.api.inputs import Inputs
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.cli import args
 from plimsoll.cli.commands import up
 from plimsoll.cli.console import print_line, print_lines
@@ -30,10 +30,10 @@ def demo(
     """
     for folder in write_runs(out):
         report = folder / "report.html"
-        result = Insights(review_inputs(Inputs((str(folder),)), Options()))
+        result = Insights(review_inputs(Inputs((str(folder),)), ReviewSettings()))
         write_text(report, render(result))
         print_lines([*terminal.in_brief(result), (f"  Report: {report}",), ()])
     if not no_serve and sys.stdin.isatty() and sys.stdout.isatty():
-        up.run(up.Options(demo=True, open_page=True))
+        up.run(up.UpOptions(demo=True, open_page=True))
     else:
         print_line("Both runs and live data of this computer in a browser: plimsoll up --demo")

@@ -17,7 +17,7 @@ from plimsoll.export.grafana.dashboards.panels import panel_of
 from plimsoll.export.prometheus.dashboards import prometheus_dashboards
 from plimsoll.export.selections import Agent, is_recorded, recorded_by
 from plimsoll.hosts.settings import Settings, load
-from plimsoll.hosts.site import Site, site_of
+from plimsoll.hosts.site import SiteSettings, site_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, duration_text, parse_duration
@@ -31,7 +31,7 @@ FOR_PROMETHEUS = DASHBOARDS / "prometheus"
 _OWN_DASHBOARD = '"uid": "plimsoll-'
 
 
-class Source(StrEnum):
+class RecordingAgent(StrEnum):
     """The agents whose recordings signals can be read from."""
 
     WINDOWS = "windows"
@@ -66,7 +66,7 @@ def export(
     ),
     packs: args.PackOption = None,
     only: args.OnlyOption = None,
-    source: list[Source] | None = typer.Option(
+    source: list[RecordingAgent] | None = typer.Option(
         None, "--source", help="Only rules and panels over what this agent records; repeat for more."
     ),
     data_source: DataSource = typer.Option(
@@ -97,7 +97,7 @@ class _Selection:
 
     catalogue: Catalogue
     signals: Mapping[str, Signal]
-    site: Site
+    site: SiteSettings
     shown: Collection[str] | None
 
 

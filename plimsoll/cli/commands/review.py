@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from plimsoll.api.review import Options, review_inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.cli import args
 from plimsoll.cli.console import print_remarks, width
 from plimsoll.cli.long_work import use_memory_freely, working_on
@@ -73,7 +73,7 @@ def review(
 ) -> None:
     """Check the counters of a run against their documented thresholds."""
     inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
-    options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
+    options = ReviewSettings(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     outputs = Outputs(out, json, junit)
     use_memory_freely()
     with working_on("Reviewing", inputs.sources):

@@ -10,9 +10,9 @@ import typer
 from plimsoll.api.compare import CompareOptions
 from plimsoll.api.inputs import RUN
 from plimsoll.api.open_store import open_store
-from plimsoll.api.review import Options, reviewed
+from plimsoll.api.review import ReviewSettings, reviewed
 from plimsoll.cli import args
-from plimsoll.cli.commands.compare import FailOn, exit_status, write_comparison
+from plimsoll.cli.commands.compare import CompareFailOn, exit_status, write_comparison
 from plimsoll.cli.console import print_notice
 from plimsoll.cli.outputs import Outputs
 from plimsoll.comparison.signal_settings import checked
@@ -46,7 +46,7 @@ def judge(
     json: args.JsonOption = None,
     junit: Path | None = args.path_option(None, "--junit", "Write JUnit XML."),
     markdown: args.MarkdownOption = None,
-    fail_on: FailOn | None = typer.Option(
+    fail_on: CompareFailOn | None = typer.Option(
         None, "--fail-on", help="Exit with status 1 if the run is worse than those before it."
     ),
     details: args.DetailsOption = False,
@@ -68,7 +68,11 @@ def judge(
     sources = tuple(f"{RUN}{run_summary.name}" for run_summary in (*before, new))
     inputs = args.typed_inputs(sources, zone, store=store)
     comparisons = write_comparison(
-        inputs, Options(), CompareOptions(baselines=len(before)), Outputs(out, json, junit, markdown), details=details
+        inputs,
+        ReviewSettings(),
+        CompareOptions(baselines=len(before)),
+        Outputs(out, json, junit, markdown),
+        details=details,
     )
     raise typer.Exit(exit_status(comparisons) if fail_on else 0)
 
@@ -97,7 +101,9 @@ def trend(
     treatments = None
     for at, run_summary in enumerate(chosen, 1):
         print_notice(f"reading run {at} of {len(chosen)}: {run_summary.name}")
-        review, path, settings = reviewed(args.typed_inputs([f"{RUN}{run_summary.name}"], zone, store=store), Options())
+        review, path, settings = reviewed(
+            args.typed_inputs([f"{RUN}{run_summary.name}"], zone, store=store), ReviewSettings()
+        )
         treatments = checked(settings.compare, path, review.question.signals)  # that of the latest run stays
         means.append(RunMeans.of(run_summary.name, review))
     assert treatments is not None

@@ -16,7 +16,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import duration_text, iso
 from plimsoll.store.lease import LIFE_S, described
-from plimsoll.store.protocol import Claim, RunSummary, State
+from plimsoll.store.protocol import Claim, RunSummary, StoreState
 
 _MOST_HOSTS = 2  # that a line names; runs show names all of them
 
@@ -128,12 +128,12 @@ def _values(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
     if work:
         return f"{run_summary.values:,}, {run_summary.loaded:,} confirmed: {described(work, short=True)}"
     match run_summary.state:
-        case State.DELETING:
+        case StoreState.DELETING:
             return f"{run_summary.values:,}, incomplete: a deletion was cut off; delete it again, or load it again"
-        case State.LOADING:
+        case StoreState.LOADING:
             confirmed = f"{run_summary.values:,}, {run_summary.loaded:,} confirmed"
             return f"{confirmed}, incomplete: loading was cut off; load it again, or delete it"
-        case State.COMPLETE:
+        case StoreState.COMPLETE:
             return (
                 f"{run_summary.values:,}, {counted(run_summary.refused, 'point')} refused"
                 if run_summary.refused

@@ -38,14 +38,13 @@ from plimsoll.model.remark import counted
 from plimsoll.pages.application import routes
 from plimsoll.rules.load import Catalogue, load
 from plimsoll.serve import credentials
-from plimsoll.serve.credentials import Use
+from plimsoll.serve.credentials import CredentialUse
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate
 from plimsoll.store.duck.store import open_embedded
 from plimsoll.store.folders.runs import RunFolders, folder_of_runs, runs_only
 from plimsoll.store.store import Store
-from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
-from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
+from plimsoll.store.victoriametrics.address import TOKEN, VictoriaMetricsAddress, names_victoriametrics
 from plimsoll.up import log_lines
 from plimsoll.up import settings as up_settings
 from plimsoll.up.running import OnlyOne
@@ -58,7 +57,7 @@ _OPEN_FILES = 4096  # more than serve.limits.Limits.connections
 
 
 @dataclass(frozen=True)
-class Options:
+class UpOptions:
     """How to run, as typed. `open_page`: in the browser of the person at the terminal, if there is one."""
 
     store: str | None = None
@@ -76,10 +75,10 @@ class Options:
 
 
 _USES = {
-    Use.SAMPLES: "what agents write with",
-    Use.READ: "what programs read with",
-    Use.OPERATE: "what programs read with, silence, acknowledge and make notes",
-    Use.CHANGE: "what programs read and change with",
+    CredentialUse.SAMPLES: "what agents write with",
+    CredentialUse.READ: "what programs read with",
+    CredentialUse.OPERATE: "what programs read with, silence, acknowledge and make notes",
+    CredentialUse.CHANGE: "what programs read and change with",
 }
 
 app = args.command_app()
@@ -152,7 +151,7 @@ def up(
         _make_secrets(store, token=new_token or bool(token_name), password=new_password, name=token_name, use=token_for)
         return
     run(
-        Options(
+        UpOptions(
             store,
             listen,
             settings,
@@ -168,7 +167,7 @@ def up(
     )
 
 
-def run(options: Options) -> None:
+def run(options: UpOptions) -> None:
     """Run until it is interrupted. Unusable if that is not possible."""
     if options.store and folder_of_runs(options.store) is not None:
         raise Unusable(
@@ -198,7 +197,7 @@ def _allow_connections() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
 
 
-def _listen(options: Options) -> Listen:
+def _listen(options: UpOptions) -> Listen:
     """The address to listen on. A demo that names none takes another port if the usual one is in use."""
     usual = Listen.parse(options.listen) if options.listen else Listen()
     if usual.port == 0 or (options.demo and not options.listen and _is_taken(usual)):
@@ -215,7 +214,7 @@ def _is_taken(listen: Listen) -> bool:
 
 def _end_token(store: str | None, name: str, use: str) -> None:
     """Let a token for some use be valid no more."""
-    credentials.end_token(data_folder.made(data_folder.folder_of(store)), name, Use(use))
+    credentials.end_token(data_folder.made(data_folder.folder_of(store)), name, CredentialUse(use))
     print_line(f"The token {name} is not valid any more")
 
 
@@ -223,12 +222,12 @@ def _make_secrets(store: str | None, *, token: bool, password: bool, name: str, 
     """Make a new token for some use (of a name), a new password for reading, or both, and show them."""
     folder = data_folder.made(data_folder.folder_of(store))
     if token:
-        _show("token", credentials.new_token(folder, name, Use(use)), Use(use))
+        _show("token", credentials.new_token(folder, name, CredentialUse(use)), CredentialUse(use))
     if password:
         _show("password", credentials.new_password(folder))
 
 
-def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
+def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
     configuration = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
     site, given_facts = _of_hosts(options.config, folder, catalogue)
@@ -289,10 +288,10 @@ def _reload_when_asked() -> None:
         signal.signal(signal.SIGHUP, lambda *_: control_events.to_reload.set())
 
 
-def _store(options: Options, folder: Path, keeping: StoreSettings, catalogue: Catalogue) -> Store:
+def _store(options: UpOptions, folder: Path, keeping: StoreSettings, catalogue: Catalogue) -> Store:
     named = options.store if data_folder.is_address(options.store) else keeping.address
     if named and names_victoriametrics(named):
-        address_of_live = VictoriaAddress.parse(named, os.environ.get(TOKEN, ""))
+        address_of_live = VictoriaMetricsAddress.parse(named, os.environ.get(TOKEN, ""))
         # A path that is absolute stays as it is.
         runs = keeping.runs and RunFolders.open(folder / keeping.runs, make=True)
         beside = runs_only(runs) if runs else _embedded(folder, keeping)
@@ -335,7 +334,7 @@ def _certificate(chain: Path | None, key: Path | None) -> Certificate | None:
 
 
 @contextmanager
-def _folder(options: Options) -> Generator[Path]:
+def _folder(options: UpOptions) -> Generator[Path]:
     """The data folder; a new one for a demo, which is deleted afterwards."""
     if options.demo and (options.store is None or data_folder.is_address(options.store)):
         with tempfile.TemporaryDirectory(prefix="plimsoll-demo-", ignore_cleanup_errors=True) as name:
@@ -344,7 +343,9 @@ def _folder(options: Options) -> Generator[Path]:
         yield data_folder.made(data_folder.folder_of(options.store))
 
 
-def _greet(options: Options, server: Up, store: Store, listen: Listen, folder: Path, configuration: UpSettings) -> None:
+def _greet(
+    options: UpOptions, server: Up, store: Store, listen: Listen, folder: Path, configuration: UpSettings
+) -> None:
     targets = ", ".join(configuration.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
     print_line("Plimsoll is up: ", (server.address, "bold"))
     for label, text in (
@@ -371,9 +372,9 @@ def _greet(options: Options, server: Up, store: Store, listen: Listen, folder: P
     print_line("Ctrl-C ends it.")
 
 
-def _show(name: str, secret: str, use: Use = Use.SAMPLES) -> None:
+def _show(name: str, secret: str, use: CredentialUse = CredentialUse.SAMPLES) -> None:
     text = _USES[use] if name == "token" else "what everybody logs in with"
-    again = f"--new-{name}" if use is Use.SAMPLES else f"--new-{name} --token-for {use}"
+    again = f"--new-{name}" if use is CredentialUse.SAMPLES else f"--new-{name} --token-for {use}"
     print_line(f"  {name:<9} {secret}", indent=12)
     print_line(f"            {text}; it is shown only now: plimsoll up {again} makes another", indent=12)
 

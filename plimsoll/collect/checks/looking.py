@@ -37,7 +37,7 @@ class Looking:
 
     def __init__(self, check: CheckSettings) -> None:
         self._check = check
-        self._site = None if check.kind in ("service", "process") else reached.Site(check)
+        self._site = None if check.kind in ("service", "process") else reached.WebSite(check)
         self._running: Future[list[Reading]] | None = None
         self._error: BaseException | None = None
 

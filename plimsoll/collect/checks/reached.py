@@ -28,7 +28,7 @@ _LOST: _Fields = {"packets_transmitted": 1, "packets_received": 0, "percent_pack
 _LATE: Mapping[str, _Fields] = {"ping": _LOST, "tcp": {"result_code": 1}, "http": {"result_code": 4}}
 
 
-class Site:
+class WebSite:
     """One address that is to answer."""
 
     def __init__(self, check: CheckSettings) -> None:

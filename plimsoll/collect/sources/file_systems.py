@@ -78,7 +78,7 @@ def _percent(used: float, free: float) -> float:
     return 100 * used / (used + free) if used + free > 0 else 0.0
 
 
-class FreeSpace:
+class FileSystemSpace:
     """Reads how full each file system is."""
 
     def __init__(

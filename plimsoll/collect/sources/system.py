@@ -22,7 +22,7 @@ _TOTAL = "cpu-total"
 Times: TypeAlias = Mapping[str, float]
 
 
-class ProcessorTime:
+class ProcessorShares:
     """Reads the share of time that each processor spent in each state since the last call; nothing at the first."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import read, validate
-from plimsoll.rules.schema.field_types import Strict
+from plimsoll.rules.schema.field_types import StrictModel
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.schema.signal import Signal
 
@@ -89,7 +89,7 @@ def comes_and_goes(object_: str) -> bool:
     return any(fnmatchcase(object_, name) for name in _table().come_and_go)
 
 
-class RemovedCounter(Strict):
+class RemovedCounter(StrictModel):
     """An object, or one counter of it, that current versions of Windows no longer have."""
 
     object: str
@@ -102,7 +102,7 @@ class RemovedCounter(Strict):
         return f"{self.object}\\{self.counter}" if self.counter else self.object
 
 
-class CounterTable(Strict):
+class RuleCounterTable(StrictModel):
     """The contents of counters.yaml; the comments there explain the fields."""
 
     everywhere: dict[str, str | None]
@@ -171,5 +171,7 @@ def _key(path: CounterPath) -> tuple[str, str, str]:
 
 
 @cache
-def _table() -> CounterTable:
-    return validate(read("counters.yaml", shipped_files("rules").joinpath("counters.yaml").read_bytes()), CounterTable)
+def _table() -> RuleCounterTable:
+    return validate(
+        read("counters.yaml", shipped_files("rules").joinpath("counters.yaml").read_bytes()), RuleCounterTable
+    )

@@ -22,7 +22,7 @@ from plimsoll.export.rule_sources import (
     source_labels,
 )
 from plimsoll.export.selections import Selection, Variant
-from plimsoll.hosts.site import Site, Target
+from plimsoll.hosts.site import SiteSettings, Target
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.healthy import Healthy, Operator
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -93,7 +93,7 @@ class _Comparison(NamedTuple):
 
 
 def alerting_rules(
-    rule: Rule, pack: Pack, signals: Mapping[str, Signal], site: Site, options: PrometheusOptions
+    rule: Rule, pack: Pack, signals: Mapping[str, Signal], site: SiteSettings, options: PrometheusOptions
 ) -> Iterator[AlertingRule | Refusal]:
     """Yield the alerting rules of a rule, for each target and source, and its refusals."""
     for source in rule_sources(rule, pack, signals, site, "Prometheus"):

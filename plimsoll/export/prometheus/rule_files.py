@@ -11,7 +11,7 @@ from plimsoll.export.prometheus.promql import duration, text
 from plimsoll.export.prometheus.recording_rules import recording_rules
 from plimsoll.export.rule_sources import Refusal
 from plimsoll.export.selections import OBJECT, POLLED, Selection
-from plimsoll.hosts.site import Site
+from plimsoll.hosts.site import SiteSettings
 from plimsoll.model.times import SECOND
 from plimsoll.rules.cases import operands, run_case
 from plimsoll.rules.exporters.exporter_files import plain_name
@@ -66,13 +66,13 @@ class PrometheusExport:
 def export(
     packs: Sequence[Pack],
     signals: Mapping[str, Signal],
-    site: Site | None = None,
+    site: SiteSettings | None = None,
     options: PrometheusOptions | None = None,
     *,
     with_tests: bool = True,
 ) -> PrometheusExport:
     """Return the files: `PACK.rules.yaml` with the rules of a pack, `tests/PACK.test.yaml` with its cases."""
-    site, options = site or Site(), options or PrometheusOptions()
+    site, options = site or SiteSettings(), options or PrometheusOptions()
     files: dict[str, str] = {}
     refused: list[Refusal] = []
     rules = cases = 0

@@ -120,7 +120,11 @@ def to_parquet(log: Log, out: Path) -> Written:
     first = {path.casefold(): path for path in reversed(paths)}
     remarks = [
         Remark(
-            Kind.NOTED, f"{count} columns of the same counter: numbered", file=str(out), counter=first[key], count=count
+            Kind.NOTED,
+            f"{count} columns of the same counter: numbered",
+            file=str(out),
+            counter=first[key],
+            count=count,
         )
         for key, count in Counter(map(str.casefold, paths)).items()
         if count > 1

@@ -18,7 +18,7 @@ from plimsoll.model.run import StoredRun
 from plimsoll.model.series import Series
 from plimsoll.store.lease import Lease, LeaseEnded, leased
 from plimsoll.store.line_protocol import as_stored
-from plimsoll.store.protocol import RunStore, RunSummary, State, Work
+from plimsoll.store.protocol import RunStore, RunSummary, StoreState, Work
 from plimsoll.store.store import Store
 
 VALUES_AT_ONCE = 1_000_000
@@ -73,7 +73,7 @@ def load(
             else:
                 loadable.refuse_old(store, logs)
                 remarks += loadable.others(store, run, merge=merge)
-            if listed is None or earlier is None or listed.state is State.DELETING:
+            if listed is None or earlier is None or listed.state is StoreState.DELETING:
                 # A new generation: a delete that was cut off, and may yet continue, is of the old one.
                 listed = store.runs.save(run)
             loading = _Loading(store.runs, lease, listed, logs, progress, notify)
@@ -109,7 +109,7 @@ class _Loading:
         written = self.run.loaded - before
         missing = 0 if self.run.refused else self._restore()
         if not self.run.complete:
-            self._mark(State.COMPLETE, self.run.values, self.run.refused)
+            self._mark(StoreState.COMPLETE, self.run.values, self.run.refused)
         remarks = tuple(
             Remark(Kind.SKIPPED, f"{counted(count, 'point')} refused by {self.store.name}: {why}", count=count)
             for why, count in self.reasons.items()
@@ -131,7 +131,7 @@ class _Loading:
                     if written.refused:
                         self.reasons[written.why] += written.refused
                     loaded = min(self.run.loaded + written.values, self.run.values)
-                    self._mark(State.LOADING, loaded, self.run.refused + written.refused)
+                    self._mark(StoreState.LOADING, loaded, self.run.refused + written.refused)
                     self._wrote = True
                     self.progress(loaded)
 
@@ -150,7 +150,7 @@ class _Loading:
                     )
                 return lost
             lost = lost or sum(lacks)
-            self._mark(State.LOADING, self.run.values - sum(lacks), 0)
+            self._mark(StoreState.LOADING, self.run.values - sum(lacks), 0)
             # Logs before the last one that lacks values are written over it where they overlap.
             last = max(at for at, count in enumerate(lacks) if count)
             self._write(self.logs[: last + 1])
@@ -159,7 +159,7 @@ class _Loading:
             "there; see the log of the server, and call again"
         )
 
-    def _mark(self, state: State, loaded: int, refused: int) -> None:
+    def _mark(self, state: StoreState, loaded: int, refused: int) -> None:
         self.lease.check()
         self.run = self.store.mark(self.run, state, loaded=loaded, refused=refused)
 
@@ -215,5 +215,5 @@ def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[
         while listed := find(store, name):
             lease.check()
             if listed.generation:  # a run that an early version wrote to InfluxDB has none
-                store.mark(listed, State.DELETING, loaded=0, refused=listed.refused)
+                store.mark(listed, StoreState.DELETING, loaded=0, refused=listed.refused)
             store.forget(listed)

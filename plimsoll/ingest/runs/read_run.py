@@ -8,7 +8,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.run import StoredRun
 from plimsoll.store.logs import logs_of, lost_values
-from plimsoll.store.protocol import RunStore, RunSummary, State
+from plimsoll.store.protocol import RunStore, RunSummary, StoreState
 
 
 def read_run(store: RunStore, name: str) -> LogSet:
@@ -35,15 +35,15 @@ def nothing_known(name: str) -> str:
 def _incomplete(listed: RunSummary, run: StoredRun, lost: int) -> Iterator[Remark]:
     """A remark if values of the run are not in the store. What is not there cannot be judged."""
     match listed.state:
-        case State.COMPLETE if listed.refused:
+        case StoreState.COMPLETE if listed.refused:
             why = f"the store refused {counted(listed.refused, 'point')} when it was loaded"
-        case State.COMPLETE if not lost:
+        case StoreState.COMPLETE if not lost:
             return
-        case State.COMPLETE:
+        case StoreState.COMPLETE:
             why = "the store has lost them; call plimsoll ingest again"
-        case State.LOADING:
+        case StoreState.LOADING:
             why = "it was loaded in part; call plimsoll ingest again"
-        case State.DELETING:
+        case StoreState.DELETING:
             why = "its deletion was cut off; call plimsoll runs delete or plimsoll ingest again"
     text = f"lacks {lost:,} of {counted(run.values, 'value')}" if lost else "is not known to be whole"
     yield Remark(Kind.UNREAD, f'run "{run.name}" {text} ({why})')

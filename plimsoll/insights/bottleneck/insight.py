@@ -15,8 +15,8 @@ from plimsoll.insights.bottleneck.resource_use import (
     State,
 )
 from plimsoll.insights.insight import Heading, Insight, LimitedValue
-from plimsoll.model.chart_lines import ChartSpec, Limit, Line, Span
-from plimsoll.model.document import Block, ChartBlock, Column, Section, Statement, Table, Text
+from plimsoll.model.chart_lines import ChartLimit, ChartSeries, ChartSpec, Span
+from plimsoll.model.document import Block, ChartBlock, Column, DocumentTable, Section, Statement, Text
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import exactly, quantity
@@ -65,7 +65,7 @@ def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Secti
     when = "Over the whole run" if whole else "At the highest load"
     columns = (
         *map(Column, ("Host", "Resource", "Figure")),
-        *(Column(title, numeric=True) for title in (when, "At low load", "Limit")),
+        *(Column(title, numeric=True) for title in (when, "At low load", "ChartLimit")),
         Column("From"),
     )
     in_charts = ", which is shaded in the charts" if shaded and not whole else ""
@@ -75,7 +75,7 @@ def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Secti
     )
     rows = tuple(row for use in shown for row in _rows(use))
     label = "Resources and how near they were to their capacity"
-    table = Table(columns, rows, label, hidden=len(resources) - len(shown))
+    table = DocumentTable(columns, rows, label, hidden=len(resources) - len(shown))
     return Section("Resources", (table,), summary=summary, fold="closed")
 
 
@@ -115,12 +115,12 @@ def _charts(review: Review, bottleneck: Bottleneck) -> list[ChartBlock]:
     if figure is not None and (lines := _lines(review, figure)):
         same = figure.signal not in _INSTEAD or figure.subject in review.signals.of(figure.signal)
         limit_text = f"limit {exactly(figure.limit or 0.0, figure.unit)}"
-        limits = (Limit(figure.limit, limit_text),) if figure.limit is not None and same else ()
+        limits = (ChartLimit(figure.limit, limit_text),) if figure.limit is not None and same else ()
         title = titled(figure.title, figure.subject)
         unit = figure.unit if same else review.question.signals[_INSTEAD[figure.signal]].unit
         drawn.append(ChartBlock(ChartSpec(lines, unit, f"Chart: {title}.", limits, spans), "strip", title))
     if (load := bottleneck.load.load) is not None:
-        line, title = Line(load.signal.title, "samples", load.samples), _load_title(load)
+        line, title = ChartSeries(load.signal.title, "samples", load.samples), _load_title(load)
         spec = ChartSpec((line,), load.signal.unit, f"Chart: {title}.", spans=spans)
         drawn.append(ChartBlock(spec, "strip", title))
     return drawn
@@ -131,7 +131,7 @@ def _load_title(load: Load) -> str:
     return f"The load: {load.signal.title} of {hosts}"
 
 
-def _lines(review: Review, figure: Figure) -> tuple[Line, ...]:
+def _lines(review: Review, figure: Figure) -> tuple[ChartSeries, ...]:
     entries = review.signals.of(figure.signal)
     if figure.subject not in entries and figure.signal in _INSTEAD:
         entries = {
@@ -140,10 +140,11 @@ def _lines(review: Review, figure: Figure) -> tuple[Line, ...]:
             if figure.subject.instance in (None, subject.instance)
         }
         return tuple(
-            Line(str(subject), "samples" if not at else "other", s) for at, (subject, s) in enumerate(entries.items())
+            ChartSeries(str(subject), "samples" if not at else "other", s)
+            for at, (subject, s) in enumerate(entries.items())
         )
     samples = entries.get(figure.subject)
-    return (Line(figure.title, "samples", samples),) if samples is not None else ()
+    return (ChartSeries(figure.title, "samples", samples),) if samples is not None else ()
 
 
 def _doubt(bottleneck: Bottleneck | None) -> str:

@@ -18,7 +18,18 @@ from plimsoll.insights.capacity.words import (
     sentences,
     with_range,
 )
-from plimsoll.model.document import Block, Bullets, Column, Curve, Document, Paragraph, Point, Section, Table, Verdict
+from plimsoll.model.document import (
+    Block,
+    Bullets,
+    Column,
+    Curve,
+    Document,
+    DocumentTable,
+    Paragraph,
+    Point,
+    Section,
+    VerdictBlock,
+)
 from plimsoll.model.log import Values
 from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.review import Review
@@ -41,9 +52,9 @@ _CURVES = (
 )
 
 
-def blocks(capacity: Capacity, forecasts: Sequence[str] = ()) -> Iterator[Block | Verdict]:
+def blocks(capacity: Capacity, forecasts: Sequence[str] = ()) -> Iterator[Block | VerdictBlock]:
     """Build what a terminal shows: the answer, `forecasts` for a number of users, what it rests on, and tables."""
-    yield Verdict(answer(capacity), "", paragraphs=tuple(forecasts))
+    yield VerdictBlock(answer(capacity), "", paragraphs=tuple(forecasts))
     yield Section("What it rests on", (Bullets(sentences(capacity)),))
     yield Section("Resources", (resources_table(capacity),))
     yield Section("What one operation demands", (_demands_table(capacity),))
@@ -67,7 +78,7 @@ def page(capacity: Capacity, reviews: Sequence[Review], forecasts: Sequence[str]
     return Document("capacity", f"Capacity of {runs}", runs, (*blocks(capacity, forecasts), *parts), simulated)
 
 
-def resources_table(capacity: Capacity) -> Table:
+def resources_table(capacity: Capacity) -> DocumentTable:
     """Build the table of resources: their use, their limits, and the loads at which they reach them."""
     rows: list[tuple[str, ...]] = []
     for resource in capacity.resources[:_MOST_ROWS]:
@@ -84,7 +95,7 @@ def resources_table(capacity: Capacity) -> Table:
                 f"{number(resource.check.predicted)} for {number(resource.check.measured)} %" if resource.check else "",
             )
         )
-    return Table(_RESOURCES, tuple(rows), "Resources", style="of-1")
+    return DocumentTable(_RESOURCES, tuple(rows), "Resources", style="of-1")
 
 
 def in_amounts(resource: Resource, use: Values) -> tuple[Values, str]:
@@ -105,7 +116,7 @@ def _load_range(capacity: Capacity, load: Range) -> str:
     return with_range(capacity, Limit(load, capacity.resources[0])) + projected
 
 
-def _demands_table(capacity: Capacity) -> Table:
+def _demands_table(capacity: Capacity) -> DocumentTable:
     """What one operation takes of each resource."""
     resources = capacity.resources[:_MOST_DEMANDS]
     columns = [
@@ -116,7 +127,7 @@ def _demands_table(capacity: Capacity) -> Table:
         (group_text(capacity, at), *(_demand_text(resource, resource.demand.each[:, at]) for resource in resources))
         for at in range(min(len(capacity.groups), _MOST_ROWS))
     )
-    return Table((Column("One operation demands"), *columns), rows, "What one operation demands")
+    return DocumentTable((Column("One operation demands"), *columns), rows, "What one operation demands")
 
 
 def _demand_text(resource_capacity: ResourceCapacity, use: Values) -> str:

@@ -8,8 +8,8 @@ from plimsoll.analysis.scalability import Estimate, Law
 from plimsoll.insights.insight import Heading, Insight
 from plimsoll.insights.load_steps.find import LoadSteps, load_steps
 from plimsoll.insights.load_steps.step_means import LoadStep
-from plimsoll.model.chart_lines import ChartSpec, Line, Span
-from plimsoll.model.document import Block, ChartBlock, Column, Curve, Paragraph, Point, Section, Table
+from plimsoll.model.chart_lines import ChartSeries, ChartSpec, Span
+from plimsoll.model.document import Block, ChartBlock, Column, Curve, DocumentTable, Paragraph, Point, Section
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, percent, quantity
@@ -23,7 +23,7 @@ def _blocks(steps: LoadSteps | None, review: Review, zone: Zone) -> tuple[Block,
     if steps is None:
         return ()
     chart = ChartSpec(
-        (Line(steps.load.signal.title, "samples", steps.load.samples),),
+        (ChartSeries(steps.load.signal.title, "samples", steps.load.samples),),
         steps.load.signal.unit,
         f"Chart: {steps.load.signal.title}, with its {len(steps.steps)} load steps shaded.",
         spans=tuple(Span(step.start, step.end) for step in steps.steps),
@@ -34,7 +34,7 @@ def _blocks(steps: LoadSteps | None, review: Review, zone: Zone) -> tuple[Block,
     return (Section("", blocks, level=3, style="steps", what="steps"),)
 
 
-def _table(steps: LoadSteps, zone: Zone) -> Table:
+def _table(steps: LoadSteps, zone: Zone) -> DocumentTable:
     """A row for each step; columns without any value are left out."""
     columns = [
         ("Step", [str(step.number) for step in steps.steps]),
@@ -46,7 +46,7 @@ def _table(steps: LoadSteps, zone: Zone) -> Table:
     ]
     optimum = frozenset(at for at, step in enumerate(steps.steps) if _mark(steps, step) == "optimum")
     heads = tuple(Column(title, numeric=bool(title)) for title, _ in columns)
-    return Table(heads, tuple(zip(*(texts for _, texts in columns), strict=True)), "Load steps", optimum)
+    return DocumentTable(heads, tuple(zip(*(texts for _, texts in columns), strict=True)), "Load steps", optimum)
 
 
 def _optional_columns(steps: LoadSteps) -> Iterator[tuple[str, list[str]]]:

@@ -4,7 +4,7 @@ from plimsoll.analysis.regular_spikes import RegularSpikes
 from plimsoll.insights.insight import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight
 from plimsoll.insights.spikes.find import PeriodicSpikes, periodic_spikes
 from plimsoll.insights.spikes.rising import LimitInSpikes, Rising
-from plimsoll.model.chart_lines import ChartSpec, Line
+from plimsoll.model.chart_lines import ChartSeries, ChartSpec
 from plimsoll.model.document import ChartBlock, Section, Statement
 from plimsoll.model.remark import listed
 from plimsoll.model.times import SECOND, Zone, duration_text
@@ -37,7 +37,7 @@ def _sentences(spikes: PeriodicSpikes, review: Review, zone: Zone) -> tuple[str,
 def _chart(spikes: PeriodicSpikes, review: Review) -> ChartBlock:
     main = spikes.main
     title = titled(main.signal.title, main.subject)
-    line = Line(title, "samples", review.signals.of(main.name)[main.subject])
+    line = ChartSeries(title, "samples", review.signals.of(main.name)[main.subject])
     return ChartBlock(ChartSpec((line,), main.signal.unit, title))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from plimsoll.insights.insight import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight, News, SubjectKey
 from plimsoll.insights.trends.find import SOME_LOAD, WEEK_S, Movement, SignalTrend, trends
-from plimsoll.model.chart_lines import ChartSpec, Limit, Line
+from plimsoll.model.chart_lines import ChartLimit, ChartSeries, ChartSpec
 from plimsoll.model.document import ChartBlock, Section, Statement
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, Zone, duration_text
@@ -39,8 +39,8 @@ def _chart(trend: SignalTrend, review: Review) -> ChartBlock:
     samples = review.signals.of(trend.name)[trend.subject].between(trend.start, trend.end)
     title = titled(trend.signal.title, trend.subject)
     ends = Samples(np.array([trend.start, trend.end]), np.array([trend.trend.start, trend.trend.end]))
-    limits = (Limit.of(limit_of(trend.limit).limit, trend.signal.unit),) if trend.limit and trend.reaches_s else ()
-    lines = (Line("trend", "judged", ends, "trend"), Line(title, "samples", samples))
+    limits = (ChartLimit.of(limit_of(trend.limit).limit, trend.signal.unit),) if trend.limit and trend.reaches_s else ()
+    lines = (ChartSeries("trend", "judged", ends, "trend"), ChartSeries(title, "samples", samples))
     return ChartBlock(ChartSpec(lines, trend.signal.unit, f"{title} and its trend", limits))
 
 

@@ -42,7 +42,7 @@ def folded(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _NameEntry:
     measurement: str
     counters: list[str]
 
@@ -51,7 +51,7 @@ class _Entry:
 class _Perfmon:
     """perfmon.yaml."""
 
-    objects: dict[str, _Entry]
+    objects: dict[str, _NameEntry]
 
 
 @dataclass(frozen=True)

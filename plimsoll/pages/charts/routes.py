@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from plimsoll.alerting import host_inventory
 from plimsoll.alerting.alert import Alert
-from plimsoll.charts.chart import MOST_LINES, Charts, Limit, Line, Span
+from plimsoll.charts.chart import MOST_LINES, ChartLimit, Charts, ChartSeries, Span
 from plimsoll.dashboards.limits import home_of
 from plimsoll.model.errors import Unreachable, Unusable, printable
 from plimsoll.model.remark import counted
@@ -77,13 +77,13 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
     """Add a chart; return what stands around it."""
     unit = content.signal.unit
     rules, note = _common_rules(content.lines)
-    limits = [Limit.of(rule.healthy.limit, unit, rule.severity) for rule in rules]
+    limits = [ChartLimit.of(rule.healthy.limit, unit, rule.severity) for rule in rules]
     # What is drawn later covers what is drawn before: the gravest comes last.
     spans = sorted((shade for alert in content.alerts for shade in _spans(alert, span.end)), key=_gravity)
     gravest = max([alert.severity for alert in content.alerts], key=gravity, default="info")
     looks = _looks(content.lines, span.hosts)
     lines = [
-        Line(printable(line.label), look, line.samples.samples, marked=True, strong=line.fires)
+        ChartSeries(printable(line.label), look, line.samples.samples, marked=True, strong=line.fires)
         for line, look in zip(content.lines, looks, strict=True)
     ]
     label = _describe(content, rules)

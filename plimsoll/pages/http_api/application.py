@@ -26,7 +26,7 @@ from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.serve.access import PUBLIC
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 from plimsoll.up.watched import Watched
 
@@ -77,7 +77,7 @@ def create_api(watched: Watched, scenes: Scenes, reviews: RunReviews) -> FastAPI
         exception_handlers={kind: _handler(explain) for kind, explain in _EXPLANATIONS.items()},
     )
     api.state.watched, api.state.scenes, api.state.reviews = watched, scenes, reviews
-    api.state.bodies = Bodies(Limits(body_s=20))
+    api.state.bodies = Bodies(RequestLimits(body_s=20))
     api.add_middleware(_HeadAsGet)
     for module in (health, samples, alerts, runs):
         api.include_router(module.router, prefix=PUBLIC, responses=_ERRORS)

@@ -25,7 +25,7 @@ from plimsoll.pages.review_jobs.jobs import Job, Stage
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
 from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.frame import run_path
-from plimsoll.store.protocol import State
+from plimsoll.store.protocol import StoreState
 
 MOST_COMPARED = 8
 router = APIRouter(route_class=Operation)
@@ -64,7 +64,7 @@ class ApiRun(ApiPart):
     labels: Mapping[str, str]
     files: int
     values: int
-    state: State = Field(description="Only a complete run has all its values.")
+    state: StoreState = Field(description="Only a complete run has all its values.")
     review: ReviewPart | None = Field(description="null: there is none yet; GET /api/v1/reviews/{run} makes it.")
     page: str = Field(description="The address of its report.")
 

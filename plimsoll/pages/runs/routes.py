@@ -18,13 +18,13 @@ from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.forms import see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.store.lease import LIFE_S, described
-from plimsoll.store.protocol import RunSummary, State
+from plimsoll.store.protocol import RunSummary, StoreState
 from plimsoll.up.watched import Watched
 
 _MOST_RUNS = 8
 _STATES = {
-    State.LOADING: "incomplete: loading was cut off; load it again, or delete it",
-    State.DELETING: "incomplete: a deletion was cut off; delete it again, or load it again",
+    StoreState.LOADING: "incomplete: loading was cut off; load it again, or delete it",
+    StoreState.DELETING: "incomplete: a deletion was cut off; delete it again, or load it again",
 }
 
 

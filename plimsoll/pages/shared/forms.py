@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from plimsoll.serve.limits import Limits
+from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 
 _MOST_DIGITS = 18  # as many as databases hold; longer numbers lead to no page
@@ -40,7 +40,7 @@ class Forms:
     """A maker of the routes that receive forms."""
 
     def __init__(self) -> None:
-        self._bodies = Bodies(Limits(body_s=20))
+        self._bodies = Bodies(RequestLimits(body_s=20))
 
     def route(self, path: str, handle: Callable[[Request, Fields], Response]) -> Route:
         """Return a route for POST. `handle` runs in a thread, with the fields, which have no space at their ends."""

@@ -70,7 +70,7 @@ class _Failed(Exception):
 
 
 @dataclass(frozen=True)
-class Target:
+class ScrapeTarget:
     """An exporter: its address, how often it is asked (ns), and which host its metrics are of.
 
     `labels` are added to those of each metric, over the exporter's own. The host is that of the label `host`, else the
@@ -105,7 +105,7 @@ class Scraper:
 
     def __init__(
         self,
-        targets: Sequence[Target],
+        targets: Sequence[ScrapeTarget],
         writing: WriteQueue,
         translator: Translator,
         parser: Parser,
@@ -116,7 +116,7 @@ class Scraper:
         self._parser = parser
         self._clock = clock
         self._states: dict[str, _State] = {}  # by address
-        self._order: list[Target] = []
+        self._order: list[ScrapeTarget] = []
         self._lock = Lock()
         self._stop = Event()
         self._pool = ThreadPoolExecutor(_AT_ONCE, "scraper")
@@ -135,7 +135,7 @@ class Scraper:
             self._thread.join()
         self._pool.shutdown(cancel_futures=True)
 
-    def use(self, targets: Sequence[Target]) -> None:
+    def use(self, targets: Sequence[ScrapeTarget]) -> None:
         """Ask these targets from now on."""
         with self._lock:
             self._order = [*targets]
@@ -175,7 +175,7 @@ class Scraper:
         while not self._stop.wait((EVALUATION_INTERVAL - self._clock() % EVALUATION_INTERVAL) / SECOND):
             self.step(self._clock())
 
-    def _ask(self, target: Target, state: _State, at: int) -> None:
+    def _ask(self, target: ScrapeTarget, state: _State, at: int) -> None:
         try:
             self._take(target, at)
         except _Failed as error:
@@ -194,13 +194,13 @@ class Scraper:
         finally:
             state.running = False
 
-    def _failed(self, target: Target, state: _State, why: str) -> None:
+    def _failed(self, target: ScrapeTarget, state: _State, why: str) -> None:
         if not state.problem:
             state.failing_since = self._clock()
             _log.warning("%s: gives no metrics: %s", target.url, why)
         state.problem = why
 
-    def _take(self, target: Target, at: int) -> None:
+    def _take(self, target: ScrapeTarget, at: int) -> None:
         text = self._fetched(target)
         try:
             taken = read(text, target, self._translator, at)
@@ -218,7 +218,7 @@ class Scraper:
         if not taken.lines:
             raise _Failed("it has none of the metrics that are judged; is it node_exporter or windows_exporter?")
 
-    def _fetched(self, target: Target) -> bytes:
+    def _fetched(self, target: ScrapeTarget) -> bytes:
         with self._lock:
             pools = self._pools.get(target.ca)
             if pools is None:
@@ -256,7 +256,7 @@ class Scraper:
         return bytes(body)
 
 
-def read(text: bytes, target: Target, translator: Translator, at: int) -> AcceptedMetrics:
+def read(text: bytes, target: ScrapeTarget, translator: Translator, at: int) -> AcceptedMetrics:
     """The samples that a target gave at a time (UTC ns). NotMetrics or TooManySamples."""
     scraped = [*samples(text)]
     host = target.host or ""
@@ -279,7 +279,7 @@ def read(text: bytes, target: Target, translator: Translator, at: int) -> Accept
     return taken
 
 
-def _series(sample: Sample, target: Target, host: str) -> tuple[str, dict[str, str], str]:
+def _series(sample: Sample, target: ScrapeTarget, host: str) -> tuple[str, dict[str, str], str]:
     labels = sample.labels
     named = labels.get(target.host_label, "") if target.host_label and not target.labels.get("host") else ""
     return sample.name, {**labels, **target.labels}, named or host

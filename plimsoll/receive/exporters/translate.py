@@ -32,7 +32,7 @@ _OF_SCRAPES = ("__name__", "job", "exported_job", *HOST_LABELS)
 _INSTANCE = "instance"
 
 
-class Use(NamedTuple):
+class MetricUse(NamedTuple):
     """What a metric is in a group: its name in formulas, and the fields that are the metric itself, with a factor."""
 
     group: MetricGroup
@@ -54,7 +54,7 @@ class MetricNames:
     """What metrics are called in Telegraf: those of exporters, and those of Telegraf's prometheus_client."""
 
     def __init__(self, signals: Mapping[str, Signal]) -> None:
-        self._uses: dict[str, list[Use]] = {}
+        self._uses: dict[str, list[MetricUse]] = {}
         for exporter in exporters().values():
             for group in exporter.groups:
                 for name, use in _uses(group):
@@ -62,7 +62,7 @@ class MetricNames:
         self._telegraf = dict(_of_telegraf(signals))
         self.metric_names = frozenset((*self._uses, *self._telegraf))
 
-    def uses(self, name: str) -> Sequence[Use]:
+    def uses(self, name: str) -> Sequence[MetricUse]:
         """What a metric of an exporter is used for."""
         return self._uses.get(name, ())
 
@@ -357,7 +357,7 @@ def _is_address(instance: str) -> bool:
     return without_port(instance) != instance
 
 
-def _uses(group: MetricGroup) -> Iterator[tuple[str, Use]]:
+def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
     direct = not group.over and not group.when
     for key, sources in group.sources.items():
         plain: list[tuple[str, float]] = []
@@ -369,7 +369,7 @@ def _uses(group: MetricGroup) -> Iterator[tuple[str, Use]]:
             elif not simple:
                 computed = computed or any(key in formula.names for formula in formulas)
         for metric in sources:
-            yield metric.name, Use(group, key, metric.labels, tuple(plain), computed)
+            yield metric.name, MetricUse(group, key, metric.labels, tuple(plain), computed)
 
 
 def _of_telegraf(signals: Mapping[str, Signal]) -> Iterator[tuple[str, tuple[str, str]]]:

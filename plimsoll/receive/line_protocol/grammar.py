@@ -29,7 +29,7 @@ class Malformed(Exception):
     """A line that InfluxDB refuses; the text is InfluxDB's reason."""
 
 
-class Line(NamedTuple):
+class ParsedLine(NamedTuple):
     """A line: measurement and tags as written, its numeric fields, how many others it has, and the time as written.
 
     `fields` are the names as written and the numbers as `float` reads them. `time` is empty if there is none.
@@ -41,7 +41,7 @@ class Line(NamedTuple):
     time: bytes
 
 
-def read(line: bytes) -> Line:
+def read(line: bytes) -> ParsedLine:
     """The parts of a line, which has no white space before it. Malformed if InfluxDB refuses it."""
     end = head_end(line)
     head = line[:end]
@@ -49,7 +49,7 @@ def read(line: bytes) -> Line:
     for name, _ in fields:
         if (size := len(head) + 4 + len(name)) > LONGEST_KEY:
             raise Malformed(f"max key length exceeded: {size} > {LONGEST_KEY}")
-    return Line(head, fields, text_fields, _time(line, _skip(line, at)))
+    return ParsedLine(head, fields, text_fields, _time(line, _skip(line, at)))
 
 
 def head_end(line: bytes) -> int:

@@ -13,7 +13,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.receive.line_protocol.grammar import FIRST_TIME, LAST_TIME, Malformed, check_time, read
-from plimsoll.receive.line_protocol.series_names import Bounds, Refused, SeriesNames
+from plimsoll.receive.line_protocol.series_names import Bounds, RefusedSeries, SeriesNames
 
 _PIECE = 1 << 16
 _LONGEST_LINE = 1 << 20  # some thousand fields; what is read of a line takes many times its length
@@ -24,7 +24,7 @@ class TooMany(Exception):
     """A body has more values or lines than are taken at once, or a longer line."""
 
 
-class Piece(NamedTuple):
+class BodyPiece(NamedTuple):
     """Some lines, the number of the first, and whether it is certain that none has a quote or a backslash."""
 
     first: int
@@ -74,15 +74,15 @@ _I = ord("i")
 _LARGE = 2.0**63
 
 
-class Samples(NamedTuple):
-    """Samples: the numbers of their series, times (UTC ns) and values."""
+class ParsedSamples(NamedTuple):
+    """ParsedSamples: the numbers of their series, times (UTC ns) and values."""
 
     which: NDArray[np.int32]
     times: Times
     values: Values
 
     @classmethod
-    def joined(cls, parts: Sequence["Samples"]) -> "Samples":
+    def joined(cls, parts: Sequence["ParsedSamples"]) -> "ParsedSamples":
         """All samples, in order."""
         if not parts:
             return cls(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0))
@@ -125,7 +125,7 @@ class Lines:
     text: int = 0
     faults: list[Fault] = field(default_factory=list)
 
-    def split(self, lines: Sequence[bytes], *, plain: bool) -> Samples:
+    def split(self, lines: Sequence[bytes], *, plain: bool) -> ParsedSamples:
         """The samples of lines that are well-formed; those with quotes or backslashes are read carefully.
 
         `plain`: there are none of these. Any exception means that something is odd, and all must be read carefully.
@@ -156,7 +156,7 @@ class Lines:
             raise ValueError("a number is too large")
         return samples
 
-    def read_all(self, lines: Sequence[bytes]) -> Samples:
+    def read_all(self, lines: Sequence[bytes]) -> ParsedSamples:
         """The samples of lines, each read carefully."""
         for at, line in enumerate(lines):
             self.read(at, line)
@@ -181,7 +181,7 @@ class Lines:
             self._check_range(parts.time)
             fields = self.names.fields(parts.head)
             which = [fields[name] for name, _ in numeric]
-        except Refused as error:
+        except RefusedSeries as error:
             self.faults.append(Fault(at, line, str(error), refused=True))
             return
         self.which += which
@@ -193,15 +193,17 @@ class Lines:
     def _check_range(self, time: bytes) -> None:
         at = int(time or self.clock.now) * self.clock.unit
         if at < self.clock.first:
-            raise Refused("points beyond retention policy")
+            raise RefusedSeries("points beyond retention policy")
         if at > self.clock.last:
-            raise Refused("the time is too far in the future; are the clocks right, and the precision of times?")
+            raise RefusedSeries("the time is too far in the future; are the clocks right, and the precision of times?")
 
-    def samples(self) -> Samples:
+    def samples(self) -> ParsedSamples:
         """The samples of the lines. ValueError or OverflowError if a number or a time is not valid."""
         times = np.array([int(time) for time in self.times], np.int64) * self.clock.unit
         values = [int(number[:-1]) if number[-1] == _I else float(number) for number in self.numbers]
-        return Samples(np.array(self.which, np.int32), np.repeat(times, self.lengths), np.array(values, np.float64))
+        return ParsedSamples(
+            np.array(self.which, np.int32), np.repeat(times, self.lengths), np.array(values, np.float64)
+        )
 
     def _check(self) -> None:
         """Raise ValueError if there is something in numbers or times that Python accepts, and InfluxDB does not."""
@@ -239,7 +241,7 @@ class Faults:
     count: int = 0
     first: list[tuple[int, str, str]] = field(default_factory=list)
 
-    def add(self, piece: Piece, fault: Fault) -> None:
+    def add(self, piece: BodyPiece, fault: Fault) -> None:
         """Count a line, and keep it if it is one of the first."""
         self.count += 1
         if len(self.first) < _MOST_SHOWN:
@@ -296,14 +298,14 @@ class Parser:
 
     def _parsed(self, names: SeriesNames, body: bytes, unit: int, now: int, first: int, last: int) -> Parsed:
         clock = Clock(unit, b"%d" % (now // unit), first, last)
-        parsed = Parsed(Points([], *Samples.joined([])), 0, Faults(), Faults())
+        parsed = Parsed(Points([], *ParsedSamples.joined([])), 0, Faults(), Faults())
         text, values, count = 0, 0, 0
-        batches: list[Samples] = []
+        batches: list[ParsedSamples] = []
         for piece in pieces(body):
             try:
                 lines = Lines(names, clock)
                 samples = lines.split(piece.lines, plain=piece.plain)
-            except (ValueError, IndexError, OverflowError, Refused):
+            except (ValueError, IndexError, OverflowError, RefusedSeries):
                 lines = Lines(names, clock)
                 samples = lines.read_all(piece.lines)
             batches.append(samples)
@@ -314,7 +316,7 @@ class Parser:
                 raise TooMany
             for fault in lines.faults:
                 (parsed.refused if fault.refused else parsed.malformed).add(piece, fault)
-        points = _points(names, Samples.joined(batches))
+        points = _points(names, ParsedSamples.joined(batches))
         self._used.update((id(series), (series, now)) for series in points.series)
         return parsed._replace(points=points, text=text)
 
@@ -330,12 +332,12 @@ class Parser:
             return self._names
 
 
-def _points(names: SeriesNames, samples: Samples) -> Points:
+def _points(names: SeriesNames, samples: ParsedSamples) -> Points:
     used, which = np.unique(samples.which, return_inverse=True)
     return Points([names.series[n] for n in used.tolist()], which.astype(np.int32), samples.times, samples.values)
 
 
-def pieces(body: bytes) -> Iterator[Piece]:
+def pieces(body: bytes) -> Iterator[BodyPiece]:
     """The lines of a body, some hundreds at a time, so that those of a long body are never all in memory.
 
     A carriage return before a line end is left out, which InfluxDB would refuse. TooMany if a line is too long.
@@ -353,13 +355,13 @@ def pieces(body: bytes) -> Iterator[Piece]:
         first = before + 1 - (len(open_line.lines) if open_line else 0)
         if open_line or b'"' in text or b"\\" in text:
             joined, open_line = _joined(lines, open_line)
-            yield Piece(first, joined, plain=False)
+            yield BodyPiece(first, joined, plain=False)
         else:
-            yield Piece(first, lines, plain=True)
+            yield BodyPiece(first, lines, plain=True)
         start = end
         before += len(lines)
     if open_line:
-        yield Piece(before + 1 - len(open_line.lines), [open_line.text], plain=False)
+        yield BodyPiece(before + 1 - len(open_line.lines), [open_line.text], plain=False)
 
 
 def _joined(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:

@@ -24,15 +24,15 @@ class _Brought:
     hosts: set[str] = field(default_factory=set[str])
 
 
-class Refused(Exception):
+class RefusedSeries(Exception):
     """A series that cannot be kept; the text is the reason, worded as InfluxDB's."""
 
 
-class Fields(dict[bytes, int]):
+class FieldNames(dict[bytes, int]):
     """The numbers of the series of one measurement and tags, by the name of the field as written.
 
-    A name that is new gets the next number. Refused if there are too many series, or if it is not valid. `spellings`
-    is how many of the measurement and tags are kept.
+    A name that is new gets the next number. RefusedSeries if there are too many series, or if it is not valid.
+    `spellings` is how many of the measurement and tags are kept.
     """
 
     def __init__(self, names: "SeriesNames", of: Series, longest: int) -> None:
@@ -44,14 +44,14 @@ class Fields(dict[bytes, int]):
 
     def __missing__(self, name: bytes) -> int:
         if len(name) > self._longest:
-            raise Refused("max key length exceeded")
+            raise RefusedSeries("max key length exceeded")
         plain = _plain(name, b',= "')
         with self._names.lock:
             # Another spelling of the name, or another thread, may have added it.
             number = self.get(plain)
             if number is None:
                 if plain == b"time":
-                    raise Refused(
+                    raise RefusedSeries(
                         f'invalid field name: input field "time" on measurement "{self._of.measurement}" is invalid'
                     )
                 series = Series(self._of.host, self._of.measurement, self._of.tags, _text(plain))
@@ -85,8 +85,8 @@ class SeriesNames:
         self.series: list[Series] = []
         self.lock = Lock()
         self._bounds = bounds or Bounds()
-        self._heads: dict[bytes, Fields] = {}
-        self._by_key: dict[object, Fields] = {}
+        self._heads: dict[bytes, FieldNames] = {}
+        self._by_key: dict[object, FieldNames] = {}
         self._hosts: set[str] = set()
         self._bytes = 0
         self._brought: dict[str, _Brought] = {}
@@ -104,8 +104,8 @@ class SeriesNames:
         finally:
             self._writer.name = ""
 
-    def fields(self, head: bytes) -> Fields:
-        """The fields of a valid measurement and tags. Refused if there are too many."""
+    def fields(self, head: bytes) -> FieldNames:
+        """The fields of a valid measurement and tags. RefusedSeries if there are too many."""
         if (fields := self._heads.get(head)) is not None:
             return fields
         of = _series(head)
@@ -114,7 +114,7 @@ class SeriesNames:
             if fields is None:
                 self._check_room()
                 self._check_host(host_key(of.host))
-                fields = self._by_key[of.key] = Fields(self, of, LONGEST_KEY - 4 - len(head))
+                fields = self._by_key[of.key] = FieldNames(self, of, LONGEST_KEY - 4 - len(head))
                 self._bytes += 2 * len(head) + _HEAD_OVERHEAD + _TAG_OVERHEAD * len(of.tags)
             # The first spelling of each always has its place: whoever sends it is not to be slowed down by others.
             if not fields.spellings or (fields.spellings < _MOST_SPELLINGS and self.may_keep(head)):
@@ -166,7 +166,7 @@ class SeriesNames:
         of = Series(series.host, series.measurement, series.tags, "")
         fields = self._by_key.get(of.key)
         if fields is None:
-            fields = self._by_key[of.key] = Fields(self, of, LONGEST_KEY)
+            fields = self._by_key[of.key] = FieldNames(self, of, LONGEST_KEY)
             self._hosts.add(host_key(of.host))
             self._bytes += _HEAD_OVERHEAD + sum(_TAG_OVERHEAD + len(name) + len(value) for name, value in of.tags)
         name = series.field.encode()
@@ -178,9 +178,9 @@ class SeriesNames:
     def _check_room(self) -> None:
         bounds = self._bounds
         if len(self.series) >= bounds.series or self._bytes > bounds.names:
-            raise Refused(_too_many("max-series-per-database", f"{bounds.series} series", "series"))
+            raise RefusedSeries(_too_many("max-series-per-database", f"{bounds.series} series", "series"))
         if self._of_writer.series >= bounds.writer_series:
-            raise Refused(
+            raise RefusedSeries(
                 _too_many("max-series-per-database", f"{bounds.writer_series} series of a sender", "writer_series")
             )
 
@@ -189,9 +189,9 @@ class SeriesNames:
             return
         bounds, brought = self._bounds, self._of_writer
         if len(self._hosts) >= bounds.hosts:
-            raise Refused(_too_many("max-hosts", f"{bounds.hosts} hosts", "hosts"))
+            raise RefusedSeries(_too_many("max-hosts", f"{bounds.hosts} hosts", "hosts"))
         if len(brought.hosts) >= bounds.writer_hosts:
-            raise Refused(_too_many("max-hosts", f"{bounds.writer_hosts} hosts of a sender", "writer_hosts"))
+            raise RefusedSeries(_too_many("max-hosts", f"{bounds.writer_hosts} hosts of a sender", "writer_hosts"))
         self._hosts.add(host)
         brought.hosts.add(host)
 
@@ -216,4 +216,4 @@ def _text(name: bytes) -> str:
     try:
         return name.decode("utf-8")
     except UnicodeDecodeError:
-        raise Refused(f'key contains invalid unicode: "{name.decode("utf-8", "backslashreplace")}"') from None
+        raise RefusedSeries(f'key contains invalid unicode: "{name.decode("utf-8", "backslashreplace")}"') from None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from plimsoll.charts.chart import Chart, Charts, Limit, Line
+from plimsoll.charts.chart import Chart, ChartLimit, Charts, ChartSeries
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.compared_signal import Compared
 from plimsoll.comparison.sentences import place
@@ -28,7 +28,7 @@ class Overlaid:
     def add(self, comparison: Comparison, compared: Compared) -> Chart | None:
         """A chart of a signal in both runs."""
         lines = [
-            Line(f"{side.name}: {place(compared)}", kind, samples, caption=side.name)
+            ChartSeries(f"{side.name}: {place(compared)}", kind, samples, caption=side.name)
             for side, subject, kind in (
                 (comparison.second, compared.other, "line-1"),
                 (comparison.first, compared.subject, "line-4"),
@@ -38,7 +38,7 @@ class Overlaid:
         if not lines:
             return None
         label = f"{compared.signal.title} of {place(compared)} in both runs, over the time since their start"
-        limits = [Limit.of(level, compared.signal.unit) for level in _limits(comparison.second, compared)]
+        limits = [ChartLimit.of(level, compared.signal.unit) for level in _limits(comparison.second, compared)]
         return self.charts.add(lines, compared.signal.unit, label, limits=limits)
 
 

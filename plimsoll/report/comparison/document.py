@@ -13,16 +13,16 @@ from plimsoll.model.document import (
     Block,
     Bullets,
     ChartBlock,
-    Check,
     Column,
     Document,
-    Facts,
+    DocumentCheck,
+    DocumentTable,
+    FactList,
     Paragraph,
     Section,
     Suite,
-    Table,
     Text,
-    Verdict,
+    VerdictBlock,
     VerdictKind,
 )
 from plimsoll.model.parameters import Parameter
@@ -88,22 +88,22 @@ def name_of(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def verdict(comparison: Comparison) -> Verdict:
+def verdict(comparison: Comparison) -> VerdictBlock:
     """Return the answer and the sentences it rests on."""
     result = answer(comparison)
     first, *items = account(comparison)
-    return Verdict(ANSWERS[result], first, _KINDS[result], tuple(items))
+    return VerdictBlock(ANSWERS[result], first, _KINDS[result], tuple(items))
 
 
 def blocks(
     comparison: Comparison, zone: Zone | None = None, charts: Overlaid | None = None, *, brief: bool = False
-) -> Iterator[Block | Verdict]:
+) -> Iterator[Block | VerdictBlock]:
     """Build the blocks of one run compared with the baseline; `brief` is what fits a screen of a terminal.
 
     Times are in `zone`, by default those of the logs.
     """
     yield verdict(comparison)
-    yield Facts(tuple(_scopes(comparison, zone)))
+    yield FactList(tuple(_scopes(comparison, zone)))
     if not brief and comparison.load.signals:
         note = f"Loads that differ by less than {percent(comparison.load.tolerance)} are the same."
         yield Section("Load", (_table([[signal] for signal in comparison.load.signals], "Load"),), note=note)
@@ -120,7 +120,7 @@ def blocks(
         yield from _rest(comparison)
 
 
-def summary(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdict]:
+def summary(comparisons: Sequence[Comparison]) -> Iterator[Block | VerdictBlock]:
     """Build an answer for many runs, and the answer and the reason of each."""
     answers = [answer(comparison) for comparison in comparisons]
     kinds = (Answer.WORSE, Answer.UNKNOWN, Answer.NOT_WORSE)
@@ -128,8 +128,8 @@ def summary(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdict]:
     gravest = next(kind for kind in kinds if kind in answers)
     baselines = listed([side.name for side in comparisons[0].baselines], _MOST_NAMES)
     head = f"Of {counted(len(answers), 'run')}, compared with {baselines}: {', '.join(counts)}."
-    yield Verdict(ANSWERS[gravest], head, _KINDS[gravest])
-    yield Facts(
+    yield VerdictBlock(ANSWERS[gravest], head, _KINDS[gravest])
+    yield FactList(
         tuple(
             (f"{ANSWERS[kind]:10} {comparison.second.name}", short(_reason(comparison), _REASON))
             for comparison, kind in zip(comparisons, answers, strict=True)
@@ -143,7 +143,9 @@ def runs_section(comparisons: Sequence[Comparison]) -> Section:
     rows = tuple((name, *(run.cells.get(name, "–") for run in runs)) for name in columns(runs))
     heads = (Column(""), *(Column(run.side.name) for run in runs))
     title = "Runs (ramp-up / steady, where the phases are known)"
-    return Section(title, (Table(heads, rows, "Runs", style="runs", brief=len(rows)),), anchor="runs", menu="Runs")
+    return Section(
+        title, (DocumentTable(heads, rows, "Runs", style="runs", brief=len(rows)),), anchor="runs", menu="Runs"
+    )
 
 
 def signals_section(comparisons: Sequence[Comparison]) -> Section:
@@ -152,14 +154,14 @@ def signals_section(comparisons: Sequence[Comparison]) -> Section:
     return Section("All signals", (Paragraph(_METHOD, "note"), *parts), anchor="signals", menu="All signals")
 
 
-def markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdict]:
+def markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block | VerdictBlock]:
     """Build the summary for a pull request: the answers, their reasons, what became worse and better."""
     for comparison in comparisons:
         result = answer(comparison)
         baselines = ", ".join(side.name for side in comparison.baselines)
         sentences = [*account(comparison), *map(breach_sentence, crossings(comparison)[:_MOST_MARKDOWN])]
         name = f"{comparison.second.name} compared with {baselines}"
-        yield Verdict(ANSWERS[result], name, _KINDS[result], tuple(sentences))
+        yield VerdictBlock(ANSWERS[result], name, _KINDS[result], tuple(sentences))
         if groups := by_signal(comparison.of(Outcome.REGRESSION, Outcome.IMPROVEMENT)):
             yield _table(groups, "Worse and better", _MOST_MARKDOWN, results=True)
 
@@ -211,11 +213,13 @@ def _reason(comparison: Comparison) -> str:
     return worse if comparison.load.throughput_lost is None else f"{load} {worse}"
 
 
-def _table(groups: Sequence[Sequence[Compared]], label: str, most: int = _MOST_ROWS, *, results: bool = False) -> Table:
+def _table(
+    groups: Sequence[Sequence[Compared]], label: str, most: int = _MOST_ROWS, *, results: bool = False
+) -> DocumentTable:
     """A row for each group of signals, of the place where it differs most."""
     rows = tuple(_row(group, results=results) for group in groups[:most])
     heads = (*_HEADS[:2], Column("Result"), *_HEADS[2:]) if results else _HEADS
-    return Table(heads, rows, label, style="signals", hidden=max(0, len(groups) - most))
+    return DocumentTable(heads, rows, label, style="signals", hidden=max(0, len(groups) - most))
 
 
 def _row(group: Sequence[Compared], *, results: bool = False) -> tuple[str, ...]:
@@ -344,20 +348,20 @@ def _signals(comparison: Comparison) -> Iterator[Section]:
             yield Section(f"Recorded only in {side.called}", (Bullets(names),), fold="closed", summary=count)
 
 
-def _answer_check(comparison: Comparison) -> Check:
+def _answer_check(comparison: Comparison) -> DocumentCheck:
     """An error where it is not known whether the run is worse, a failure where no signal alone says so."""
     result, name, sentences = answer(comparison), "the run is not worse", story(comparison)
     output = tuple(sentences)
     if result == Answer.UNKNOWN:
-        return Check("comparison", name, "error", "not-known", "; ".join(doubts(comparison)), output=output)
+        return DocumentCheck("comparison", name, "error", "not-known", "; ".join(doubts(comparison)), output=output)
     if comparison.load.throughput_lost:
-        return Check("comparison", name, "failed", "throughput", sentences[0], output=output)
+        return DocumentCheck("comparison", name, "failed", "throughput", sentences[0], output=output)
     if result == Answer.WORSE and not critical(comparison):
-        return Check("comparison", name, "failed", "worse", sentences[1], output=output)
-    return Check("comparison", name, output=output)
+        return DocumentCheck("comparison", name, "failed", "worse", sentences[1], output=output)
+    return DocumentCheck("comparison", name, output=output)
 
 
-def _checks(comparison: Comparison) -> Iterator[Check]:
+def _checks(comparison: Comparison) -> Iterator[DocumentCheck]:
     groups: dict[tuple[str, str], list[Compared]] = {}
     for signal in comparison.judged:
         groups.setdefault((signal.name, signal.subject.host), []).append(signal)
@@ -368,11 +372,11 @@ def _checks(comparison: Comparison) -> Iterator[Check]:
         ]
         if failed:
             message = f"{title(failed[0])} of {place(failed[0])} {moved(failed[0])}"
-            yield Check(group, name, "failed", "regression", message, tuple(map(_line, failed)), output)
+            yield DocumentCheck(group, name, "failed", "regression", message, tuple(map(_line, failed)), output)
         elif all(compared.outcome == Outcome.UNCLEAR for compared in signals):
-            yield Check(group, name, "skipped", message="too few samples to tell", output=output)
+            yield DocumentCheck(group, name, "skipped", message="too few samples to tell", output=output)
         else:
-            yield Check(group, name, output=output)
+            yield DocumentCheck(group, name, output=output)
 
 
 def _line(compared: Compared) -> str:

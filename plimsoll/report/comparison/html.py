@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.summary import ANSWERS, answer
-from plimsoll.model.document import Block, Document, Section, Verdict
+from plimsoll.model.document import Block, Document, Section, VerdictBlock
 from plimsoll.model.times import Zone
 from plimsoll.report.comparison.charts import Overlaid
 from plimsoll.report.comparison.document import blocks, name_of, runs_section, signals_section
@@ -14,7 +14,7 @@ from plimsoll.report.render.html import render_page
 def render(comparisons: Sequence[Comparison], zone: Zone | None = None, now: int | None = None) -> str:
     """Render the report. Times are in `zone`, by default those of the logs; `now` (UTC ns) is when it is made."""
     charts = Overlaid(comparisons)
-    parts: list[Block | Verdict] = []
+    parts: list[Block | VerdictBlock] = []
     for comparison in comparisons:
         if len(comparisons) > 1:
             parts.append(Section(comparison.second.name, ()))

@@ -47,7 +47,7 @@ class IntervalPart(JsonPart):
     high: float
 
 
-class RunPart(JsonPart):
+class ComparedRun(JsonPart):
     """A run that was compared."""
 
     name: str = Field(description="As it is called in all outputs.")
@@ -60,7 +60,7 @@ class RunPart(JsonPart):
     verdict: Literal["healthy", "not-healthy", "unknown"] = attribute("review.verdict", "That of its review.")
 
 
-class PhasePart(JsonPart):
+class ComparedPhase(JsonPart):
     """A phase both runs have; start and end are null for the whole run."""
 
     name: str
@@ -227,7 +227,7 @@ class RecordedPart(JsonPart):
     instances: list[str]
 
 
-class HostPart(JsonPart):
+class ComparedHost(JsonPart):
     """A host of the baseline, and the one that belongs to it."""
 
     baseline: str
@@ -261,7 +261,7 @@ class RenamedPart(JsonPart):
 class ComparisonPart(JsonPart):
     """One run compared with the baseline."""
 
-    run: RunPart
+    run: ComparedRun
     baselines: list[str] = Field(description="The names of all runs of the baseline; the last is the one shown.")
     answer: Literal["worse", "not-worse", "unknown"] = Field(
         description="worse: a critical signal regressed, throughput was lost, or a limit was crossed that the baseline "
@@ -270,7 +270,7 @@ class ComparisonPart(JsonPart):
     story: list[str] = Field(description="Three sentences: the load, what became worse, what did not change.")
     doubts: list[str] = Field(description="Why it is not known to be no worse.")
     phase: str = Field(description="The phase it is judged by.")
-    phases: list[PhasePart]
+    phases: list[ComparedPhase]
     set_differently: list[SetPart] = Field(description="Labels and facts of hosts.")
     load: LoadPart
     counts: dict[str, int] = Field(description="Signals by outcome, in the phase it is judged by.")
@@ -282,7 +282,7 @@ class ComparisonPart(JsonPart):
     not_compared: list[str] = Field(description="Signals that add up over time, so that their means say nothing.")
     only_baseline: list[RecordedPart] = Field(description="Signals that only the baseline recorded.")
     only_other: list[RecordedPart]
-    hosts: list[HostPart]
+    hosts: list[ComparedHost]
     hosts_only_baseline: list[str]
     hosts_only_other: list[str]
     perhaps_renamed: list[RenamedPart] = Field(description="What looks the same under another name, not compared.")
@@ -292,7 +292,7 @@ class ComparisonDocument(JsonPart):
     """`plimsoll compare --json`."""
 
     schema_: Literal["plimsoll.comparison/1"] = Field(default=SCHEMA, alias="schema")
-    baseline: RunPart
+    baseline: ComparedRun
     comparisons: list[ComparisonPart] = Field(description="One for each of the other runs.")
     table: list[RowPart] = Field(description="The run table: a row for each run, the baseline first.")
 

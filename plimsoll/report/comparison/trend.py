@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 
 from plimsoll.comparison.trend import Change, Course, Trend
-from plimsoll.model.document import Block, Check, Column, Document, Paragraph, Suite, Table, Verdict
+from plimsoll.model.document import (
+    Block,
+    Column,
+    Document,
+    DocumentCheck,
+    DocumentTable,
+    Paragraph,
+    Suite,
+    VerdictBlock,
+)
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.styled import Line
 from plimsoll.model.value_text import percent, quantity
@@ -34,7 +43,7 @@ def junit(trend: Trend) -> str:
     case says whether that can be told: an error where there are too few runs.
     """
     unknown = not trend.changes and not trend.can_tell
-    first = Check(
+    first = DocumentCheck(
         "trend",
         "a change could be told",
         "error" if unknown else "passed",
@@ -83,8 +92,8 @@ def change_text(change: Change) -> str:
     return f"{_levels(change)} ({_difference(change)})"
 
 
-def _blocks(trend: Trend) -> Iterator[Block | Verdict]:
-    yield Verdict(answer(trend), scope(trend), "critical" if is_worse(trend) else "healthy")
+def _blocks(trend: Trend) -> Iterator[Block | VerdictBlock]:
+    yield VerdictBlock(answer(trend), scope(trend), "critical" if is_worse(trend) else "healthy")
     if trend.changes:
         rows = tuple(
             (
@@ -97,18 +106,18 @@ def _blocks(trend: Trend) -> Iterator[Block | Verdict]:
             )
             for change in trend.changes[:_MOST_ROWS]
         )
-        yield Table(tuple(map(Column, _COLUMNS)), rows)
+        yield DocumentTable(tuple(map(Column, _COLUMNS)), rows)
     if (value := len(trend.changes) - _MOST_ROWS) > 0:
         yield Paragraph(f"{counted(value, 'more change')}, of earlier runs, in the JSON.", "note")
     yield from (Paragraph(text, "note") for text in limits_of(trend))
 
 
-def _check(course: Course) -> Check:
+def _check(course: Course) -> DocumentCheck:
     group, name = course.name.partition(".")[0], f"{course.name} on {course.subject}"
     texts = tuple(f"since {change.run.name}: {change.signal.title} {change_text(change)}" for change in course.changes)
     if course.changes and course.changes[-1].is_worse:
-        return Check(group, name, "failed", "regression", texts[-1], output=texts)
-    return Check(group, name, output=texts or ("no change",))
+        return DocumentCheck(group, name, "failed", "regression", texts[-1], output=texts)
+    return DocumentCheck(group, name, output=texts or ("no change",))
 
 
 def _levels(change: Change) -> str:

@@ -5,7 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from plimsoll.charts.chart import Scale, scale_for
-from plimsoll.model.document import Block, Bullets, Column, Inline, Link, Paragraph, Section, Table, Text
+from plimsoll.model.document import Block, Bullets, Column, DocumentTable, Inline, Link, Paragraph, Section, Text
 from plimsoll.model.log import Log, Values
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.samples import Samples
@@ -71,7 +71,7 @@ def _hash(result: "Future[str | None]") -> str:
         return "not known: the file could not be read again"
 
 
-def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -> Table:
+def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -> DocumentTable:
     """Return the hosts: the packs for their kind, their facts, their counters and the interval of these."""
     counters: dict[str, int] = {}
     intervals: dict[str, list[int]] = {}
@@ -95,7 +95,7 @@ def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -
         )
         for host in review.hosts[:most]
     )
-    return Table(columns, rows, label, hidden=len(review.hosts) - len(rows))
+    return DocumentTable(columns, rows, label, hidden=len(review.hosts) - len(rows))
 
 
 def _packs_for(review: Review, host: str) -> Iterator[str]:
@@ -192,7 +192,7 @@ def _files(review: Review, zone: Zone, hashes: Sequence[str]) -> Section:
         Column("Recorder's zone"),
     )
     rows = tuple(_file(review, log, zone, sha256) for log, sha256 in zip(review.logs, hashes, strict=False))
-    table = Table(columns, rows, "Files", hidden=len(review.logs) - len(rows))
+    table = DocumentTable(columns, rows, "Files", hidden=len(review.logs) - len(rows))
     return Section("Files", (table,), summary=number(len(review.logs)), anchor="files", fold="closed")
 
 
@@ -345,7 +345,7 @@ def _by_name(subject: Subject) -> tuple[str, str]:
     return host_key(subject.host), subject.instance or ""
 
 
-def _statistics_table(title: str, rows: Sequence[_Row], start: int, end: int) -> Table:
+def _statistics_table(title: str, rows: Sequence[_Row], start: int, end: int) -> DocumentTable:
     columns = (Column(title), Column("Where", style="name"), Column("Unit", style="quiet"))
     columns += tuple(Column(name, numeric=True) for name in _NUMBERS)
     texts: list[tuple[Text, ...]] = []
@@ -353,7 +353,7 @@ def _statistics_table(title: str, rows: Sequence[_Row], start: int, end: int) ->
     for row in rows:
         texts.append(("" if row.title == previous else row.title, row.place, *_cells(row, start, end)))
         previous = row.title
-    return Table(columns, tuple(texts), "Statistics", style="statistics")
+    return DocumentTable(columns, tuple(texts), "Statistics", style="statistics")
 
 
 def _cells(row: _Row, start: int, end: int) -> tuple[Text, ...]:

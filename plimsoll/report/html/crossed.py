@@ -79,7 +79,7 @@ class DrawnSubject:
 
 
 @dataclass(frozen=True)
-class Section:
+class CrossedSection:
     """One crossed signal: the subjects that are drawn, worst first, and those listed in rows."""
 
     id: str
@@ -93,7 +93,7 @@ class Section:
     old_limits: tuple[str, ...]
 
 
-def crossed(review: Review, zone: Zone, signals: RecordedSignals, charts: Charts | None) -> tuple[Section, ...]:
+def crossed(review: Review, zone: Zone, signals: RecordedSignals, charts: Charts | None) -> tuple[CrossedSection, ...]:
     """The crossed signals, worst first. `charts` is None if the logs have no rows."""
     groups = review.groups
     builder = _SubjectBuilder(review, zone, signals, charts)
@@ -119,9 +119,9 @@ def _drawn_per_signal(sizes: Sequence[int]) -> list[int]:
     return drawn
 
 
-def _section(review: Review, group: Group, count: int, builder: "_SubjectBuilder", *, related: bool) -> Section:
+def _section(review: Review, group: Group, count: int, builder: "_SubjectBuilder", *, related: bool) -> CrossedSection:
     worst, rest = group.worst, group.findings[count:]
-    return Section(
+    return CrossedSection(
         id=anchor("crossed", group.signal),
         severity=group.severity,
         title=worst.signal.title,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plimsoll.charts.chart import Limit, Line
+from plimsoll.charts.chart import ChartLimit, ChartSeries
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.times import duration_text
@@ -16,25 +16,29 @@ from plimsoll.review.sentences import limit_of, window
 OWN_SCALE = ("sum", "count", "increase")  # reduced values that are not comparable to single samples
 
 
-def finding_lines(finding: Finding, signals: RecordedSignals) -> list[Line]:
+def finding_lines(finding: Finding, signals: RecordedSignals) -> list[ChartSeries]:
     """The judged values and the samples they are computed from; one line if both are the same."""
     samples, track = signals.samples(finding), finding.track
     if track is None:
         return []
     judged = Samples(track.times, track.values)
     shown = None if finding.rule.reduce in OWN_SCALE else samples
-    lines = [Line(finding.signal.title, "samples", shown, _rate_caption(finding, signals))] if shown is not None else []
+    lines = (
+        [ChartSeries(finding.signal.title, "samples", shown, _rate_caption(finding, signals))]
+        if shown is not None
+        else []
+    )
     if shown is None or not _equal(shown, judged):
         label = f"{finding.rule.reduce} over {window(finding)}"
         interval = sampling_interval(track.times)
         text = f", one every {duration_text(interval)}" if interval else ""
         plural = "" if track.judged == 1 else "s"
         caption = f"{label}, which is what is judged: {number(track.judged)} evaluation{plural}{text}"
-        lines.insert(0, Line(label, "judged", judged, caption))
+        lines.insert(0, ChartSeries(label, "judged", judged, caption))
     return lines
 
 
-def constant(lines: Sequence[Line], unit: str) -> str:
+def constant(lines: Sequence[ChartSeries], unit: str) -> str:
     """`always 4,096 MB` where nothing ever changes, of which a chart would tell no more; else empty."""
     values = [line.samples.present.values for line in lines]
     values_list = [value for value in values if len(value)]
@@ -45,7 +49,7 @@ def constant(lines: Sequence[Line], unit: str) -> str:
     return f"always {quantity(float(values_list[0][0]), unit)}"
 
 
-def limits(finding: Finding, findings: tuple[Finding, ...] = ()) -> list[Limit]:
+def limits(finding: Finding, findings: tuple[Finding, ...] = ()) -> list[ChartLimit]:
     """The limit of a finding, and those of other findings of the same signal and subject on the same scale."""
     unit = finding.signal.unit
     levels = {limit_of(finding).limit: finding.rule.severity}
@@ -53,7 +57,7 @@ def limits(finding: Finding, findings: tuple[Finding, ...] = ()) -> list[Limit]:
         drawn = (other for other in findings if other.rule.reduce not in OWN_SCALE and not other.superseded_by)
         levels = {limit_of(finding).limit: finding.rule.severity for finding in drawn} | levels
         levels = {limit_of(finding).limit: finding.rule.severity} | levels
-    return [Limit.of(level, unit, severity) for level, severity in levels.items()]
+    return [ChartLimit.of(level, unit, severity) for level, severity in levels.items()]
 
 
 def _rate_caption(finding: Finding, signals: RecordedSignals) -> str:

@@ -6,7 +6,7 @@ Nearest to their limits first. With many hosts an item is one signal on all of t
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from plimsoll.charts.chart import MOST_LINES, Chart, Charts, Line, Span
+from plimsoll.charts.chart import MOST_LINES, Chart, Charts, ChartSeries, Span
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone
@@ -68,7 +68,7 @@ class BriefRow:
 
 
 @dataclass(frozen=True)
-class Item:
+class NotCrossedItem:
     """A judged signal of one host, or of all: `row` is the finding nearest its limit."""
 
     id: str
@@ -107,12 +107,12 @@ class NotCrossed:
         host = host_key(finding.subject.host if finding.subject and self.per_host else "")
         return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
-    def _item(self, group: Sequence[Finding], opened: bool) -> Item:
+    def _item(self, group: Sequence[Finding], opened: bool) -> NotCrossedItem:
         subjects = {finding.subject for finding in group}
         first = group[0]
         brief = [(finding, crossing) for finding in group for crossing in finding.crossings]
         longest = sorted(brief, key=lambda pair: -pair[1].duration)[:_LISTED_CROSSINGS]
-        return Item(
+        return NotCrossedItem(
             id=self.id(first),
             row=self._row(first),
             others=f"worst of {number(len(subjects))}" if len(subjects) > 1 else "",
@@ -163,10 +163,14 @@ class NotCrossed:
             if samples is not None and finding.subject and same_scale:
                 entries.setdefault(finding.subject, (finding, samples))
         other_lines = [
-            Line(str(finding.subject), "other", samples) for finding, samples in entries.values() if finding.subject
+            ChartSeries(str(finding.subject), "other", samples)
+            for finding, samples in entries.values()
+            if finding.subject
         ]
         if other_lines:
-            lines = [Line(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines]
+            lines = [
+                ChartSeries(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines
+            ]
         lines = [*lines, *other_lines[: MOST_LINES - len(lines)]]
         if constant(lines, leading.signal.unit):
             return None

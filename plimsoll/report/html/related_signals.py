@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.charts.chart import Chart, Charts, Limit, Line, Span
+from plimsoll.charts.chart import Chart, ChartLimit, Charts, ChartSeries, Span
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import number, quantity
 from plimsoll.report.html.finding_lines import OWN_SCALE, constant
@@ -82,7 +82,7 @@ def _related(
     summary = _inside_and_rest(review, samples, finding, signal.unit)
     if len(recorded) > 1:
         summary += f"; the first {len(worst)} of {number(len(recorded))} drawn" if len(recorded) > len(worst) else ""
-    lines = [Line(str(subject), "other" if at else "samples", s) for at, (subject, s) in enumerate(worst)]
+    lines = [ChartSeries(str(subject), "other" if at else "samples", s) for at, (subject, s) in enumerate(worst)]
     limit = limits.get(first)
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
     if always := constant(lines, signal.unit):
@@ -95,7 +95,7 @@ def _related(
             lines,
             signal.unit,
             f"Chart: {signal.title} of {first}: {summary}.",
-            limits=[Limit.of(limit, signal.unit)] if near and limit is not None else [],
+            limits=[ChartLimit.of(limit, signal.unit)] if near and limit is not None else [],
             spans=_spans(finding),
             severity=finding.rule.severity,
             marks=2,

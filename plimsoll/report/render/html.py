@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from plimsoll.charts.chart import Chart, Charts
 from plimsoll.model.chart_lines import ChartSpec
-from plimsoll.model.document import Block, ChartBlock, Document, Link, Section, Statement, Text, Verdict
+from plimsoll.model.document import Block, ChartBlock, Document, Link, Section, Statement, Text, VerdictBlock
 from plimsoll.model.errors import printable_lines
 from plimsoll.model.times import Zone
 from plimsoll.report.html.templates import environment
@@ -83,7 +83,7 @@ def _environment() -> Environment:
     return environment(lambda name: asset(f"page/{name}"), names)
 
 
-def _encode_charts(blocks: Iterable[Block | Verdict], charts: Charts | None) -> Iterator[tuple[int, Chart]]:
+def _encode_charts(blocks: Iterable[Block | VerdictBlock], charts: Charts | None) -> Iterator[tuple[int, Chart]]:
     """Encode the charts of blocks that are not yet encoded."""
     for block in blocks:
         if isinstance(block, Section):
@@ -94,7 +94,7 @@ def _encode_charts(blocks: Iterable[Block | Verdict], charts: Charts | None) -> 
             yield id(spec), chart
 
 
-def _kind_of(block: Block | Verdict) -> str:
+def _kind_of(block: Block | VerdictBlock) -> str:
     return type(block).__name__
 
 
@@ -109,7 +109,7 @@ def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:
             yield part
 
 
-def _menu_of(blocks: Iterable[Block | Verdict]) -> list[tuple[str, str]]:
+def _menu_of(blocks: Iterable[Block | VerdictBlock]) -> list[tuple[str, str]]:
     """The anchors and entries of the menu."""
     return [(block.anchor, block.menu) for block in blocks if isinstance(block, Section) and block.menu]
 

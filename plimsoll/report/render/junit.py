@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from plimsoll.model.document import Check, Suite
+from plimsoll.model.document import DocumentCheck, Suite
 from plimsoll.model.errors import printable_lines
 from plimsoll.model.times import utc
 
@@ -27,7 +27,7 @@ def render_junit(name: str, suites: Sequence[Suite], *, timed: bool = False) -> 
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-def _count(element: Element, checks: Sequence[Check], *, timed: bool) -> None:
+def _count(element: Element, checks: Sequence[DocumentCheck], *, timed: bool) -> None:
     element.set("tests", str(len(checks)))
     for name, state in _COUNTS.items():
         element.set(name, str(sum(check.state == state for check in checks)))
@@ -35,7 +35,7 @@ def _count(element: Element, checks: Sequence[Check], *, timed: bool) -> None:
         element.set("time", f"{sum(check.duration_s for check in checks):.3f}")
 
 
-def _write(suite: Element, check: Check, *, timed: bool) -> None:
+def _write(suite: Element, check: DocumentCheck, *, timed: bool) -> None:
     case = SubElement(suite, "testcase", classname=check.group, name=check.name)
     if timed:
         case.set("time", f"{check.duration_s:.3f}")

@@ -7,14 +7,14 @@ from plimsoll.model.document import (
     Block,
     Bullets,
     Document,
-    Facts,
-    Figures,
+    DocumentTable,
+    FactList,
+    FigureList,
     Paragraph,
     Section,
     Statement,
-    Table,
     Text,
-    Verdict,
+    VerdictBlock,
     plain_text,
 )
 
@@ -31,10 +31,10 @@ def escape(text: Text) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(plain_text(text).split()))
 
 
-def _lines(blocks: Iterable[Block | Verdict]) -> Iterator[str]:
+def _lines(blocks: Iterable[Block | VerdictBlock]) -> Iterator[str]:
     for block in blocks:
         match block:
-            case Verdict():
+            case VerdictBlock():
                 yield f"## {escape(f'{block.word} {block.sentence}')}"
                 yield ""
                 yield from (f"- {escape(text)}" for text in block.paragraphs)
@@ -52,21 +52,21 @@ def _lines(blocks: Iterable[Block | Verdict]) -> Iterator[str]:
             case Bullets():
                 yield from (f"- {escape(item)}" for item in block.items)
                 yield ""
-            case Facts():
+            case FactList():
                 yield from (f"- {escape(name)}: {escape(text)}" for name, text in block.rows)
                 yield ""
-            case Figures():
+            case FigureList():
                 yield from (
                     f"- {escape(text)}: {escape(value)}, limit {escape(limit)}" for value, limit, text in block.rows
                 )
                 yield ""
-            case Table():
+            case DocumentTable():
                 yield from _table(block)
             case _:
                 pass
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: DocumentTable) -> Iterator[str]:
     yield f"| {' | '.join(escape(column.title) for column in table.columns)} |"
     yield f"|{'|'.join('---:' if column.numeric else '---' for column in table.columns)}|"
     yield from (f"| {' | '.join(map(escape, row))} |" for row in table.rows)

@@ -6,16 +6,16 @@ from plimsoll.model.document import (
     Block,
     Bullets,
     Column,
-    Facts,
-    Figures,
+    DocumentTable,
+    FactList,
+    FigureList,
     Inline,
     Link,
     Paragraph,
     Section,
     Statement,
-    Table,
     Text,
-    Verdict,
+    VerdictBlock,
     plain_text,
 )
 from plimsoll.model.parameters import Parameter
@@ -27,14 +27,14 @@ _VERDICTS = {"critical": "bold red", "warning": "bold yellow", "unknown": "bold 
 _STYLES = {"strong": "bold", "quiet": "dim", "small": "dim"}
 
 
-def render_lines(blocks: Iterable[Block | Verdict], width: int | None = None) -> Iterator[Line]:
+def render_lines(blocks: Iterable[Block | VerdictBlock], width: int | None = None) -> Iterator[Line]:
     """Render blocks line by line. What only a page can show, such as charts and folded sections, is left out.
 
     Tables fit the `width`; without one, the lines are for no terminal.
     """
     for block in blocks:
         match block:
-            case Verdict():
+            case VerdictBlock():
                 yield (block.word, _VERDICTS.get(block.kind, "bold")), f" {block.sentence}".rstrip()
                 yield from (_parts(text) for text in block.paragraphs)
             case Section():
@@ -46,11 +46,11 @@ def render_lines(blocks: Iterable[Block | Verdict], width: int | None = None) ->
                 yield ((f"  {plain_text(block.text)}", "dim"),) if dim else ("  ", *_parts(block.text))
             case Bullets():
                 yield from (("  - ", *_parts(item)) for item in block.items)
-            case Facts():
+            case FactList():
                 yield from ((f"  {name}: ", *_parts(text)) for name, text in block.rows)
-            case Figures():
+            case FigureList():
                 yield from ((f"  {value}, limit {limit}: {text}",) for value, limit, text in block.rows)
-            case Table():
+            case DocumentTable():
                 yield from _table(block, width)
             case _:
                 pass
@@ -63,7 +63,7 @@ def answer_lines(blocks: Iterable[Block]) -> Iterator[Line]:
             yield (f"  {block.sentences[0]}",)
         elif isinstance(block, Section):
             yield from answer_lines(block.blocks[: block.brief or None])
-        elif isinstance(block, Paragraph | Table):
+        elif isinstance(block, Paragraph | DocumentTable):
             yield from render_lines([block])
 
 
@@ -92,7 +92,9 @@ def _section(section: Section, width: int | None) -> Iterator[Line]:
 def _hidden(section: Section) -> int:
     """How many statements and rows of a section a terminal leaves out."""
     brief = section.blocks[: section.brief or None]
-    tables = sum(max(0, len(block.rows) - block.brief) + block.hidden for block in brief if isinstance(block, Table))
+    tables = sum(
+        max(0, len(block.rows) - block.brief) + block.hidden for block in brief if isinstance(block, DocumentTable)
+    )
     inner = sum(_hidden(block) for block in brief if isinstance(block, Section) and not block.fold)
     return section.hidden + len(section.blocks) - len(brief) + tables + inner
 
@@ -104,7 +106,7 @@ def _sections(section: Section) -> Iterator[Section]:
             yield from _sections(block)
 
 
-def _table(table: Table, width: int | None) -> Iterator[Line]:
+def _table(table: DocumentTable, width: int | None) -> Iterator[Line]:
     """A table; one that is too wide has its last columns below, beside the first column again."""
     rows = [tuple(column.title for column in table.columns), *(tuple(map(plain_text, row)) for row in table.rows)]
     widths = [2 + max(cells(row[at]) for row in rows) for at in range(len(table.columns))]

@@ -13,7 +13,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.exporters.formulas import Formula
-from plimsoll.rules.schema.field_types import Sentence, Strict
+from plimsoll.rules.schema.field_types import Sentence, StrictModel
 
 DEFAULT_SERVER = "MSSQLSERVER"  # the name of SQL Server's default instance
 _SELECTOR = re.compile(r"(?P<name>[a-zA-Z_:][a-zA-Z0-9_:.]*)(?:\{(?P<labels>.*)\})?")
@@ -74,7 +74,7 @@ _Several = Annotated[tuple[str, ...], BeforeValidator(_several), Field(min_lengt
 _Formulas = Annotated[tuple[str, ...], BeforeValidator(_texts), Field(min_length=1)]
 
 
-class MetricGroup(Strict):
+class MetricGroup(StrictModel):
     """The metrics of one measurement, or of one Perfmon object, and the fields they become."""
 
     measurement: str | None = Field(default=None, description="Telegraf's measurement.")
@@ -154,7 +154,7 @@ class MetricGroup(Strict):
         return self
 
 
-class Exporter(Strict):
+class Exporter(StrictModel):
     """A file of rules/exporters as a whole."""
 
     title: Sentence = Field(description="What it is called.")

@@ -57,7 +57,7 @@ class ConditionPart(JsonPart):
     scale: str | None = Field(description="The host fact that the limit is multiplied by.")
 
 
-class RulePart(JsonPart):
+class RuleEntry(JsonPart):
     """One rule."""
 
     pack: str
@@ -92,7 +92,7 @@ class RulesDocument(JsonPart):
     """Every rule, in the order of the packs."""
 
     schema_: Literal["plimsoll.rules/1"] = Field(default="plimsoll.rules/1", serialization_alias="schema")
-    rules: list[RulePart]
+    rules: list[RuleEntry]
 
 
 def document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocument:

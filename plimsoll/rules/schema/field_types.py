@@ -96,7 +96,7 @@ Path = Annotated[
 Samples = Annotated[tuple[float | None, ...], BeforeValidator(_samples), _text("series", "85x60", "65x12 95x12 _x6")]
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """Base of all parts of a file: unknown fields are errors, and instances are immutable.
 
     What checks a part is built when the first is checked: packs that are kept as they were read need none of it.

@@ -21,14 +21,14 @@ from plimsoll.rules.schema.field_types import (
     Severity,
     Share,
     SignalName,
-    Strict,
+    StrictModel,
 )
 from plimsoll.rules.schema.signal import Signal
 
 OFTEN = 0.1  # share of the judged time; our choice, explained in docs/evaluation.md
 
 
-class Condition(Strict):
+class Condition(StrictModel):
     """A signal reduced over a window and compared with a limit."""
 
     signal: SignalName = Field(description="The signal to compare with the limit: a shipped one, or one of the pack.")
@@ -57,7 +57,7 @@ class Further(Condition):
     )
 
 
-class Citation(Strict):
+class Citation(StrictModel):
     """The source of a limit: a document, or the people who agreed on it."""
 
     document: Sentence = Field(description="Title, author, year: enough to find it.")
@@ -65,7 +65,7 @@ class Citation(Strict):
     quote: str | None = Field(default=None, description="The wording there.")
 
 
-class Case(Strict):
+class Case(StrictModel):
     """A test case of a rule, run by `plimsoll rules test`. For a rule with `drive` the instance is marked as such."""
 
     name: str = Field(description="What the case shows: `fires`, `just below`, `data missing`.")
@@ -158,7 +158,7 @@ class Rule(Condition):
         return (self, *self.and_, *self.when_phase_unknown)
 
 
-class AppliesTo(Strict):
+class AppliesTo(StrictModel):
     """The hosts that a pack is for: those with any of these."""
 
     objects: tuple[str, ...] = Field(
@@ -169,7 +169,7 @@ class AppliesTo(Strict):
     measurements: tuple[str, ...] = Field(default=(), description="Telegraf measurements.")
 
 
-class Pack(Strict):
+class Pack(StrictModel):
     """Rules for one kind of system."""
 
     pack: Identifier = Field(description="Its name, unique among all packs: `own`.")

@@ -16,12 +16,12 @@ from plimsoll.rules.schema.field_types import (
     Resource,
     Sentence,
     SignalName,
-    Strict,
+    StrictModel,
     Trend,
 )
 
 
-class Transform(Strict):
+class Transform(StrictModel):
     """`scale * x + offset`, applied to samples: 100 - x is scale -1, offset 100."""
 
     scale: float = Field(default=1, description="What a sample is multiplied by.")
@@ -29,7 +29,7 @@ class Transform(Strict):
     most: float | None = Field(default=None, description="The highest result: what is above becomes it.")
 
 
-class Fields(Strict):
+class Fields(StrictModel):
     """Several fields of one measurement, combined sample by sample (plimsoll/rules/window.py)."""
 
     sum: Annotated[tuple[str, ...], Field(min_length=2)] | None = Field(default=None, description="The sum of all.")
@@ -55,7 +55,7 @@ class Fields(Strict):
         return self.sum or self.difference or self.ratio or ()
 
 
-class Source(Strict):
+class Source(StrictModel):
     """Where a signal is recorded: a Perfmon counter path, or a field of a Telegraf measurement.
 
     In a list of sources, a path may be given alone.
@@ -133,7 +133,7 @@ class Source(Strict):
         return self
 
 
-class Weight(Strict):
+class Weight(StrictModel):
     """The weight of an operand in a sum, by a fact of the host or instance."""
 
     by: Literal["raid"] = Field(description="The fact; plimsoll.toml gives it.")
@@ -145,7 +145,7 @@ class Weight(Strict):
         return self.unknown if fact is None else self.values.get(int(fact), self.unknown)
 
 
-class Derivation(Strict):
+class Derivation(StrictModel):
     """A signal computed from others, each reduced over the window first; a divisor of 0 or less is no data."""
 
     sum: tuple[SignalName, ...] | None = Field(default=None, description="The signals that are added up.")
@@ -187,7 +187,7 @@ class Derivation(Strict):
 Level = Annotated[float | str, Field(description="A value, or the rule whose documented limit it is.")]
 
 
-class Pressure(Strict):
+class Pressure(StrictModel):
     """From which values on a resource is short, or something inside the software waits: for what limits a run."""
 
     resource: Literal["cpu", "disk", "memory", "network", "software"] = Field(
@@ -226,7 +226,7 @@ class Pressure(Strict):
         return self
 
 
-class RequestRate(Strict):
+class RequestRate(StrictModel):
     """The rate of the requests of which a signal is the time each took."""
 
     rate: SignalName = Field(description="The signal with the requests per second, of the same instances.")
@@ -239,7 +239,7 @@ class RequestRate(Strict):
     )
 
 
-class Signal(Strict):
+class Signal(StrictModel):
     """A quantity that rules, charts and reports use. It has one origin: `sources`, `derived` or `fact`."""
 
     title: Sentence = Field(description="Its name in charts and reports.")
@@ -331,7 +331,7 @@ class Signal(Strict):
         return self
 
 
-class Signals(Strict):
+class Signals(StrictModel):
     """A file of rules/signals as a whole."""
 
     signals: dict[SignalName, Signal]

@@ -23,7 +23,7 @@ from plimsoll.store.duck.hot_tables import (
     MINUTE,
     Cursor,
     HotTable,
-    Kind,
+    TableKind,
     add_table,
     drop_table,
     floor,
@@ -33,7 +33,7 @@ from plimsoll.store.duck.hot_tables import (
     tables_of_day,
 )
 from plimsoll.store.duck.live_writer import LiveWriter
-from plimsoll.store.duck.series_index import SeriesIndex
+from plimsoll.store.duck.series_index import StoredSeriesIndex
 
 _CHECKED_BYTES = 64 << 20
 
@@ -54,7 +54,7 @@ class Keeping:
 class Retention:
     """The work that is left to do in a file. It is done while `turn` is held."""
 
-    def __init__(self, file: HotFile, live: LiveWriter, index: SeriesIndex, keeping: Keeping) -> None:
+    def __init__(self, file: HotFile, live: LiveWriter, index: StoredSeriesIndex, keeping: Keeping) -> None:
         self._file, self._live, self._keeping = file, live, keeping
         self._compaction = Compaction(file, index, keeping)
         self.turn = threading.Lock()
@@ -89,7 +89,9 @@ class Retention:
     def _drop(self, now: int) -> bool:
         """Drop the oldest day if it is too old, or if the file is too large."""
         with self._file.reading() as cursor:
-            days = [table.day for table in (*list_tables(cursor), *list_files(cursor)) if table.kind is not Kind.OPEN]
+            days = [
+                table.day for table in (*list_tables(cursor), *list_files(cursor)) if table.kind is not TableKind.OPEN
+            ]
         oldest = min(days, default=now // DAY)
         too_old = oldest < (now - self._keeping.days * DAY) // DAY
         if not too_old and not (oldest < now // DAY - 1 and self._too_large()):
@@ -115,8 +117,10 @@ class Retention:
         with self._file.writing() as cursor:
             day = f"{floor('time', DAY)} // {DAY}"
             for (number,) in cursor.execute(f"SELECT DISTINCT {day} FROM {table.name}").fetchall():
-                raw = [table for table in tables_of_day(cursor, number) if table.kind is Kind.RAW and not table.above]
-                place = raw[0] if raw else add_table(cursor, Kind.RAW, number)
+                raw = [
+                    table for table in tables_of_day(cursor, number) if table.kind is TableKind.RAW and not table.above
+                ]
+                place = raw[0] if raw else add_table(cursor, TableKind.RAW, number)
                 within = f"FROM {table.name} WHERE time >= {number * DAY} AND time < {(number + 1) * DAY}"
                 cursor.execute(f"INSERT INTO {place.name} {within} ORDER BY series, time")
                 _hold(cursor, number, within)
@@ -127,7 +131,7 @@ class Retention:
 _ROWS_A_FILE = 2_000_000
 _ALL = 2**31 - 1
 _FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE 30720, RETURN_STATS"
-_VALUES = {Kind.RAW: "value", Kind.THIN: "minimum, maximum, mean, amount"}
+_VALUES = {TableKind.RAW: "value", TableKind.THIN: "minimum, maximum, mean, amount"}
 _NAMES = ("host", "measurement", "tags", "field")
 
 
@@ -135,7 +139,7 @@ class _Piece(NamedTuple):
     """What is in tables and files of some series of a day, and as what it is to be in a file."""
 
     day: int
-    kind: Kind
+    kind: TableKind
     first: int
     last: int
     tables: Sequence[HotTable]
@@ -154,7 +158,7 @@ class _WrittenFile(NamedTuple):
 class Compaction:
     """The days of a store that are to be written to files."""
 
-    def __init__(self, file: HotFile, index: SeriesIndex, keeping: Keeping) -> None:
+    def __init__(self, file: HotFile, index: StoredSeriesIndex, keeping: Keeping) -> None:
         self._file, self._index, self._keeping = file, index, keeping
         self._closed: int | None = None
 
@@ -182,7 +186,7 @@ class Compaction:
         today = (now - HOUR) // DAY
         if self._closed == today:
             return None
-        tables = [table for table in list_tables(cursor) if table.kind is not Kind.OPEN and table.day < today]
+        tables = [table for table in list_tables(cursor) if table.kind is not TableKind.OPEN and table.day < today]
         for day in sorted({table.day for table in tables}):
             files = list_files(cursor, day * DAY, day * DAY)
             if self._is_whole(files):
@@ -194,8 +198,8 @@ class Compaction:
         """The first series that lie in tables; if these have a file already, all that are in it."""
         rows = cursor.execute(f"SELECT min(series) FROM ({_union(tables, 'series')})").fetchone()
         first = _ALL if rows is None or rows[0] is None else int(rows[0])
-        is_thin = self._is_old(day, now) or any(table.kind is Kind.THIN for table in (*tables, *files))
-        kind = Kind.THIN if is_thin else Kind.RAW
+        is_thin = self._is_old(day, now) or any(table.kind is TableKind.THIN for table in (*tables, *files))
+        kind = TableKind.THIN if is_thin else TableKind.RAW
         same = [file for file in files if file.first <= first <= file.last]
         if same:
             return _Piece(day, kind, same[0].first, same[0].last, tables, same)
@@ -205,11 +209,11 @@ class Compaction:
     def _old(self, cursor: Cursor, now: int) -> _Piece | None:
         """A file of samples as they came, of a day of which minutes are enough."""
         files = list_files(cursor)
-        for day in sorted({file.day for file in files if file.kind is Kind.RAW and self._is_old(file.day, now)}):
+        for day in sorted({file.day for file in files if file.kind is TableKind.RAW and self._is_old(file.day, now)}):
             of_day = [file for file in files if file.day == day]
             if self._is_whole(of_day):
-                file = next(file for file in of_day if file.kind is Kind.RAW)
-                return _Piece(day, Kind.THIN, file.first, file.last, [], [file])
+                file = next(file for file in of_day if file.kind is TableKind.RAW)
+                return _Piece(day, TableKind.THIN, file.first, file.last, [], [file])
         return None
 
     def _is_old(self, day: int, now: int) -> bool:
@@ -235,17 +239,19 @@ class Compaction:
 
     def _rows(self, piece: _Piece) -> str:
         """The query for what is to be in the file, of these series and of others."""
-        thin, raw = ([file for file in piece.files if file.kind is kind] for kind in (Kind.THIN, Kind.RAW))
-        late = _union([table for table in piece.tables if table.kind is Kind.RAW], "*")
+        thin, raw = ([file for file in piece.files if file.kind is kind] for kind in (TableKind.THIN, TableKind.RAW))
+        late = _union([table for table in piece.tables if table.kind is TableKind.RAW], "*")
         values = [late] if late else []
         if raw:
             filed = f"SELECT series, time, value FROM {rows_of(self._file.days, raw)}"
             values.append(f"SELECT * FROM ({filed}) ANTI JOIN ({late}) USING (series, time)" if late else filed)
-        if piece.kind is Kind.RAW:
+        if piece.kind is TableKind.RAW:
             return " UNION ALL ".join(values)
-        minute_rows = [table.rows for table in piece.tables if table.kind is Kind.THIN]
+        minute_rows = [table.rows for table in piece.tables if table.kind is TableKind.THIN]
         minute_rows += [rows_of(self._file.days, thin)] if thin else []
-        minutes = " UNION ALL ".join(f"SELECT series, time, {_VALUES[Kind.THIN]} FROM {rows}" for rows in minute_rows)
+        minutes = " UNION ALL ".join(
+            f"SELECT series, time, {_VALUES[TableKind.THIN]} FROM {rows}" for rows in minute_rows
+        )
         if not values:
             return minutes
         new = (

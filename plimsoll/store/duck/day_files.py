@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.store.duck.hot_tables import DAY, Cursor, Kind
+from plimsoll.store.duck.hot_tables import DAY, Cursor, TableKind
 from plimsoll.store.folders.files import sync
 
-WORDS = {Kind.RAW: "values", Kind.THIN: "minutes"}
+WORDS = {TableKind.RAW: "values", TableKind.THIN: "minutes"}
 NAME = re.compile(rf"(\d{{4}}-\d\d-\d\d)/({'|'.join(WORDS.values())})-(\d+)-([0-9a-f]{{16}})\.parquet")
 _PARTIAL = ".partial"
 _log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class DayFile(NamedTuple):
     """
 
     name: str
-    kind: Kind
+    kind: TableKind
     day: int
     first: int
     last: int
@@ -89,7 +89,7 @@ class DayFolder:
         make_folder(folder)
         return folder / f".{token_hex(4)}{_PARTIAL}"
 
-    def name(self, partial: Path, kind: Kind, number: int) -> str:
+    def name(self, partial: Path, kind: TableKind, number: int) -> str:
         """Return the name of a file that was written, which is on the disk then."""
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
@@ -167,7 +167,7 @@ def list_files(cursor: Cursor, start: int | None = None, end: int | None = None)
     """Return the files that may hold samples of a range, or all; by day and series."""
     first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
     rows = cursor.execute("FROM file WHERE day BETWEEN ? AND ?", [first, last]).fetchall()
-    files = [DayFile(name, Kind(kind), *rest) for name, kind, *rest in rows]
+    files = [DayFile(name, TableKind(kind), *rest) for name, kind, *rest in rows]
     return sorted(files, key=lambda file: (file.day, file.first))
 
 
@@ -194,7 +194,7 @@ def rows_of(days: DayFolder, files: Sequence[DayFile], start: int | None = None,
     first, last = files[0].day * DAY, (files[-1].day + 1) * DAY - 1
     within = (first if start is None else max(start, first), last if end is None else min(end, last))
     times = "time BETWEEN " + " AND ".join(f"make_timestamp_ns({edge})" for edge in within)
-    columns = "value" if files[0].kind is Kind.RAW else "minimum, maximum, mean, amount"
+    columns = "value" if files[0].kind is TableKind.RAW else "minimum, maximum, mean, amount"
     places = ", ".join(quoted(str(days.place(file.name))) for file in files)
     return f"(SELECT series, epoch_ns(time) AS time, {columns} FROM read_parquet([{places}]) WHERE {times})"
 

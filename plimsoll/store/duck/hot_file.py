@@ -19,7 +19,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.store.duck.day_files import DayFolder, folder_of, list_files, make_folder, unlisted
 from plimsoll.store.duck.hot_tables import Cursor
 from plimsoll.store.duck.move_runs import folder_of as runs_of
-from plimsoll.store.duck.open import Damaged, connect, set_aside, write_ahead_log
+from plimsoll.store.duck.open import DamagedStore, connect, set_aside, write_ahead_log
 from plimsoll.store.duck.rebuild_index import rebuild_index
 from plimsoll.store.protocol import StoreFull
 
@@ -195,15 +195,15 @@ class HotFile:
             yield cursor
         except _REFUSED as error:
             if _CORRUPT.search(str(error)):
-                raise Damaged(self.path, error) from None
+                raise DamagedStore(self.path, error) from None
             raise self._refusal(str(error)) from None
         except (duckdb.FatalException, duckdb.InternalException) as error:
             self._disconnect(connection)
             if _CORRUPT.search(str(error)):
-                raise Damaged(self.path, error) from None
+                raise DamagedStore(self.path, error) from None
             raise self._refusal(str(error)) from None
         except duckdb.Error as error:  # what was written is read otherwise
-            raise Damaged(self.path, error) from None
+            raise DamagedStore(self.path, error) from None
         finally:
             cursor.close()
 
@@ -260,7 +260,7 @@ def _connect_or_set_aside(path: Path, days: DayFolder) -> Cursor:
         try:
             connection = connect(path)
             break
-        except Damaged as error:
+        except DamagedStore as error:
             if not runs_of(path).exists():
                 raise Unusable(f"{error}; put a backup in its place") from None
             is_new = True

@@ -30,7 +30,7 @@ MINUTE = 60 * 1_000_000_000
 EARLIEST = -(2**63)
 
 
-class Kind(StrEnum):
+class TableKind(StrEnum):
     """What the samples of a table are."""
 
     OPEN = "open"
@@ -39,9 +39,9 @@ class Kind(StrEnum):
 
 
 COLUMNS = {
-    Kind.OPEN: "series INTEGER, time BIGINT, value DOUBLE",
-    Kind.RAW: "series INTEGER, time BIGINT, value DOUBLE",
-    Kind.THIN: "series INTEGER, time BIGINT, minimum DOUBLE, maximum DOUBLE, mean DOUBLE, amount INTEGER",
+    TableKind.OPEN: "series INTEGER, time BIGINT, value DOUBLE",
+    TableKind.RAW: "series INTEGER, time BIGINT, value DOUBLE",
+    TableKind.THIN: "series INTEGER, time BIGINT, minimum DOUBLE, maximum DOUBLE, mean DOUBLE, amount INTEGER",
 }
 
 
@@ -52,7 +52,7 @@ class HotTable(NamedTuple):
     """
 
     name: str
-    kind: Kind
+    kind: TableKind
     day: int
     above: int
 
@@ -67,21 +67,21 @@ def list_tables(cursor: Cursor, start: int | None = None, end: int | None = None
     first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
     # There are few: to have DuckDB choose and sort them would take four times as long.
     rows = sorted(cursor.execute("SELECT number, name, kind, day, above FROM part").fetchall())
-    tables = [HotTable(name, Kind(kind), day, above) for _, name, kind, day, above in rows]
-    return [table for table in tables if table.kind is Kind.OPEN or first <= table.day <= last]
+    tables = [HotTable(name, TableKind(kind), day, above) for _, name, kind, day, above in rows]
+    return [table for table in tables if table.kind is TableKind.OPEN or first <= table.day <= last]
 
 
 def open_tables(cursor: Cursor) -> list[HotTable]:
     """Return the open table, and those closed whose samples are not moved yet, which come first."""
-    return [table for table in list_tables(cursor) if table.kind is Kind.OPEN]
+    return [table for table in list_tables(cursor) if table.kind is TableKind.OPEN]
 
 
 def tables_of_day(cursor: Cursor, day: int) -> list[HotTable]:
     """Return the raw and thin tables of a day."""
-    return [table for table in list_tables(cursor, day * DAY, day * DAY) if table.kind is not Kind.OPEN]
+    return [table for table in list_tables(cursor, day * DAY, day * DAY) if table.kind is not TableKind.OPEN]
 
 
-def add_table(cursor: Cursor, kind: Kind, day: int = 0) -> HotTable:
+def add_table(cursor: Cursor, kind: TableKind, day: int = 0) -> HotTable:
     """Make a new, empty table."""
     number = next_number(cursor)
     table = HotTable(f"{kind}_{number}", kind, day, 0)

@@ -4,7 +4,16 @@ import numpy as np
 
 from plimsoll.model.log import Times
 from plimsoll.store.duck.hot_file import HotFile
-from plimsoll.store.duck.hot_tables import EARLIEST, Batch, HotTable, Kind, Numbers, add_table, list_tables, open_tables
+from plimsoll.store.duck.hot_tables import (
+    EARLIEST,
+    Batch,
+    HotTable,
+    Numbers,
+    TableKind,
+    add_table,
+    list_tables,
+    open_tables,
+)
 
 ROWS_A_TABLE = 1_000_000
 
@@ -37,10 +46,10 @@ class LiveWriter:
             with self._file.writing(needs_room=True) as cursor:
                 table = self._table
                 if table is None or self._rows >= ROWS_A_TABLE:
-                    table = add_table(cursor, Kind.OPEN)
+                    table = add_table(cursor, TableKind.OPEN)
                 if len(late):
                     for earlier in list_tables(cursor, int(late.times.min()), int(late.times.max())):
-                        if earlier.kind is not Kind.THIN:
+                        if earlier.kind is not TableKind.THIN:
                             late.delete(cursor, earlier)
                 batch.insert(cursor, table)
             self._rows = len(batch) + (self._rows if table == self._table else 0)
@@ -51,7 +60,7 @@ class LiveWriter:
         with self._file.lock:
             if self._rows:
                 with self._file.writing() as cursor:
-                    table = add_table(cursor, Kind.OPEN)
+                    table = add_table(cursor, TableKind.OPEN)
                 self._table, self._rows = table, 0
 
     def _make_place(self, series: Numbers) -> None:

@@ -14,7 +14,7 @@ from plimsoll.store.duck.hot_tables import Cursor
 from plimsoll.store.folders.runs import RunFolders
 from plimsoll.store.line_protocol import as_stored
 from plimsoll.store.logs import logs_of
-from plimsoll.store.protocol import State
+from plimsoll.store.protocol import StoreState
 from plimsoll.store.run_document import loads
 
 _log = logging.getLogger(__name__)
@@ -31,11 +31,11 @@ def move_runs(cursor: Cursor, database: Path) -> None:
     A call that was cut off is repeated: a run that is there already is written again.
     """
     runs = RunFolders.open(folder_of(database), make=True, mode=0o700)
-    recorded = _Recorded(cursor)
+    recorded = _RunInFile(cursor)
     rows = cursor.execute("SELECT name, generation, loaded, refused, state, document FROM run").fetchall()
     for name, generation, loaded, refused, state, document in rows:
         try:
-            _move(runs, recorded, loads(document), generation, (State(state), loaded, refused))
+            _move(runs, recorded, loads(document), generation, (StoreState(state), loaded, refused))
         except (ValueError, KeyError, TypeError) as error:
             _log.warning(
                 'run "%s" cannot be read (%s): it is left in %s.version-2; load its logs again', name, error, database
@@ -47,7 +47,7 @@ def move_runs(cursor: Cursor, database: Path) -> None:
 
 
 def _move(
-    runs: RunFolders, recorded: "_Recorded", run: StoredRun, generation: str, state: tuple[State, int, int]
+    runs: RunFolders, recorded: "_RunInFile", run: StoredRun, generation: str, state: tuple[StoreState, int, int]
 ) -> None:
     for earlier in runs.summaries():
         if earlier.generation == generation:
@@ -61,7 +61,7 @@ def _move(
     runs.mark(saved, marked, loaded=loaded, refused=refused)
 
 
-class _Recorded:
+class _RunInFile:
     """The samples of runs in the table that had them."""
 
     def __init__(self, cursor: Cursor) -> None:

@@ -15,7 +15,7 @@ from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.store.duck.day_files import NAME, WORDS, date_of, folder_of, quoted
-from plimsoll.store.duck.hot_tables import COLUMNS, Cursor, Kind
+from plimsoll.store.duck.hot_tables import COLUMNS, Cursor, TableKind
 from plimsoll.store.duck.move_runs import move_runs
 
 Upgrade: TypeAlias = Callable[[Cursor, Path], object]
@@ -68,7 +68,7 @@ _LOCKED_UP: dict[str, Setting] = {"enable_external_access": "false", "lock_confi
 _LOCKED = re.compile(r"\(PID (\d+)\)")
 _OTHER_FILE = "not a valid DuckDB"
 _NEWER_DUCKDB = "database file with version number"
-_PART = re.compile(rf"({'|'.join(Kind)})_\d+")
+_PART = re.compile(rf"({'|'.join(TableKind)})_\d+")
 # What another program may have made in the file, and a query of ours would run.
 _FOREIGN = {
     "the view": "SELECT view_name FROM duckdb_views() WHERE NOT internal",
@@ -80,7 +80,7 @@ _FOREIGN = {
 _MADE = "SELECT table_name, sql FROM duckdb_tables() WHERE NOT internal"
 
 
-class Damaged(Unusable):
+class DamagedStore(Unusable):
     """The file is damaged, or its write-ahead log."""
 
     def __init__(self, path: Path, error: Exception) -> None:
@@ -92,7 +92,7 @@ def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int
     """Open a file as its only owner; it is made if it is missing.
 
     A file of an earlier version is upgraded, after a copy beside it: `plimsoll.duckdb.version-1`. Unusable if the file
-    cannot be opened, Damaged if it or its write-ahead log is damaged: nothing of it is changed then.
+    cannot be opened, DamagedStore if it or its write-ahead log is damaged: nothing of it is changed then.
     """
     if _check_place(path) and version == VERSION:
         _check_content(path)
@@ -169,7 +169,7 @@ def _check_content(path: Path) -> None:
             for (name,) in connection.execute("SELECT name FROM part").fetchall():  # DuckDB verifies what it reads
                 connection.execute(f"SELECT bit_xor(hash(columns(*))) FROM {name}").fetchall()
     except duckdb.Error as error:
-        raise Damaged(path, error) from None
+        raise DamagedStore(path, error) from None
     finally:
         connection.close()
 
@@ -187,7 +187,7 @@ def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
     for name, kind, count in parts:
         if not (_PART.fullmatch(str(name)) and str(name).startswith(f"{kind}_") and count == 1):
             raise _changed(path, f"a part is named {name!r}")
-        columns = _made_by(f"CREATE TABLE {name} ({COLUMNS[Kind(kind)]})")[name]
+        columns = _made_by(f"CREATE TABLE {name} ({COLUMNS[TableKind(kind)]})")[name]
         if tables.get(name) != columns:
             raise _changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
     if "file" in expected:
@@ -246,7 +246,7 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
         raise Unusable(f"{path}: was written by a later DuckDB; update Plimsoll")
     if _OTHER_FILE in text and not folder_of(path).exists():
         raise Unusable(f"{path}: is no DuckDB file; name the file of an embedded store, or a new one")
-    raise Damaged(path, duckdb.Error(text))
+    raise DamagedStore(path, duckdb.Error(text))
 
 
 def _lock_up(connection: Cursor, days: Path) -> None:

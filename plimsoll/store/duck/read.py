@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from plimsoll.model.samples import Samples, joined
 from plimsoll.store.duck.day_files import DayFile, DayFolder, list_files, rows_of
 from plimsoll.store.duck.hot_file import HotFile
-from plimsoll.store.duck.hot_tables import DAY, MINUTE, Cursor, HotTable, Kind, floor, list_tables
+from plimsoll.store.duck.hot_tables import DAY, MINUTE, Cursor, HotTable, TableKind, floor, list_tables
 from plimsoll.store.m4 import Drawn, bucket_width, joined_corners
 from plimsoll.store.protocol import Buckets
 
@@ -50,7 +50,7 @@ _WEIGHED = Columns(
 )
 
 
-class Range(NamedTuple):
+class StoredRange(NamedTuple):
     """Some series in a range of time, both ends included, as a cursor sees them. `named` is the SQL of the series."""
 
     cursor: Cursor
@@ -68,10 +68,11 @@ class Range(NamedTuple):
     def query(self, columns: Columns) -> str:
         """Return the query for all samples, those of earlier days first; one without rows if there cannot be any."""
         tables = sorted(
-            list_tables(self.cursor, self.start, self.end), key=lambda table: (table.kind is Kind.OPEN, table.day)
+            list_tables(self.cursor, self.start, self.end), key=lambda table: (table.kind is TableKind.OPEN, table.day)
         )
         queries = [
-            f"SELECT {columns.thin if table.kind is Kind.THIN else columns.raw} FROM {table.rows} WHERE {self.where}"
+            f"SELECT {columns.thin if table.kind is TableKind.THIN else columns.raw} "
+            f"FROM {table.rows} WHERE {self.where}"
             for table in tables
         ]
         return " UNION ALL ".join([*self._filed(columns, tables), *queries]) or f"SELECT {columns.empty} WHERE false"
@@ -82,7 +83,7 @@ class Range(NamedTuple):
         before = np.searchsorted(self.numbers, [file.first for file in files])
         until = np.searchsorted(self.numbers, [file.last for file in files], side="right")
         files = _readable(self.days, [file for file, has in zip(files, before < until, strict=True) if has])
-        thin, raw = ([file for file in files if file.kind is kind] for kind in (Kind.THIN, Kind.RAW))
+        thin, raw = ([file for file in files if file.kind is kind] for kind in (TableKind.THIN, TableKind.RAW))
         if thin:
             rows = rows_of(self.days, thin, self.start, self.end)
             yield f"SELECT {columns.thin} FROM {rows} WHERE {self.named}"
@@ -97,23 +98,23 @@ class Range(NamedTuple):
         query = " UNION ALL ".join(
             f"SELECT series, time FROM {table.rows} WHERE {self.where} AND time < {end}"
             for table in tables
-            if table.kind is not Kind.THIN
+            if table.kind is not TableKind.THIN
         )
         return query if query and self.cursor.execute(f"{query} LIMIT 1").fetchall() else ""
 
 
 @contextmanager
-def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Generator[Range]:
+def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Generator[StoredRange]:
     """The series of these numbers in a range, as it is stored now."""
     with file.reading() as cursor:
         if len(numbers) > _MOST_IN_LIST:
             cursor.register("asked", {"series": np.array(numbers, np.int32)})
         named = ", ".join(map(str, numbers)) if len(numbers) <= _MOST_IN_LIST else "SELECT series FROM asked"
         where = f"series IN ({named})" if named else "false"
-        yield Range(cursor, file.days, np.sort(np.array(numbers, np.int32)), where, int(start), int(end))
+        yield StoredRange(cursor, file.days, np.sort(np.array(numbers, np.int32)), where, int(start), int(end))
 
 
-def samples(span: Range) -> dict[int, Samples]:
+def samples(span: StoredRange) -> dict[int, Samples]:
     """Read the samples of the series that have any, by number; the means of minutes where that is all there is."""
     rows = span.cursor.execute(span.query(MEAN)).fetchnumpy()
     # Tables are sorted, mostly: this is much faster than to have DuckDB sort all.
@@ -126,7 +127,7 @@ def samples(span: Range) -> dict[int, Samples]:
     return {number: joined([samples]) if number in unsorted else samples for number, samples in read.items()}
 
 
-def drawn(span: Range, buckets: int) -> dict[int, Drawn]:
+def drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
     """Samples that draw the lines of the series that have any, by their numbers; of minutes, the lowest and highest."""
     bucket = f"(time - {span.start}) // {bucket_width(span.start, span.end, buckets)}"
     query = (
@@ -137,7 +138,7 @@ def drawn(span: Range, buckets: int) -> dict[int, Drawn]:
     return {number: Drawn(_corners(columns), int(columns["amount"].sum())) for number, columns in lines}
 
 
-def buckets(span: Range, width: int) -> dict[int, Buckets]:
+def buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
     """Minimum, maximum and mean of the series that have samples, by their numbers."""
     rows = span.cursor.execute(
         f"SELECT series, {floor('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
@@ -149,7 +150,7 @@ def buckets(span: Range, width: int) -> dict[int, Buckets]:
     }
 
 
-def counts(span: Range) -> dict[int, int]:
+def counts(span: StoredRange) -> dict[int, int]:
     """How many samples the series have, by their numbers."""
     query = f"SELECT series, count(*) FROM ({span.query(MEAN)}) GROUP BY series"
     return dict(span.cursor.execute(query).fetchall())
@@ -163,7 +164,7 @@ def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], lis
     with file.reading() as cursor:
         within = f"time BETWEEN {int(start)} AND {int(end)}"
         tables = list_tables(cursor, start, end)
-        opened = [table.name for table in tables if table.kind is Kind.OPEN]
+        opened = [table.name for table in tables if table.kind is TableKind.OPEN]
         queries = [f"SELECT series FROM {name} WHERE {within}" for name in opened]
         # A series that has samples on a day, before the range and after it, may have none within.
         surely = f"first BETWEEN {int(start)} AND {int(end)} OR last BETWEEN {int(start)} AND {int(end)}"
@@ -174,7 +175,7 @@ def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], lis
             queries += [
                 f"SELECT series FROM {table.rows} WHERE {within}" for table in tables if table.name not in opened
             ]
-            for kind in (Kind.RAW, Kind.THIN):
+            for kind in (TableKind.RAW, TableKind.THIN):
                 if of_kind := [file for file in files if file.kind is kind]:
                     queries.append(f"SELECT series FROM {rows_of(file.days, of_kind, int(start), int(end))}")
         numbers = np.sort(np.asarray(cursor.execute(" UNION ".join(queries)).fetchnumpy()["series"], np.int32))

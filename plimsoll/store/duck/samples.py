@@ -23,8 +23,8 @@ from plimsoll.store.duck.compaction import Keeping, Retention
 from plimsoll.store.duck.hot_file import HotFile
 from plimsoll.store.duck.hot_tables import DAY, Batch
 from plimsoll.store.duck.live_writer import LiveWriter
-from plimsoll.store.duck.open import ASIDE, Damaged, set_aside, write_ahead_log
-from plimsoll.store.duck.series_index import SeriesIndex
+from plimsoll.store.duck.open import ASIDE, DamagedStore, set_aside, write_ahead_log
+from plimsoll.store.duck.series_index import StoredSeriesIndex
 from plimsoll.store.m4 import Drawn
 from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteResult
 
@@ -41,7 +41,7 @@ class _Hot:
     def __init__(self, path: Path, margin: int, keeping: Keeping) -> None:
         self.file = HotFile(path, margin)
         try:
-            self.index = SeriesIndex(self.file)
+            self.index = StoredSeriesIndex(self.file)
             self.live = LiveWriter(self.file)
             self.retention = Retention(self.file, self.live, self.index, keeping)
         except BaseException:
@@ -152,7 +152,7 @@ class DuckSamples(InMemoryReader):
 
     def _of_each(
         self,
-        read: Callable[[duck_read.Range], dict[int, _Result]],
+        read: Callable[[duck_read.StoredRange], dict[int, _Result]],
         nothing: _Result,
         series: Sequence[Series],
         start: int,
@@ -172,7 +172,7 @@ class DuckSamples(InMemoryReader):
         hot = self._hot
         try:
             return call(hot)
-        except Damaged as error:
+        except DamagedStore as error:
             with self._lock:
                 if self._hot is hot:
                     hot.close()
@@ -191,7 +191,7 @@ class DuckSamples(InMemoryReader):
                 listed.append((path, loss, ((day - 1) * DAY, (day + 1) * DAY - 1)))
         return listed
 
-    def _sorted(self, index: SeriesIndex, numbers: NDArray[np.int32]) -> list[Series]:
+    def _sorted(self, index: StoredSeriesIndex, numbers: NDArray[np.int32]) -> list[Series]:
         """Return the series of these numbers, sorted. Live ones are mostly those of the call before."""
         key = numbers.tobytes()
         cached = self._lists.get(key)

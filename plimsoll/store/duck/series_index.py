@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from plimsoll.model.series import Series
 from plimsoll.store.duck.hot_file import HotFile
-from plimsoll.store.duck.open import Damaged
+from plimsoll.store.duck.open import DamagedStore
 from plimsoll.store.line_protocol import as_stored
 
 _MOST_RECENT = 400_000  # more than are taken at a time
 
 
-class SeriesIndex:
+class StoredSeriesIndex:
     """The number of each series that was ever written, and its names as they were first spelled."""
 
     def __init__(self, file: HotFile) -> None:
@@ -28,7 +28,7 @@ class SeriesIndex:
                 for number, host, measurement, tags, field in rows
             }
         except (ValueError, TypeError) as error:
-            raise Damaged(file.path, error) from None
+            raise DamagedStore(file.path, error) from None
         self._numbers = {series.key: number for number, series in self.series.items()}
         self._own = {id(series): number for number, series in self.series.items()}
         # By identity: agents send the same Series objects again and again, and keys take long to make.

@@ -28,7 +28,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.store import run_document
 from plimsoll.store.folders import files, samples
 from plimsoll.store.folders.samples import FolderSamples, SampleFile
-from plimsoll.store.protocol import Claim, RunSummary, State, Work, WriteResult, latest_first
+from plimsoll.store.protocol import Claim, RunSummary, StoreState, Work, WriteResult, latest_first
 from plimsoll.store.store import Store
 
 _CLAIM = ".json"
@@ -195,7 +195,7 @@ class RunFolders:
                 samples.write(folder, number, batch)
                 yield WriteResult(batch.present)
 
-    def mark(self, run: RunSummary, state: State, *, loaded: int, refused: int) -> RunSummary:
+    def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
         """Save the next state of a run. A complete one gets its name, which another one must not have."""
         marked = replace(run, state=run.state.to(state), loaded=loaded, refused=refused)
         kept = self._find(run)
@@ -203,11 +203,11 @@ class RunFolders:
             return marked
         with files.translated_errors(kept.folder):
             hidden = self._hidden(run)
-            if kept.folder != hidden and state is not State.COMPLETE:
+            if kept.folder != hidden and state is not StoreState.COMPLETE:
                 files.move(kept.folder, hidden)
                 kept = kept._replace(folder=hidden)
             _write_summary(kept._replace(run=marked))
-            if kept.folder == hidden and state is State.COMPLETE:
+            if kept.folder == hidden and state is StoreState.COMPLETE:
                 files.move(hidden, self._folder / files.folder_name(run.name))
         return marked
 
@@ -274,7 +274,7 @@ class RunFolders:
                 with suppress(FileNotFoundError, NotADirectoryError):  # it is none, or was removed meanwhile
                     kept = self._summary(folder)
                     if folder.name.startswith(".") and kept.run.complete:
-                        kept = kept._replace(run=replace(kept.run, state=State.LOADING))
+                        kept = kept._replace(run=replace(kept.run, state=StoreState.LOADING))
                     yield kept
 
     def _summary(self, folder: Path) -> _RunFolder:
@@ -323,7 +323,7 @@ def _read_summary(folder: Path) -> _RunFolder:
     content: dict[str, Any] = {**_read_json(folder / _SUMMARY)}
     try:
         del content["version"]
-        saved, state, hosts = content.pop("saved"), State(content.pop("state")), tuple(content.pop("hosts"))
+        saved, state, hosts = content.pop("saved"), StoreState(content.pop("state")), tuple(content.pop("hosts"))
         return _RunFolder(RunSummary(**content, state=state, hosts=hosts), folder, saved)
     except (KeyError, TypeError, ValueError) as error:
         raise _unreadable(folder / _SUMMARY, error) from None

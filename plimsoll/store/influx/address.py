@@ -9,7 +9,7 @@ from plimsoll.model.errors import Unusable
 
 
 @dataclass(frozen=True)
-class Address:
+class InfluxAddress:
     """A bucket of an InfluxDB, and a token for it. Raises Unusable if the URL is invalid.
 
     `token_file` is the file that the token is from; None for the environment.

@@ -18,12 +18,12 @@ from urllib.parse import quote
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.run import StoredRun
-from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.quoting import identifier, string, time_range
 from plimsoll.store.influx.samples import CLAIM, DOCUMENT, GENERATION, RUN, STATE, InfluxSamples, write_result
-from plimsoll.store.influx.server import EVER, Server, Table
+from plimsoll.store.influx.server import EVER, FluxTable, InfluxServer
 from plimsoll.store.line_protocol import encode, point, request_bodies, value
-from plimsoll.store.protocol import Claim, RunSummary, State, Work, WriteResult, latest_first
+from plimsoll.store.protocol import Claim, RunSummary, StoreState, Work, WriteResult, latest_first
 from plimsoll.store.run_document import dumps, loads
 from plimsoll.store.store import Store
 
@@ -38,7 +38,7 @@ class InfluxClaims:
     A claim is one point, and each heartbeat is another one with the same tags.
     """
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: InfluxServer) -> None:
         self._server = server
 
     def claim(self, claim: Claim) -> None:
@@ -77,7 +77,7 @@ class InfluxRuns:
     InfluxDB 2.7 can lose the first write into a shard that was idle, though it acknowledged it.
     """
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: InfluxServer) -> None:
         self._server = server
         self.settle_s = SETTLE_S
         self.claims = InfluxClaims(server)
@@ -133,7 +133,7 @@ class InfluxRuns:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def mark(self, run: RunSummary, state: State, *, loaded: int, refused: int) -> RunSummary:
+    def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
         """Save the next state of a run."""
         marked = replace(run, state=run.state.to(state), loaded=loaded, refused=refused)
         self._post([_state(marked)])
@@ -194,7 +194,7 @@ class InfluxRuns:
         for generation in tagged - {run.generation for run in self.summaries()}:
             self._server.delete(*EVER, f"{GENERATION}={identifier(generation)}")
 
-    def _query_all(self, measurement: str) -> Iterator[Table]:
+    def _query_all(self, measurement: str) -> Iterator[FluxTable]:
         where = time_range(*EVER)
         return self._server.query(f'SELECT * FROM "{measurement}" WHERE {where} GROUP BY "run", "generation"')
 
@@ -245,7 +245,7 @@ def _point(measurement: str, tags: dict[str, str], fields: dict[str, str | int],
     return point(measurement, tags, written, time)
 
 
-def _summary(table: Table, states: Mapping[tuple[str, str], Mapping[str, Any]]) -> RunSummary:
+def _summary(table: FluxTable, states: Mapping[tuple[str, str], Mapping[str, Any]]) -> RunSummary:
     row: dict[str, Any] = dict(zip(table.columns, table.rows[-1], strict=True))
     name, generation, time = table.tags["run"], table.tags["generation"], table.rows[-1][0]
     if row.get("start_ms") is None:
@@ -254,7 +254,7 @@ def _summary(table: Table, states: Mapping[tuple[str, str], Mapping[str, Any]]) 
     # Earlier versions kept how much was loaded in the row.
     state = states.get((name, generation), row)
     loaded, refused = state.get("loaded") or 0, state.get("refused") or 0
-    done = State.COMPLETE if loaded >= row["values"] else State.LOADING
+    done = StoreState.COMPLETE if loaded >= row["values"] else StoreState.LOADING
     return RunSummary(
         name,
         row["start_ms"] * 1_000_000,
@@ -265,17 +265,17 @@ def _summary(table: Table, states: Mapping[tuple[str, str], Mapping[str, Any]]) 
         row["values"],
         loaded=loaded,
         refused=refused,
-        state=State(state.get("state") or done),
+        state=StoreState(state.get("state") or done),
         generation=generation,
     )
 
 
-def open_influx(address: Address, waiting: Callable[[str], None] = lambda _: None) -> Store:
+def open_influx(address: InfluxAddress, waiting: Callable[[str], None] = lambda _: None) -> Store:
     """Open the store of a bucket. `waiting` is called with a sentence when a call begins or ends to wait."""
-    return influx_store(Server(address, waiting=waiting))
+    return influx_store(InfluxServer(address, waiting=waiting))
 
 
-def influx_store(server: Server) -> Store:
+def influx_store(server: InfluxServer) -> Store:
     """Return the store in the bucket of a server."""
     address = server.address
     place = ("influx", address.url, address.org, address.bucket, address.token)

@@ -11,7 +11,7 @@ from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, host_key
 from plimsoll.store.influx.quoting import has_tags, identifier, time_range
-from plimsoll.store.influx.server import Server, Table
+from plimsoll.store.influx.server import FluxTable, InfluxServer
 from plimsoll.store.line_protocol import as_stored, encode_points, parse_key, request_bodies
 from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteResult
 
@@ -30,7 +30,7 @@ class InfluxSamples(InMemoryReader):
     `generation` is the condition for the tag that samples of runs have.
     """
 
-    def __init__(self, server: Server, generation: str = "= ''") -> None:
+    def __init__(self, server: InfluxServer, generation: str = "= ''") -> None:
         self._server = server
         self._of_runs = f"{identifier(GENERATION)}::tag {generation}"
 
@@ -105,7 +105,7 @@ class InfluxSamples(InMemoryReader):
                     counts[_series(table, name).key] += count or 0
         return [counts[_key(series)] for series in series]
 
-    def _query(self, influxql: str) -> Iterator[Table]:
+    def _query(self, influxql: str) -> Iterator[FluxTable]:
         return self._server.query(influxql)
 
     def _queries(self, series: Sequence[Series], start: int, end: int) -> Iterator["_Query"]:
@@ -165,7 +165,7 @@ def _place(series: Series) -> object:
     return replace(series, field="").key
 
 
-def _series(table: Table, field: str) -> Series:
+def _series(table: FluxTable, field: str) -> Series:
     tags = ((name, value) for name, value in table.tags.items() if name not in ("host", GENERATION) and value != "")
     return Series(table.tags.get("host", ""), table.measurement, tuple(sorted(tags)), field)
 

@@ -22,7 +22,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.http_connections import last_cause, last_words, wrapped_error
 from plimsoll.model.log import Times, Values
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.store.influx.address import Address, bad_address
+from plimsoll.store.influx.address import InfluxAddress, bad_address
 
 NO_TLS = 0  # influxdb-client's status if TLS failed
 
@@ -52,7 +52,7 @@ class Retry:
     `notify` gets a sentence when the first call begins to wait, and another when no call waits any more.
     """
 
-    def __init__(self, address: Address, seconds: float, notify: Callable[[str], None]) -> None:
+    def __init__(self, address: InfluxAddress, seconds: float, notify: Callable[[str], None]) -> None:
         self._address = address
         self._seconds = seconds
         self._notify = notify
@@ -134,7 +134,7 @@ EVER = (-(2**63) + 2, 2**63 - 2)  # the first and last instant that InfluxDB acc
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FluxTable:
     """One series in an answer: its measurement and tags, and rows that begin with the time (UTC ns)."""
 
     measurement: str
@@ -151,7 +151,7 @@ class Table:
         return np.array([row[column] for row in self.rows], dtype=np.float64)
 
 
-class Server:
+class InfluxServer:
     """One bucket of an InfluxDB.
 
     Every call is retried for `retry_s` seconds if the server is busy or away, and then raises Unreachable. `waiting`
@@ -159,7 +159,7 @@ class Server:
     """
 
     def __init__(
-        self, address: Address, *, retry_s: float = 300.0, waiting: Callable[[str], None] = lambda _: None
+        self, address: InfluxAddress, *, retry_s: float = 300.0, waiting: Callable[[str], None] = lambda _: None
     ) -> None:
         self.address = address
         self.url = address.url.rstrip("/")
@@ -190,7 +190,7 @@ class Server:
         answers = [self.post(half) for half in (lines[:middle], lines[middle:])]
         return sum(refused for refused, _ in answers), next((why for _, why in answers if why), "")
 
-    def query(self, influxql: str) -> Iterator[Table]:
+    def query(self, influxql: str) -> Iterator[FluxTable]:
         """The series that an InfluxQL query returns, in chunks of rows."""
         parameters = {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)}
         response: Any = self._translated(
@@ -211,7 +211,7 @@ class Server:
                 if "error" in result:
                     raise self._query_error(str(result["error"]), influxql)
                 for series in result.get("series", ()):
-                    yield Table(
+                    yield FluxTable(
                         series.get("name", ""), series.get("tags", {}), series["columns"], series.get("values", ())
                     )
         if not answered:
@@ -293,7 +293,7 @@ def _rfc3339(nanoseconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:09}Z"
 
 
-def refusal(error: ApiException, address: Address) -> Unusable:
+def refusal(error: ApiException, address: InfluxAddress) -> Unusable:
     """The error for a refused request, with what to do about it."""
     text, url = server_message(error), address.url
     match error.status:
@@ -308,7 +308,7 @@ def refusal(error: ApiException, address: Address) -> Unusable:
     return Unusable(f"{url}: InfluxDB refuses: {text or error.status} ({advice})")
 
 
-def tls_error(error: ApiException, address: Address) -> Unusable | None:
+def tls_error(error: ApiException, address: InfluxAddress) -> Unusable | None:
     """The error if TLS can never work with this address; None if it may work at the next try."""
     why, url = str(error.reason), address.url
     if _PLAIN_HTTP.search(why):
@@ -333,7 +333,7 @@ def server_message(error: ApiException) -> str:
     return str(answer.get("message") or answer.get("error") or "")[:300] if isinstance(answer, dict) else ""
 
 
-def unanswered_advice(error: Exception, address: Address) -> str:
+def unanswered_advice(error: Exception, address: InfluxAddress) -> str:
     """What to do if a server does not answer."""
     if address.url.startswith("http:") and isinstance(wrapped_error(error), ConnectionResetError):
         return "if it speaks TLS there, write https://; else see its log"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from plimsoll.model.series import Series
-from plimsoll.store.victoriametrics.server import Server
+from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 
 _UNSURE_S = 12.0
 _MOST_BYTES = 256 << 20
@@ -22,7 +22,7 @@ _WITNESS_S = 3600.0
 class Acknowledged:
     """Writes, and writes again what the server may have lost when it was started anew."""
 
-    def __init__(self, server: Server, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, server: VictoriaMetricsServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._clock = clock
         self._lock = Lock()

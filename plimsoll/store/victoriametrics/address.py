@@ -15,7 +15,7 @@ def names_victoriametrics(store: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Address:
+class VictoriaMetricsAddress:
     """Where samples are written and read: addresses to which the names of calls are appended.
 
     `name` is the address as it was given, without what is secret in it. `token` is sent as `Authorization: Bearer`,
@@ -28,7 +28,7 @@ class Address:
     token: str = field(default="", repr=False)
 
     @classmethod
-    def parse(cls, text: str, token: str = "") -> "Address":
+    def parse(cls, text: str, token: str = "") -> "VictoriaMetricsAddress":
         """The address `victoriametrics://HOST:8428`, or with the two paths of a cluster, separated by a comma.
 
         The paths are those of vminsert and of vmselect: `/insert/0/influx,/select/0`. Before the second one, another

@@ -19,10 +19,10 @@ from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteR
 from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics import exported
 from plimsoll.store.victoriametrics.acknowledged import Acknowledged, Witnesses
-from plimsoll.store.victoriametrics.address import Address
+from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.leader_election import LeaderElection
 from plimsoll.store.victoriametrics.names import Measurements, line_head, metric_name, of_hosts, of_series
-from plimsoll.store.victoriametrics.server import Server
+from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 
 MS = 1_000_000
 _LAST_MS = 9_000_000_000_000  # in the year 2255
@@ -52,7 +52,9 @@ class VictoriaSamples(InMemoryReader):
     See `plimsoll.store.protocol.SampleStore`; of two values of the same series and time the higher one stays.
     """
 
-    def __init__(self, server: Server, measurements: Measurements, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, server: VictoriaMetricsServer, measurements: Measurements, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.server = server
         self._measurements = measurements
         self._acknowledged = Acknowledged(server)
@@ -280,9 +282,9 @@ def _chained(parts: Sequence[Buckets]) -> Buckets:
     )
 
 
-def open_victoria(address: Address, beside: Store, measurements: Callable[[], Collection[str]]) -> Store:
+def open_victoria(address: VictoriaMetricsAddress, beside: Store, measurements: Callable[[], Collection[str]]) -> Store:
     """Open the store of a VictoriaMetrics. `measurements`: more than the shipped ones, to split metric names."""
-    server = Server(address)
+    server = VictoriaMetricsServer(address)
     return victoria_store(VictoriaSamples(server, Measurements(measurements)), beside)
 
 

@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError, LocationParseError
 
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.http_connections import check_connections, last_cause
-from plimsoll.store.victoriametrics.address import TOKEN, Address
+from plimsoll.store.victoriametrics.address import TOKEN, VictoriaMetricsAddress
 
 READ_PATIENCE_S = 2.0
 WRITE_PATIENCE_S = 10.0
@@ -37,14 +37,16 @@ _WHOLE = {"nocache": "1", "deny_partial_response": "1"}
 Rows = list[tuple[Mapping[str, str], Any]]
 
 
-class Server:
+class VictoriaMetricsServer:
     """One VictoriaMetrics, or cluster.
 
     A call is repeated for a few seconds if the server is busy or away, and then raises Unreachable. It raises
     Unusable if the server refuses.
     """
 
-    def __init__(self, address: Address, *, read_s: float = READ_PATIENCE_S, write_s: float = WRITE_PATIENCE_S) -> None:
+    def __init__(
+        self, address: VictoriaMetricsAddress, *, read_s: float = READ_PATIENCE_S, write_s: float = WRITE_PATIENCE_S
+    ) -> None:
         self.address = address
         self._read_s, self._write_s = read_s, write_s
         self._ended = Event()

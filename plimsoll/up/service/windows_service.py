@@ -47,7 +47,7 @@ class Service:
     def serve(self) -> None:
         """Until the service has ended. OSError if no service manager started this process."""
         main = self._api.main_type(self._main)
-        table = (_Entry * 2)(_Entry(self._name, main), _Entry(None, self._api.main_type()))
+        table = (_ServiceEntry * 2)(_ServiceEntry(self._name, main), _ServiceEntry(None, self._api.main_type()))
         if not self._api.dispatch(table):
             error = self._api.last_error()
             why = "the service manager of Windows did not start this process" if error == _NOT_A_SERVICE else "error"
@@ -97,7 +97,7 @@ class _Api:
         self.main_type = _MAIN
         library = getattr(ctypes, "WinDLL", ctypes.CDLL)("advapi32.dll", use_last_error=True)
         self.dispatch = library.StartServiceCtrlDispatcherW
-        self.dispatch.argtypes, self.dispatch.restype = (POINTER(_Entry),), c_int
+        self.dispatch.argtypes, self.dispatch.restype = (POINTER(_ServiceEntry),), c_int
         self.register = library.RegisterServiceCtrlHandlerExW
         self.register.argtypes, self.register.restype = (c_wchar_p, self.handler_type, c_void_p), c_void_p
         self.set_status = library.SetServiceStatus
@@ -108,7 +108,7 @@ class _Api:
 _MAIN: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)(None, c_uint32, c_void_p)
 
 
-class _Entry(Structure):
+class _ServiceEntry(Structure):
     """SERVICE_TABLE_ENTRYW."""
 
     _fields_ = (("name", c_wchar_p), ("main", _MAIN))

@@ -12,7 +12,7 @@ from plimsoll.export.grafana.alerts.alert_files import AlertExport, export
 from plimsoll.export.grafana.alerts.alert_rules import GONE_AFTER, GrafanaOptions
 from plimsoll.export.grafana.dashboards.panels import panel_of
 from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.hosts.site import Judged, Site
+from plimsoll.hosts.site import Judged, SiteSettings
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -293,7 +293,7 @@ def test_a_short_window_is_widened_to_twice_the_interval():
 
 
 def scaled(**facts):
-    return Site(["A"], facts=Facts(GivenFacts({Subject("A"): facts}))) if facts else Site()
+    return SiteSettings(["A"], facts=Facts(GivenFacts({Subject("A"): facts}))) if facts else SiteSettings()
 
 
 def test_scaled_limit_is_the_documented_one_but_for_hosts_that_say_otherwise():
@@ -309,7 +309,9 @@ def test_scaled_limit_is_the_documented_one_but_for_hosts_that_say_otherwise():
 
 def test_instance_goes_before_its_host():
     queue = {"signal": "disk.queue_length", "healthy": "<= 3", "scale": "spindles"}
-    site = Site(["A"], facts=Facts(GivenFacts({Subject("A"): {"spindles": 4}, Subject("A", "0 C:"): {"spindles": 2}})))
+    site = SiteSettings(
+        ["A"], facts=Facts(GivenFacts({Subject("A"): {"spindles": 4}, Subject("A", "0 C:"): {"spindles": 2}}))
+    )
     found = rules_of(exported(queue, site=site))
     assert [condition(rule)["evaluator"]["params"] for rule in found] == [[3], [12], [6]]
     assert 'OR "instance" !~ /(?i)^0 C:$/)' in queries(found[1])[0]
@@ -339,7 +341,7 @@ def changed(host, **update):
             rule.model_copy(update={key: value for key, value in update.items() if key != "off"}), "Why.", off
         )
 
-    return Site([host], judged)
+    return SiteSettings([host], judged)
 
 
 def test_threshold_set_for_a_host_is_a_rule_of_its_own():
@@ -357,11 +359,11 @@ def test_rule_that_is_off_for_a_host_excludes_it():
 
 
 def test_rule_that_is_off_everywhere_is_not_exported():
-    assert rules_of(exported({}, site=Site((), lambda rule, host: Judged(rule, off=True)))) == []
+    assert rules_of(exported({}, site=SiteSettings((), lambda rule, host: Judged(rule, off=True)))) == []
 
 
 def test_drive_is_for_the_disks_that_are_marked():
-    site = Site(["A"], drives={Subject("A", "2 E:"): "database", Subject("A", "3 F:"): "log"})
+    site = SiteSettings(["A"], drives={Subject("A", "2 E:"): "database", Subject("A", "3 F:"): "log"})
     rules = rules_of(exported({"signal": "disk.reads", "healthy": "< 50", "drive": "database"}, site=site))
     assert {rule["title"].partition(" on ")[2] for rule in rules} == {"A 2 E:"}
 
@@ -409,7 +411,7 @@ def test_title_that_grafana_has_no_room_for_loses_its_middle():
 
 
 def test_braces_of_names_and_reasons_are_no_templates():
-    rule = rules_of(exported({}, site=Site((), lambda rule, host: Judged(rule, "as {{ $labels.x }} said"))))[0]
+    rule = rules_of(exported({}, site=SiteSettings((), lambda rule, host: Judged(rule, "as {{ $labels.x }} said"))))[0]
     assert rule["annotations"]["note"] == 'as {{ "{{" }} $labels.x }} said'
 
 

@@ -24,7 +24,8 @@ from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.subjects import subject_of
 from plimsoll.rules.window import combined_samples
 from plimsoll.store.influx.runs import influx_store
-from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.server import InfluxServer
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.panel_queries import interval_ms, questions
 from tests.stored_runs import points_of
@@ -48,7 +49,7 @@ class Filled:
     def __init__(self, bucket):
         self._bucket = bucket
         self._connections = urllib3.PoolManager(timeout=300)
-        self.store = influx_store(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
+        self.store = influx_store(InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token)))
         times = fleet.times(START_S * SECOND, END_S * SECOND)
         logs = [fleet.log(host, times, every=True) for host in HOSTS]
         for log in logs:

@@ -15,7 +15,7 @@ import pytest
 from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, alerting_rules
 from plimsoll.export.prometheus.rule_files import notation
 from plimsoll.export.rule_sources import Refusal
-from plimsoll.hosts.site import Site
+from plimsoll.hosts.site import SiteSettings
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.states import State
@@ -79,7 +79,7 @@ def exported(case, number):
     }
     rule = VECTORS["rule_of"](case).model_copy(update={"id": case["name"]})
     pack = Pack(pack="p", title="t", about="a", rules=(rule,))
-    (made,) = alerting_rules(rule, pack, signals, Site(), PrometheusOptions())
+    (made,) = alerting_rules(rule, pack, signals, SiteSettings(), PrometheusOptions())
     assert not isinstance(made, Refusal), str(made)
     return made.document()
 

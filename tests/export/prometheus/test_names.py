@@ -12,7 +12,7 @@ from plimsoll.export.prometheus.alerting_rules import PrometheusOptions
 from plimsoll.export.prometheus.check import mistakes
 from plimsoll.export.prometheus.rule_files import export, write_yaml
 from plimsoll.model.times import SECOND
-from plimsoll.receive.exporters.scrape import Target, read
+from plimsoll.receive.exporters.scrape import ScrapeTarget, read
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.exporters.exporter_files import exporters, plain_name
@@ -75,7 +75,7 @@ def by_plimsoll(steps):
             f"{name}{{{written_labels(labels)}}} {values[n]!r}\n" for (name, labels), values in steps.items()
         )
         at = n * EVERY * SECOND
-        lines = read(text.encode(), Target("http://app01:9100/"), translator, at).lines
+        lines = read(text.encode(), ScrapeTarget("http://app01:9100/"), translator, at).lines
         points = parser.parse(lines, now=at).points
         for which, value in zip(points.which.tolist(), points.values.tolist(), strict=True):
             series = points.series[which]

@@ -25,7 +25,7 @@ from plimsoll.export.grafana.dashboards import health
 from plimsoll.export.grafana.influxql import samples_per_minute
 from plimsoll.export.rule_sources import Refusal
 from plimsoll.export.selections import OBJECT, Selection, Variant
-from plimsoll.hosts.site import Site
+from plimsoll.hosts.site import SiteSettings
 from plimsoll.model.times import SECOND
 from plimsoll.rules.host_filter import as_notes
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -63,12 +63,12 @@ class AlertExport:
 def export(
     packs: Sequence[Pack],
     signals: Mapping[str, Signal],
-    site: Site | None = None,
+    site: SiteSettings | None = None,
     options: GrafanaOptions | None = None,
     previous: Mapping[str, str] | None = None,
 ) -> AlertExport:
     """Return the files of the export. Rules that are only in `previous`, the files to replace, are deleted."""
-    site, options = site or Site(), options or GrafanaOptions()
+    site, options = site or SiteSettings(), options or GrafanaOptions()
     files: dict[str, str] = {}
     refused: list[Refusal] = []
     exported: list[tuple[Rule, Variant]] = []

@@ -23,7 +23,7 @@ from plimsoll.export.rule_sources import (
     use_default_instance,
 )
 from plimsoll.export.selections import Selection, Variant
-from plimsoll.hosts.site import Site, Target
+from plimsoll.hosts.site import SiteSettings, Target
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.healthy import Healthy, Operator
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -63,7 +63,7 @@ def alert_rules(
     rule: Rule,
     pack: Pack,
     signals: Mapping[str, Signal],
-    site: Site,
+    site: SiteSettings,
     options: GrafanaOptions,
     critical: Rule | None = None,
 ) -> Iterator[tuple[Json, Variant] | Refusal]:
@@ -185,7 +185,7 @@ def critical_of(rule: Rule, pack: Pack) -> Rule | None:
     return next((critical for critical in criticals if _is_stricter(rule, critical)), None)
 
 
-def critical_for_target(critical: Rule | None, target: Target, site: Site) -> Rule | None:
+def critical_for_target(critical: Rule | None, target: Target, site: SiteSettings) -> Rule | None:
     """Return the critical rule as it applies to the target, or None if it does not apply there."""
     if critical is None:
         return None

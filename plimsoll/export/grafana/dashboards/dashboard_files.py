@@ -9,17 +9,19 @@ from plimsoll.dashboards.limits import PanelLimits
 from plimsoll.export.annotations import DOCS, rule_page
 from plimsoll.export.grafana.dashboards import dashboard_variables, health, panels, runs
 from plimsoll.export.grafana.dashboards.parts import Json, grid, part
-from plimsoll.hosts.site import Site
+from plimsoll.hosts.site import SiteSettings
 
 MakePanel: TypeAlias = Callable[[PanelSpec, Json], Json | None]
 
 
-def files(docs: str = DOCS, site: Site | None = None, signals: Collection[str] | None = None) -> Mapping[str, str]:
+def files(
+    docs: str = DOCS, site: SiteSettings | None = None, signals: Collection[str] | None = None
+) -> Mapping[str, str]:
     """Return the text of each dashboard by file name. With `signals`, areas that show none of them are left out.
 
     `docs` is the URL of the rules' pages. Limits are drawn as the site sets them for every host.
     """
-    limits, areas = PanelLimits(site or Site()), load_areas()
+    limits, areas = PanelLimits(site or SiteSettings()), load_areas()
     about_health, about_runs = areas.health, areas.runs
     health_parts = health.health_variables(limits), health.health_panels(limits)
     run_parts = runs.run_variables(limits), runs.run_panels(limits)

@@ -7,12 +7,12 @@ from importlib.resources import files
 from typing import Any, TypeAlias
 
 from plimsoll.model.strict_yaml import read, validate
-from plimsoll.rules.schema.field_types import Severity, Strict
+from plimsoll.rules.schema.field_types import Severity, StrictModel
 
 DATASOURCE_UID = "plimsoll-influxql"
 
 
-class GrafanaUnit(Strict):
+class GrafanaUnit(StrictModel):
     """How one unit of signals is shown in Grafana."""
 
     unit: str
@@ -21,7 +21,7 @@ class GrafanaUnit(Strict):
     scale: float = 1.0
 
 
-class GrafanaLook(Strict):
+class GrafanaLook(StrictModel):
     """look.yaml as a whole."""
 
     units: dict[str, GrafanaUnit]

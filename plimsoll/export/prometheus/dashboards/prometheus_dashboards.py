@@ -16,7 +16,7 @@ from plimsoll.export.prometheus.dashboards.panel_promql import HOST, INSTANCE, P
 from plimsoll.export.prometheus.promql import duration, text
 from plimsoll.export.rule_sources import Inexpressible, Refusal
 from plimsoll.export.selections import Selection
-from plimsoll.hosts.site import Site
+from plimsoll.hosts.site import SiteSettings
 from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.exporter_files import plain_name
 from plimsoll.store.influx.quoting import literal
@@ -42,13 +42,16 @@ class DashboardExport:
 
 
 def export(
-    docs: str = DOCS, site: Site | None = None, signals: Collection[str] | None = None, interval: int = 10 * SECOND
+    docs: str = DOCS,
+    site: SiteSettings | None = None,
+    signals: Collection[str] | None = None,
+    interval: int = 10 * SECOND,
 ) -> DashboardExport:
     """Return the dashboards of all areas; with `signals`, of those that show one of them.
 
     `interval` (ns) is that of the samples: the shortest of a chart. The other arguments are as for those of InfluxDB.
     """
-    limits = PanelLimits(site or Site())
+    limits = PanelLimits(site or SiteSettings())
     texts: dict[str, str] = {}
     refused = [Refusal(f"dashboard {name}", reason) for name, reason in _LEFT_OUT.items()]
     for area in load_areas().areas:

@@ -66,7 +66,9 @@ def read(text: Text, options: ReadOptions) -> Log:
         else:
             lost = f"{100 * samples.unread:.2g} % of the file"
             remarks.add(
-                Kind.UNREAD, f"the XML is damaged here ({why}): what follows, {lost}, is not read", line=error.lineno
+                Kind.UNREAD,
+                f"the XML is damaged here ({why}): what follows, {lost}, is not read",
+                line=error.lineno,
             )
     if samples.replaced:
         remarks.add(

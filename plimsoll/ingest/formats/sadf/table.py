@@ -163,7 +163,8 @@ def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64]
     if text.str.contains(",", literal=True).any():
         text = text.str.replace(",", ".", literal=True)
         remarks.add_once(
-            Kind.REPAIRED, "numbers have decimal commas, as sadf writes them in some locales: read as decimal points"
+            Kind.REPAIRED,
+            "numbers have decimal commas, as sadf writes them in some locales: read as decimal points",
         )
     numbers = text.cast(pl.Float64, strict=False)
     values = numbers.to_numpy()

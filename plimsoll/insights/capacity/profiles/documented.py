@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from plimsoll.insights.capacity.profiles.profile import Documented, Profile
-from plimsoll.model.document import Bullets, Verdict
+from plimsoll.model.document import Bullets, VerdictBlock
 from plimsoll.model.value_text import number, percent
 
 SCHEMA = "plimsoll.capacity-profile/1"
@@ -145,9 +145,9 @@ def _meets(x0: float, y0: float, x1: float, y1: float, value: float) -> float:
     return inf if slope >= value else (y0 - slope * x0) / (value - slope)
 
 
-def profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[Verdict, Bullets]:
+def profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[VerdictBlock, Bullets]:
     """Build what a terminal shows."""
-    return Verdict(answer(documented_capacity), ""), Bullets(sentences(documented_capacity))
+    return VerdictBlock(answer(documented_capacity), ""), Bullets(sentences(documented_capacity))
 
 
 def answer(documented_capacity: DocumentedCapacity) -> str:

@@ -11,7 +11,7 @@ from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.model.user_files import read as read_file
-from plimsoll.rules.schema.field_types import Strict
+from plimsoll.rules.schema.field_types import StrictModel
 
 FOLDER = Path(__file__).parent
 _STEPS = 50  # of a range in which a curve is checked
@@ -25,7 +25,7 @@ Seconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
 Amount = Annotated[float, Field(ge=0)]
 
 
-class Cost(Strict):
+class Cost(StrictModel):
     """What one operation demands: `constant + per_user * users + per_rate * rate + per_rate_squared * rate²`.
 
     `rate` is how many of it are done in a second. A single number is a constant.
@@ -46,7 +46,7 @@ class Cost(Strict):
         return self.constant + self.per_user * users + self.per_rate * rate + self.per_rate_squared * rate**2
 
 
-class DocumentedResource(Strict):
+class DocumentedResource(StrictModel):
     """What is used of a resource: `idle + per_user * users`, and the rate of each operation times its cost.
 
     `total` is what there is of it; `limit` how much may be used; `for_users` the users per connection or record.
@@ -67,14 +67,14 @@ class DocumentedResource(Strict):
         return self.idle + self.per_user * users + sum(item)
 
 
-class Measured(Strict):
+class Measured(StrictModel):
     """The most of an operation that was measured, at several numbers of users: (users, operations a second)."""
 
     operation: str
     at: tuple[tuple[float, float], ...] = Field(min_length=2)
 
 
-class Documented(Strict):
+class Documented(StrictModel):
     """The costs that a document gives for one kind of server.
 
     `most`: the highest rate (a second) at which an operation was measured, or could be done, and `most_because` why.
@@ -97,7 +97,7 @@ class Documented(Strict):
         return self
 
 
-class Profile(Strict):
+class Profile(StrictModel):
     """What users do: either so many operations in a session, or shares of operations with a time to think before each.
 
     `costs` are for systems that a document measured; otherwise the demands are those of a run.
