@@ -12,8 +12,8 @@ import urllib3
 from plimsoll.export.prometheus.dashboards import prometheus_dashboards
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.times import SECOND
-from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.line_protocol import encode, request_bodies
 from tests.conftest import VictoriaMetrics, lacking

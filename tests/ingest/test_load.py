@@ -14,8 +14,8 @@ import pytest
 
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
 from plimsoll.store import lease
-from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.lease import LeaseEnded, leased
 from plimsoll.store.protocol import Work

@@ -16,8 +16,8 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.folders.runs import RunFolders, runs_only
 from plimsoll.store.influx import runs as influx
-from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.protocol import WriteResult
 

@@ -18,8 +18,8 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store import lease
 from plimsoll.store.influx import runs as influx_runs
-from plimsoll.store.influx.runs import InfluxClaims, InfluxRuns, influx_store
 from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.runs import InfluxClaims, InfluxRuns, influx_store
 from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.lease import LeaseEnded
 

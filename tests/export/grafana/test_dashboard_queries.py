@@ -23,8 +23,8 @@ from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.subjects import subject_of
 from plimsoll.rules.window import combined_samples
-from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import InfluxServer
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.panel_queries import interval_ms, questions
