@@ -11,6 +11,7 @@ from plimsoll.alerting.state_changes import StateChange
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import HostKey, Series
 from plimsoll.model.value_text import quantity
+from plimsoll.rules.frozen import frozen_times
 from plimsoll.rules.resolved_sources import series_of
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.healthy import Healthy
@@ -143,25 +144,24 @@ class AlertStates:
     ) -> dict[tuple[str, Resource], tuple[int, int]]:
         """When the resources that warning and critical limits judge were last sampled, by host (case-folded).
 
-        The time of the newest sample and the sampling interval (ns), the longest of those that count. Where a series
-        has samples since `fresh`, the others of its resource do not.
+        The time of the newest sample that is not one of frozen counters, and the sampling interval (ns), the longest of
+        those that count. Where a series has new values since `fresh`, the others of its resource do not.
         """
-        sampled: dict[tuple[str, Resource], tuple[int, int]] = {}
+        sampled: dict[tuple[str, Resource], list[Samples]] = {}
+        fresh_keys: set[tuple[str, Resource]] = set()
         for batch in self._severe:
             resource = signals[batch.rule.signal].resource
             if resource is None:
                 continue
             for target, healthy in zip(batch.targets, batch.limits.by_row, strict=True):
                 key = target.subject.key[0], resource
-                newest, interval = sampled.get(key, (0, 0))
-                if healthy is None or newest >= fresh:
+                if healthy is None or key in fresh_keys:
                     continue
-                for part in map(samples, series_of(target.origin)):
-                    if len(part.times) and part.interval:
-                        newest, interval = max(newest, int(part.times[-1])), max(interval, part.interval)
-                if newest:
-                    sampled[key] = newest, interval
-        return sampled
+                parts = [part for part in map(samples, series_of(target.origin)) if len(part.times) and part.interval]
+                sampled.setdefault(key, []).extend(parts)
+                if any(part.times[-1] >= fresh and (resource == "space" or _moves(part)) for part in parts):
+                    fresh_keys.add(key)
+        return {key: _newest(parts, is_frozen=key not in fresh_keys) for key, parts in sampled.items() if parts}
 
     def now(self) -> LatestEvaluation:
         """Every rule that is judged, as it is after the last evaluation."""
@@ -179,6 +179,18 @@ class AlertStates:
             ],
             self._hosts,
         )
+
+
+def _moves(samples: Samples) -> bool:
+    """Whether the newest value is another than the one before."""
+    return bool((samples.values[-1:] != samples.values[-2:-1]).any())
+
+
+def _newest(parts: Sequence[Samples], *, is_frozen: bool) -> tuple[int, int]:
+    """The time of the newest sample of a resource, before it froze if it may have, and the longest interval (ns)."""
+    newest = max(int(part.times[-1]) for part in parts)
+    spans = frozen_times(parts)[-1:] if is_frozen else []
+    return next((start for start, end in spans if end == newest), newest), max(part.interval or 0 for part in parts)
 
 
 def _by_rule(targets: Iterable[RuleTarget]) -> list[list[RuleTarget]]:

@@ -162,7 +162,8 @@ class HostInventory:
         }
         unsent: dict[str, dict[Resource, int]] = {}
         for host, resource in late.keys() & self._late:  # an agent that starts again does not send all at once
-            unsent.setdefault(host, {})[resource] = late[host, resource]
+            before = self._unsent.get(host, {}).get(resource, late[host, resource])
+            unsent.setdefault(host, {})[resource] = min(before, late[host, resource])
         self._late, self._unsent = late.keys(), unsent
         return unsent
 

@@ -244,7 +244,7 @@ def _unjudged(host: Host, progress: Progress, now: int) -> str:
     if newest := progress.unsent.get(host.host):
         names = listed([word for resource, word in _RESOURCES.items() if resource in newest], len(newest))
         length = duration_text((now - max(newest.values())) // SECOND * SECOND)
-        return f"not all judged: no sample of {names} for {length}; look at these inputs of its agent"
+        return f"not all judged: no new value of {names} for {length}; look at these inputs of its agent"
     return "" if progress.judged.get(host.host) else "not judged: none of its counters has a limit"
 
 

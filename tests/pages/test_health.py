@@ -343,7 +343,7 @@ def test_a_host_that_sends_only_a_part_is_told_with_what_is_missing(watching, se
     watching.unsent = {"web1": {"disk": watching.evaluated - 60 * MINUTE, "cpu": 0}}
     page = served.request("GET", "/").data.decode()
     assert "web1 is not all judged" in page
-    assert "no sample of processors, disks for 1 h" in page
+    assert "no new value of processors, disks for 1 h" in page
 
 
 def test_it_renews_itself_and_keeps_where_the_reader_is(watching, served, chromium):

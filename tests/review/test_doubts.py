@@ -310,6 +310,14 @@ def test_counters_that_stand_still_for_a_part_of_the_run_are_told_with_its_lengt
     assert "stood still for 20 min of 59 min 45 s" in headline
 
 
+@pytest.mark.parametrize(("value", "expected"), [(31.234567890123, "unknown"), (31, "healthy")])
+def test_processors_that_repeat_a_value_of_many_decimals_are_not_judged_by_it(value, expected, write, verdict):
+    write(lambda _: value, still=range(80, 160), moving=r"System\Context Switches/sec")
+    found, headline = verdict()
+    assert found == expected
+    assert ("Processor time of WEB01 repeated the same values for 20 min" in headline) == (expected == "unknown")
+
+
 def test_one_counter_that_never_changes_is_nothing_to_doubt(write, verdict):
     write(lambda _: 20, still=range(240), moving=r"System\Context Switches/sec")
     assert verdict()[0] == "healthy"

@@ -118,9 +118,20 @@ def test_a_host_that_sends_all_but_its_processors_is_not_healthy(world):
     assert found.headline == "Not known: db1 is not all judged"
     (db1,) = [one for one in found.hosts if one.name == "db1"]
     assert db1.state == "not judged"
-    assert db1.note == "not all judged: no sample of processors for 1 h 15 min; look at these inputs of its agent"
+    assert db1.note == "not all judged: no new value of processors for 1 h 15 min; look at these inputs of its agent"
     step(2 * MINUTE, "web1", "db1")
     assert page(world).headline.startswith("Healthy")
+
+
+@pytest.mark.parametrize(("value", "is_healthy"), [(60.123456789, False), (60, True)])
+def test_memory_that_repeats_its_last_value_is_not_healthy(value, is_healthy, world):
+    series = [Series("db1", "mem", (), "available_percent")]
+    for at in range(120):
+        moved = 50 + at % 7 if at < 60 else value
+        world.send(Points(series, np.zeros(1, np.int32), np.array([world.now + EVERY]), np.array([moved])))
+        world.run(EVERY, {"web1": 60, "db1": 60})
+    assert page(world).headline.startswith("Healthy") == is_healthy
+    assert any("no new value of memory for" in host.note for host in page(world).hosts) != is_healthy
 
 
 def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):

@@ -16,6 +16,7 @@ from plimsoll.review.doubts import SHORTEST_ABSENCE, long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.sentences import titled
+from plimsoll.rules.frozen import MANY_DIGITS, count_digits
 from plimsoll.rules.schema.signal import Signal
 
 # Our choices. The share of samples beside the stop in which next to nothing is done; of work that comes now and then it
@@ -42,8 +43,7 @@ class _Stop(NamedTuple):
 # Our choices. A counter that was rounded may have a value many times in a row; several of different kinds do not.
 _LEAST_SAMPLES = 20
 _LEAST_KINDS = 2
-_MB = 1 << 20
-_FEW_DIGITS, _MANY_DIGITS = 4, 8  # of all values together: fewer recur by chance, if for long; as many do not
+_FEW_DIGITS = 4  # of all values together: fewer than MANY_DIGITS recur by chance, but not for long
 _PROCESSORS = "cpu.busy"
 _CHECK = "see to what recorded them"
 
@@ -96,11 +96,9 @@ class _Host:
         start, end, of = self.longest
         parts = [samples.between(start, end).values for _, samples in self.recorded]
         firsts = [float(values[0]) for values in parts if len(values)]
-        # Whole numbers, and memory in whole MB, may be the same for long.
-        digits = sum(len(f"{value:.9g}".strip("0").replace(".", "")) for value in firsts if value % 1 or value % _MB)
-        long = end - start > (SHORTEST_ABSENCE if digits >= _MANY_DIGITS else long_absence(of))
-        whole = all(value.is_integer() and value < _MB for value in firsts)
-        if not long or whole or digits < _FEW_DIGITS or max(map(len, parts)) < _LEAST_SAMPLES:
+        digits = count_digits(firsts)
+        long = end - start > (SHORTEST_ABSENCE if digits >= MANY_DIGITS else long_absence(of))
+        if not long or digits < _FEW_DIGITS or max(map(len, parts)) < _LEAST_SAMPLES:
             return None
         when = "all the time" if end - start == of else f"for {duration_text(end - start)} of {duration_text(of)}"
         return Doubt(f"{title} of {self.name} repeated the same values {when}", _CHECK)

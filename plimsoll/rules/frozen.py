@@ -1,0 +1,44 @@
+"""Counters that repeat one value: what samples them goes on sending what it last read."""
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND
+
+# Our choices. Few digits may come many times in a row by chance; as many as these, of all values together, do not.
+MANY_DIGITS = 8
+_LONG = 300 * SECOND
+_SAMPLES = 10
+_MB = 1 << 20
+
+
+def count_digits(values: Iterable[float]) -> int:
+    """Return the digits of values together; 0 if all are small counts. Memory in whole MB may be the same for long."""
+    numbers = list(values)
+    if all(value.is_integer() and value < _MB for value in numbers):
+        return 0
+    return sum(len(f"{value:.9g}".strip("0").replace(".", "")) for value in numbers if value % 1 or value % _MB)
+
+
+def frozen_times(series: Sequence[Samples]) -> list[tuple[int, int]]:
+    """Return from when to when (UTC ns) series that belong together all repeat values of many digits.
+
+    Each time is longer than five minutes and ten samples, and ends with the first new value, or with the last sample.
+    """
+    filled = [part for part in (samples.present for samples in series) if len(part.times) > _SAMPLES]
+    if not filled:
+        return []
+    changes = reduce(np.union1d, [part.times[1:][np.diff(part.values) != 0] for part in filled])
+    first, last = min(int(part.times[0]) for part in filled), max(int(part.times[-1]) for part in filled)
+    bounds = np.unique(np.concatenate(([first], changes, [last]))).tolist()
+    long = [(begin, end) for begin, end in pairwise(bounds) if end - begin > _LONG]
+    return [
+        span
+        for span in long
+        if count_digits(float(values[0]) for part in filled if len(values := part.between(*span).values) > _SAMPLES)
+        >= MANY_DIGITS
+    ]
