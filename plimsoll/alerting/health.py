@@ -72,6 +72,7 @@ class Health:
 
     `firing` is what fires; `info` is how many alerts of severity info.
     `problems` are what somebody has to mend, in sentences: a full disk, notifications that cannot be delivered.
+    `warnings` are those with which all is judged still: values of a day that are missing.
     `evaluated` is the last evaluation (UTC ns), `points_a_minute` how many values were written in the last minute.
     """
 
@@ -82,6 +83,7 @@ class Health:
     firing: Firing = field(default_factory=Firing)
     info: int = 0
     problems: Sequence[str] = ()
+    warnings: Sequence[str] = ()
     evaluated: int | None = None
     points_a_minute: int = 0
     store: str = ""

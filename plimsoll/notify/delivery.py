@@ -30,6 +30,7 @@ _TYPES = {
     "info": apprise.NotifyType.INFO,
     "recovered": apprise.NotifyType.SUCCESS,
 }
+_PRIORITIES = {"critical": 1, "warning": 3, "info": 5}  # of Opsgenie, unless the address names one
 
 _log = logging.getLogger(__name__)
 
@@ -85,7 +86,8 @@ def sender(address: str, setting: str) -> Send:
 
     def page_pagerduty(plugin: NotifyPagerDuty, event: Event) -> str | None:
         plugin.dedup, plugin.action = event.key, "map"
-        plugin.source, plugin.component = event.worst.host or "plimsoll", event.worst.details.title or event.worst.rule
+        plugin.source = printable(event.worst.host) or "plimsoll"
+        plugin.component = event.worst.details.title or event.worst.rule
         plugin.click = event.link if event.link.startswith("http") else None
         plugin.details = {"text": event.text, **_fields_of(event)}
         return deliver(Message("", event.title, "recovered" if event.state == "resolved" else event.severity))
@@ -94,7 +96,9 @@ def sender(address: str, setting: str) -> Send:
         if event.state == "resolved":
             why = close_opsgenie(OPSGENIE_API_LOOKUP[plugin.region_name or "us"], str(plugin.apikey), event)
             return _shown(why, address)
-        plugin.alias, plugin.entity = event.key, event.worst.host
+        plugin.alias, plugin.entity = event.key, printable(event.worst.host)
+        if "priority=" not in address:
+            plugin.priority = _PRIORITIES[event.severity]
         plugin.details = {name: str(value) for name, value in _fields_of(event).items()}
         return deliver(Message(event.title, event.text, event.severity))
 

@@ -1,6 +1,7 @@
 """Sends the events of a message to programs: pagers by the key of the incident, and Alertmanager's webhook format."""
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -37,7 +38,7 @@ class Alertmanager:
         )
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         self._login = urllib3.make_headers(basic_auth=f"{user}:{password}") if user or password else {}
-        self._name = setting.split(".")[1] if setting.count(".") > 1 else "plimsoll"
+        self._name = setting.removesuffix(".url").rpartition("notify.")[2]
 
     def __call__(self, message: Message) -> str | None:
         """Send a message; why that was not possible, or None."""
@@ -119,7 +120,7 @@ def _plain(message: Message) -> dict[str, Any]:
         "status": "firing",
         "labels": {"alertname": "plimsoll", "severity": message.level},
         "annotations": {"summary": message.title, "description": message.body},
-        "startsAt": _NEVER,
+        "startsAt": iso(time.time_ns()),
         "endsAt": _NEVER,
         "generatorURL": "",
         "fingerprint": "plimsoll",

@@ -128,6 +128,7 @@ def health(
         firing=fires,
         info=fires.info,
         problems=[problem.text for problem in mended],
+        warnings=[problem.text for problem in warned],
         evaluated=progress.evaluated,
         points_a_minute=written.last_minute,
         store=store,

@@ -412,6 +412,7 @@ def test_opsgenie_closes_the_alert_of_the_incident(world, api, monkeypatch):
     monkeypatch.setitem(OPSGENIE_API_LOOKUP, "us", f"http://{api.address}/v2/alerts")
     told(world, "opsgenie://apikey0", [(CPU, "WEB01")], [])
     (opened, content), (closed, _) = api.calls
+    assert content["priority"] == "P1"
     assert (opened, content["alias"], content["entity"]) == ("/v2/alerts", "plimsoll:web01/cpu", "WEB01")
     assert closed == "/v2/alerts/plimsoll%3Aweb01%2Fcpu/close?identifierType=alias"
 
@@ -427,6 +428,17 @@ def test_a_target_of_alertmanagers_format_gets_alerts_with_their_states(world, a
     assert one["fingerprint"] == other["fingerprint"]
     assert one["endsAt"] == "0001-01-01T00:00:00Z"
     assert other["endsAt"] > one["startsAt"] == other["startsAt"]
+
+
+def test_targets_of_alertmanagers_format_have_names_of_their_own_and_a_test_begins_now(api):
+    for name in ("day", "night.shift"):
+        sender(f"alertmanager://{api.address}/hook", f"/etc/my.up.toml: notify.{name}.url")(
+            Message("Test", "Nothing is wrong.", "info")
+        )
+    (_, day), (_, night) = api.calls
+    assert (day["receiver"], night["receiver"]) == ("day", "night.shift")
+    assert day["groupKey"] != night["groupKey"]
+    assert day["alerts"][0]["startsAt"] > "2000"
 
 
 def test_a_json_webhook_gets_id_host_rule_and_state_of_each_alert(world, api):

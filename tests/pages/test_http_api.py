@@ -179,6 +179,9 @@ def test_samples_are_those_that_were_written_in_every_format(alert_data, duckdb)
         frame = pl.read_ipc(BytesIO(get(here, "/samples", **part, format="arrow").data))
         assert table["value"].to_list() == frame["value"].to_list() == VALUES.tolist()
         assert frame["time"].dtype == pl.Datetime("ns", "UTC")
+        write(duckdb, cpu("@SUM(1)"), VALUES)
+        odd = get(here, "/samples", signal="cpu.busy", host="@SUM(1)", from_="now-1d", format="csv").data.decode()
+        assert ",'@SUM(1)," in odd
         times = pl.Series(line["times"]).str.to_datetime(time_unit="ns", time_zone="UTC")
         assert times.to_list() == frame["time"].to_list()
         raw = {"measurement": "win_cpu", "field": "Percent_Processor_Time", "tag": "instance=_Total", "from_": "now-1d"}

@@ -134,6 +134,12 @@ def test_memory_that_repeats_its_last_value_is_not_healthy(value, is_healthy, wo
     assert any("no new value of memory for" in host.note for host in page(world).hosts) != is_healthy
 
 
+def test_a_file_that_is_missing_in_part_is_a_warning_where_programs_look(world):
+    world.pass_at_once(15 * MINUTE, {"web1": 60})
+    found = page(world, Problem("alerts-damaged", "Alerts of before are missing", "warning"))
+    assert (found.problems, found.warnings) == ([], ["Alerts of before are missing"])
+
+
 def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
     world.pass_at_once(15 * MINUTE, {"web1": 60})
     assert page(world, Problem("x", "The disk is full")).headline.startswith(

@@ -35,7 +35,7 @@ class HealthPart(BaseModel):
     basis: str = Field(description="What the answer rests on.")
     hosts: Mapping[HostState, int] = Field(description="Hosts by state.")
     firing: Mapping[Severity, int] = Field(description="Alerts that fire, by severity.")
-    problems: Sequence[str] = Field(description="What somebody has to mend in Plimsoll itself.")
+    problems: Sequence[str] = Field(description="What somebody has to mend in Plimsoll itself, or in its files.")
     evaluated: str | None = Field(description="The time of the last evaluation; null: there was none yet.")
     values_a_minute: int = Field(description="Values written in the last minute.")
     store: str
@@ -115,7 +115,7 @@ def show_health(watched: WatchedDependency) -> HealthPart:
         basis=health.basis,
         hosts={state: states[state] for state in HostState},
         firing={severity: firing[severity] for severity in SEVERITIES},
-        problems=health.problems,
+        problems=[*health.problems, *health.warnings],
         evaluated=None if health.evaluated is None else iso(health.evaluated),
         values_a_minute=health.points_a_minute,
         store=health.store,

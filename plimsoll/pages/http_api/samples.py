@@ -24,6 +24,7 @@ from plimsoll.pages.http_api.sample_values import MOST_LINES, ApiLine, read_seri
 from plimsoll.up.watched import Watched
 
 CSV = "text/csv; charset=utf-8"
+_NAMES = ("host", "name", "instance", "tags")
 ARROW = "application/vnd.apache.arrow.file"
 _RAW, _BUCKETS = ("value",), ("minimum", "mean", "maximum")
 _MILLISECOND = 1_000_000
@@ -209,7 +210,11 @@ def document(lines: Sequence[ApiLine], start: int, end: int, width: int | None) 
 
 def csv(lines: Sequence[ApiLine], width: int | None) -> Response:
     """Return samples as CSV, with a row for each time and series."""
-    frame = _frame(lines, width).with_columns(pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.9fZ"))
+    frame = _frame(lines, width).with_columns(
+        pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.9fZ"),
+        # A spreadsheet takes a text that begins so for a formula; an apostrophe makes it a text.
+        pl.col(*_NAMES).str.replace(r"^([=@+\-\t\r])", "'$1"),
+    )
     return Response(frame.write_csv(), media_type=CSV)
 
 
@@ -223,7 +228,7 @@ def arrow(lines: Sequence[ApiLine], width: int | None) -> Response:
 def _frame(lines: Sequence[ApiLine], width: int | None) -> pl.DataFrame:
     """Return the table of all lines, a row for each time and line. Its columns depend on whether there are buckets."""
     columns = _BUCKETS if width else _RAW
-    texts = dict.fromkeys(("host", "name", "instance", "tags"), pl.String)
+    texts = dict.fromkeys(_NAMES, pl.String)
     schema = {"time": pl.Datetime("ns", "UTC"), **texts, **dict.fromkeys(columns, pl.Float64)}
     frames = [pl.DataFrame(schema=schema)]
     for line in lines:
