@@ -28,7 +28,7 @@ from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Serving
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.store.store import Store
 from plimsoll.up import overview
 from plimsoll.up.watched import Watched

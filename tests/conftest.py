@@ -334,7 +334,7 @@ def influxql():
 @pytest.fixture
 def duckdb(tmp_path):
     """An embedded store in a new file."""
-    from plimsoll.store.duck.store import open_embedded
+    from plimsoll.store.duck.duck_store import open_embedded
 
     store = open_embedded(tmp_path / "plimsoll.duckdb")
     yield store

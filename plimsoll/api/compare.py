@@ -96,7 +96,7 @@ class ComparisonResult:
 
     def to_html(self) -> str:
         """What `plimsoll compare --out` writes."""
-        from plimsoll.report.comparison.html import render  # noqa: PLC0415  only the HTML report needs jinja2
+        from plimsoll.report.comparison.comparison_page import render  # noqa: PLC0415  only the HTML report needs jinja2
 
         return as_options(render(self.comparisons, self.zone))
 

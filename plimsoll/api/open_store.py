@@ -11,7 +11,7 @@ from plimsoll.api import data_folder
 from plimsoll.api.store_address import store_address
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.store.duck import store as duck
+from plimsoll.store.duck import duck_store as duck
 from plimsoll.store.folders.runs import RunFolders, folder_of_runs, runs_only
 from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.store import Store

@@ -16,7 +16,7 @@ from plimsoll.model.remark import Remark
 from plimsoll.model.styled import plain
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
-from plimsoll.report import terminal
+from plimsoll.report import terminal_summary
 from plimsoll.review.findings import Finding
 from plimsoll.review.review import Review
 from plimsoll.review.review_logs import review_logs
@@ -128,7 +128,7 @@ class ReviewResult:
         return as_options(render(self.insights, self.zone))
 
     def __str__(self) -> str:
-        return as_options(plain(terminal.lines(self.insights, self.zone)))
+        return as_options(plain(terminal_summary.lines(self.insights, self.zone)))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.headline}>"

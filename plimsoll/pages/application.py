@@ -16,7 +16,7 @@ from plimsoll.pages.dashboards import routes as dashboards
 from plimsoll.pages.finding import routes as finding
 from plimsoll.pages.health import routes as health
 from plimsoll.pages.hosts import routes as hosts
-from plimsoll.pages.http_api import application as http_api
+from plimsoll.pages.http_api import api_application as http_api
 from plimsoll.pages.notes import routes as notes
 from plimsoll.pages.record import routes as record
 from plimsoll.pages.review_jobs.run_reviews import RunReviews

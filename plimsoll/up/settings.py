@@ -35,8 +35,8 @@ from plimsoll.notify.settings import (
 from plimsoll.receive.exporters.scrape import ScrapeTarget
 from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.states import EVALUATION_INTERVAL
-from plimsoll.store.duck.store import DAYS as DAYS_KEPT
-from plimsoll.store.duck.store import RAW_DAYS, SIZE_LIMIT
+from plimsoll.store.duck.duck_store import DAYS as DAYS_KEPT
+from plimsoll.store.duck.duck_store import RAW_DAYS, SIZE_LIMIT
 from plimsoll.store.victoriametrics.address import names_victoriametrics
 
 RoleName = Literal["viewer", "operator", "admin"]

@@ -13,7 +13,7 @@ from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 
 NOW = 1_800_000_000 * SECOND
 SITE = Site(load())

@@ -24,7 +24,7 @@ from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.rules.load import load
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress

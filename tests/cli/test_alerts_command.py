@@ -13,7 +13,7 @@ from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.store.duck.store import FILE, open_embedded
+from plimsoll.store.duck.duck_store import FILE, open_embedded
 from tests.alerting.world import CPU, EVERY, HOUR, MINUTE
 from tests.notify.test_notify import Hook
 

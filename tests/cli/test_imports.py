@@ -14,7 +14,7 @@ TABLES = {"numpy", "polars"}
 RUN = Path(__file__).parents[2] / "examples" / "messaging" / "trouble"
 JUDGING = {"plimsoll.review", "plimsoll.insights", "plimsoll.comparison"}
 # What only other outputs than the terminal's need.
-OUTPUTS = {"plimsoll.charts", "plimsoll.insights.bottleneck.json", "plimsoll.report.junit"}
+OUTPUTS = {"plimsoll.charts", "plimsoll.insights.bottleneck.json", "plimsoll.report.junit_suite"}
 
 
 def imported(tmp_path, *arguments):

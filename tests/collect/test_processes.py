@@ -17,7 +17,7 @@ from plimsoll.demo.live_host import BACK, HOST, demo_points
 from plimsoll.model.errors import Unreachable
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 
 MINUTE = 60 * SECOND
 BUSY = "import sys, time\nheld = bytearray(80_000_000)\nprint(flush=True)\nwhile True: pass"

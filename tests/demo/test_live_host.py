@@ -10,7 +10,7 @@ from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 
 MINUTE = 60 * SECOND
 STARTS = [1_800_000_000 * SECOND + offset for offset in (0, 123_456_789_012_345)]

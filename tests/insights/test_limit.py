@@ -20,7 +20,7 @@ from plimsoll.model.run import Run
 from plimsoll.model.series import Series
 from plimsoll.report.html.render import render
 from plimsoll.report.json import ReviewDocument
-from plimsoll.report.terminal import lines
+from plimsoll.report.terminal_summary import lines
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
 from plimsoll.rules.load import load_packs, load_signals

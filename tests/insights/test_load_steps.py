@@ -19,7 +19,7 @@ from plimsoll.model.run import Phase
 from plimsoll.model.times import SECOND
 from plimsoll.report.html.render import render
 from plimsoll.report.json import ReviewDocument
-from plimsoll.report.terminal import lines
+from plimsoll.report.terminal_summary import lines
 from plimsoll.rules.subjects import Subject
 from tests.simulated import START, a_log, ar1, reviewed
 

@@ -20,7 +20,7 @@ from plimsoll.pages.health.sparkline import LastHour
 from plimsoll.receive.write_queue import WriteState
 from plimsoll.rules.states import State
 from plimsoll.rules.subjects import Subject
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.up.overview import health
 from tests.alerting.test_loop import EVERY, SITE, START, World
 from tests.alerting.world import latest_evaluation

@@ -14,7 +14,7 @@ from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.runs.load import load
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.pages.shared.frame import run_path
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
 from tests.stored_runs import store_run

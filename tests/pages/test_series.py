@@ -15,7 +15,7 @@ from plimsoll.pages.review_jobs.kept_reviews import (
     ReviewOrigin,
     review_id,
 )
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
 from tests.simulated import START, ar1

@@ -13,7 +13,7 @@ from plimsoll.model.run import Run
 from plimsoll.model.styled import text_of
 from plimsoll.report.first_screen import first_screen
 from plimsoll.report.html.render import render
-from plimsoll.report.terminal import lines
+from plimsoll.report.terminal_summary import lines
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
 from plimsoll.rules.load import load_packs, load_signals

@@ -6,7 +6,7 @@ import numpy as np
 
 from plimsoll.insights.insights import Insights
 from plimsoll.model.parameters import as_options
-from plimsoll.report import terminal
+from plimsoll.report import terminal_summary as terminal
 from plimsoll.report.html.render import render
 from plimsoll.report.json import ReviewDocument
 from plimsoll.report.wording import phases_text

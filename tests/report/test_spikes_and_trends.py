@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plimsoll.insights.insights import Insights
-from plimsoll.report import terminal
+from plimsoll.report import terminal_summary as terminal
 from plimsoll.report.html.render import render
 from plimsoll.report.json import ReviewDocument
 from tests.simulated import a_log, ar1, reviewed

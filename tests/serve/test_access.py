@@ -19,7 +19,7 @@ from plimsoll.serve.credentials import Credentials, end_token, make_missing, new
 from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate, Serving
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.store.remote import RemoteSamples
 from tests.each import each
 from tests.serve.site import EVERYWHERE, site, wait_until

@@ -14,7 +14,7 @@ from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.model.errors import Unusable
 from plimsoll.pages.application import routes
-from plimsoll.pages.http_api.application import describe
+from plimsoll.pages.http_api.api_application import describe
 from plimsoll.serve import secret_files, users
 from plimsoll.serve.access import TrustedProxy
 from plimsoll.serve.credentials import CredentialUse, end_password, make_missing, new_password, new_token

@@ -21,9 +21,9 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.store.duck import compaction, hot_file, live_writer
 from plimsoll.store.duck.day_files import DayFolder
+from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.store.duck.hot_file import pieces
 from plimsoll.store.duck.open import connect
-from plimsoll.store.duck.store import open_embedded
 from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, days, embedded, live, loaded, read, tidy
 
 MINUTE = 60 * SECOND
@@ -73,7 +73,7 @@ def repeatedly(call):
 
 def test_a_second_process_is_told_who_has_the_file(path, opened):
     opened()
-    call = f"from pathlib import Path; from plimsoll.store.duck.store import open_embedded; open_embedded(Path({str(path)!r}))"
+    call = f"from pathlib import Path; from plimsoll.store.duck.duck_store import open_embedded; open_embedded(Path({str(path)!r}))"
     other = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=False)
     said = other.stderr.splitlines()[-1]
     assert "Unusable" in said

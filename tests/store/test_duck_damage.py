@@ -12,8 +12,8 @@ import pytest
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND
+from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.store.duck.open import write_ahead_log
-from plimsoll.store.duck.store import open_embedded
 from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, embedded, live, loaded, read, tidy
 
 CHANGES = {

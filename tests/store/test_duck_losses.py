@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from plimsoll.model.times import SECOND
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.store.protocol import StoreFull
 from tests.store.duck_samples import CPU, EVER, MEM, MONDAY, days, embedded, live, read, tidy
 
@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 store = open_embedded(Path(sys.argv[1]))
 series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(100)]
 which = np.arange(100, dtype=np.int32)

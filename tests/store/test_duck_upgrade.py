@@ -19,8 +19,8 @@ from plimsoll.model.points import Points
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
+from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.store.duck.open import VERSION
-from plimsoll.store.duck.store import open_embedded
 from plimsoll.store.protocol import StoreState
 from tests.store.duck_samples import embedded
 

@@ -118,7 +118,7 @@ def write_comparison(
     outputs.refuse_overwriting([log for side in sides for log in side.review.logs], *inputs.names, options.config)
 
     def report_text() -> str:
-        from plimsoll.report.comparison.html import render  # only the HTML report needs jinja2
+        from plimsoll.report.comparison.comparison_page import render  # only the HTML report needs jinja2
 
         return render(comparisons, zone)
 

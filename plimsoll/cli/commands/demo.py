@@ -13,7 +13,7 @@ from plimsoll.cli.console import print_line, print_lines
 from plimsoll.cli.outputs import write_text
 from plimsoll.demo.runs import write_runs
 from plimsoll.insights.insights import Insights
-from plimsoll.report import terminal
+from plimsoll.report import terminal_summary
 from plimsoll.report.html.render import render
 
 app = args.command_app()
@@ -32,7 +32,7 @@ def demo(
         report = folder / "report.html"
         result = Insights(review_inputs(Inputs((str(folder),)), ReviewSettings()))
         write_text(report, render(result))
-        print_lines([*terminal.in_brief(result), (f"  Report: {report}",), ()])
+        print_lines([*terminal_summary.in_brief(result), (f"  Report: {report}",), ()])
     if not no_serve and sys.stdin.isatty() and sys.stdout.isatty():
         up.run(up.UpOptions(demo=True, open_page=True))
     else:

@@ -12,7 +12,7 @@ from plimsoll.cli.long_work import use_memory_freely, working_on
 from plimsoll.cli.outputs import Outputs
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
-from plimsoll.report import terminal
+from plimsoll.report import terminal_summary
 from plimsoll.review.doubts import doubts_text
 from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
@@ -92,7 +92,7 @@ def review(
         return ReviewDocument.model_validate(insights).model_dump_json(by_alias=True, indent=2)
 
     def junit_text() -> str:
-        from plimsoll.report.junit import junit
+        from plimsoll.report.junit_suite import junit
 
         return junit(result, time_zone)
 
@@ -100,7 +100,7 @@ def review(
         report=report_text,
         json=json_text,
         junit=junit_text,
-        lines=lambda: terminal.lines(insights, time_zone, width(), all_of_it=details),
+        lines=lambda: terminal_summary.lines(insights, time_zone, width(), all_of_it=details),
     )
     print_remarks(result.remarks)
     raise typer.Exit(exit_status(result, fail_on) if fail_on else 0)

@@ -41,7 +41,7 @@ from plimsoll.serve import credentials
 from plimsoll.serve.credentials import CredentialUse
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate
-from plimsoll.store.duck.store import open_embedded
+from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.store.folders.runs import RunFolders, folder_of_runs, runs_only
 from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics.address import TOKEN, VictoriaMetricsAddress, names_victoriametrics

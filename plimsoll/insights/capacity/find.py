@@ -13,7 +13,7 @@ import numpy as np
 from plimsoll.analysis.demand import FEWEST, Demand, demand, separable, together
 from plimsoll.insights.bottleneck import find as bottleneck_finder
 from plimsoll.insights.capacity.levels import Level, MeasuredUsers, ProfileUsers, Users, levels, means, users_of
-from plimsoll.insights.capacity.observations import MEAN, Observed, observed
+from plimsoll.insights.capacity.load_observations import MEAN, Observed, observed
 from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.response import ResponseCurve, Station, longest_load, mean_response, response_curve

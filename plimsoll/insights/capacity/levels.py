@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from plimsoll.analysis.demand import isotonic
 from plimsoll.analysis.filters import median
-from plimsoll.insights.capacity.observations import Observed
+from plimsoll.insights.capacity.load_observations import Observed
 from plimsoll.model.log import Values
 
 _LEVELS = 12

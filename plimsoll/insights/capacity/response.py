@@ -9,7 +9,7 @@ import numpy as np
 from plimsoll.analysis.demand import isotonic, rising, stretch, stretch_of_users
 from plimsoll.analysis.filters import median
 from plimsoll.insights.capacity.levels import Level, means
-from plimsoll.insights.capacity.observations import MEAN, Observed, Response
+from plimsoll.insights.capacity.load_observations import MEAN, Observed, Response
 from plimsoll.insights.capacity.saturation import Saturation
 from plimsoll.model.log import Values
 

@@ -9,7 +9,7 @@ from plimsoll.analysis.demand import FEWEST
 from plimsoll.analysis.filters import median
 from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.capacity.levels import Level, means
-from plimsoll.insights.capacity.observations import MEAN, Observed
+from plimsoll.insights.capacity.load_observations import MEAN, Observed
 from plimsoll.model.log import Values
 
 # Our choices.

@@ -8,7 +8,7 @@ import numpy as np
 
 from plimsoll.analysis.demand import FEWEST, demand
 from plimsoll.insights.capacity.levels import Level, means
-from plimsoll.insights.capacity.observations import MEAN, Observed
+from plimsoll.insights.capacity.load_observations import MEAN, Observed
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.model.log import Values
 

@@ -40,7 +40,7 @@ from plimsoll.model.times import Zone
 from plimsoll.pages.review_jobs.jobs import Task, ToCompare, ToReview, Upload
 from plimsoll.pages.review_jobs.kept_reviews import Crossed, KeptMeans, KeptReview, KeptReviews, ReviewOrigin, review_id
 from plimsoll.pages.shared.form_words import all_with_fields, with_fields
-from plimsoll.report.comparison import html as comparison_html
+from plimsoll.report.comparison import comparison_page as comparison_html
 from plimsoll.report.comparison import json_document as comparison_json
 from plimsoll.report.first_screen import first_screen
 from plimsoll.report.html.render import render
