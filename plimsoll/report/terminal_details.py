@@ -195,8 +195,9 @@ def _packs(review: Review) -> Iterator[Line]:
     used = [applied for applied in review.applied if applied.hosts]
     everywhere = len(review.hosts)
     where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
-    yield ()
-    yield (dim(f"Judged by the packs {', '.join(where)}."),)
+    if used:
+        yield ()
+        yield (dim(f"Judged by the packs {', '.join(where)}."),)
 
 
 def title(text: str) -> Iterator[Line]:

@@ -179,6 +179,8 @@ def margin(finding: Finding) -> str:
     For a rule with further conditions only values while those held count.
     """
     share = finding.margin
+    if share is None and finding.outcome == Outcome.HELD and finding.brief:
+        return "crossed briefly"
     if share is None:
         return (
             "the rule's other condition was never met"
@@ -239,6 +241,8 @@ def phases_text(review: Review, zone: Zone) -> str:
         return f"{found_phases.sentence} Rules for the steady state were judged throughout the run, as asked."
     typed = f"{Parameter.STEADY} {steady_typed(review, found_phases, zone)}"
     unsure = "This is not sure enough to judge by, so the whole run was judged"
+    if not found_phases.ramped:
+        unsure = "What comes before the steady state is too much for a ramp-up, so the whole run was judged"
     return f"{found_phases.sentence} {unsure}; {typed} judges by it."
 
 

@@ -1,7 +1,7 @@
 """The question that is put to a run, and the answer: one finding for each rule and subject."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from math import isnan, log
@@ -111,8 +111,32 @@ class Finding:
 
     @cached_property
     def crossings(self) -> tuple[Crossing, ...]:
-        """All crossings, in time order."""
-        return self.columns.crossings()
+        """All crossings, in time order.
+
+        Where one sample is enough to make a whole window true, they end with the last such sample, not with the last
+        window that holds it; one that goes on at the end of the data ends there.
+        """
+        crossings = self.columns.crossings()
+        if self.track is None or not crossings or not self._outlasts_its_cause:
+            return crossings
+        until, window = self._last_judged, self.track.window
+        return tuple(
+            crossing if crossing.end == until else replace(crossing, end=max(crossing.start, crossing.end - window))
+            for crossing in crossings
+        )
+
+    @property
+    def _outlasts_its_cause(self) -> bool:
+        """Whether the rule's value stays beyond the limit for as long as one sample is in the window."""
+        worse = self.track.healthy.worse if self.track else ""
+        return self.rule.reduce == "increase" or (self.rule.reduce, worse) in (("max", "higher"), ("min", "lower"))
+
+    @property
+    def _last_judged(self) -> int | None:
+        """The last evaluation with data (UTC ns); None without any."""
+        if self.track is None or not self.track.judged:
+            return None
+        return int(self.track.times[self.track.truths != Truth.NO_DATA][-1])
 
     @property
     def breaches(self) -> tuple[Crossing, ...]:
@@ -153,7 +177,7 @@ class Finding:
         if self.outcome == Outcome.TOO_SHORT and any(crossing.cut for crossing in self.crossings):
             return True
         once = self.outcome in (Outcome.TOO_SHORT, Outcome.HELD) and (self.stretch or 0) < 2 * self.rule.for_
-        return once and any(2 * crossing.duration > self.rule.for_ for crossing in self.crossings)
+        return once and bool((2 * (self.columns.ends - self.columns.starts) > self.rule.for_).any())
 
     @property
     def unfinished(self) -> Crossing | None:
@@ -166,8 +190,7 @@ class Finding:
         if self.rule.phase and self.track.is_phase_determined:
             return None
         last = self.crossings[-1]
-        until = int(self.track.times[self.track.truths != Truth.NO_DATA][-1])
-        return last if last.end == until else None
+        return last if last.end == self._last_judged else None
 
     @property
     def cannot_fire(self) -> bool:

@@ -45,7 +45,7 @@ def not_steady(fit: RampFit) -> NotSteady | None:
     begin, end = max(left.at, left.end), 1 - max(right.at, right.end)
     inside = (fit.x >= begin) & (fit.x <= end)
     if fit.level <= 0 or end - begin < _SHORTEST or np.count_nonzero(inside) < _FEWEST:
-        return NotSteady("the load does not stay at a level for a tenth of the run")
+        return NotSteady("the load has no level that lasts between a rise and a fall")
     residual = fit.y - fit.model
     if (left.end or right.end) and fit.score(residual, fit.parameters) > _ramps_alone(fit):
         return NotSteady("the load climbs or falls throughout")

@@ -25,6 +25,7 @@ _MOST_TRIED = 4  # load signals; the first that tells is believed
 _PROCESSOR_TIME = 0.5  # of the confidence is left where only processor time was recorded
 _SUREST = 0.9995  # that is said: no estimate is certain
 SURE = 0.95  # the confidence from which rules are judged by the phases
+_FEWEST_STEPS = 3  # levels: of stairs, none of which may be as long as a steady state
 _LONGEST_RAMP = 0.5  # of the run; these three are our choice
 _LONGEST_STORM = 0.25  # of the run: a load that is higher than the steady one
 _HIGHER = 1.1  # times the level
@@ -99,6 +100,8 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     title = load.signal.title + (f" of {counted(len(load.hosts), 'host')}" if len(load.hosts) > 1 else "")
     no_load = "; no load was recorded, so this is from processor time" if load.kind is None else ""
     if isinstance(state, NotSteady):
+        if state.known and len(load.plateaus) >= _FEWEST_STEPS:
+            state = NotSteady("the load changes in steps")
         answer = "No steady state was found" if state.known else "It is not known whether there was a steady state"
         return FoundPhases(
             (),

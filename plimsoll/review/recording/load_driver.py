@@ -69,13 +69,14 @@ def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
     if requests is None:
         return
     bad, worst = _bad_minutes(requests)
+    broken = [f"{quantity(100 * share, '%')} of “{name}”" for name, share in _broken_operations(recorded)]
+    most = f", above all {listed(broken, _MOST_NAMED)}" if broken else ""
     if requests.share >= _MANY_FAILED:
-        yield Doubt(f"{_share_text(requests.share)} failed", _OBJECTIVE)
+        yield Doubt(f"{_share_text(requests.share)} failed{most}", _OBJECTIVE)
     elif bad >= _LONG_FAILED:
-        yield Doubt(f"up to {_share_text(worst)} failed for {bad:,} min", _OBJECTIVE)
-    elif broken := _broken_operations(recorded):
-        texts = [f"{quantity(100 * share, '%')} of “{name}”" for name, share in broken]
-        yield Doubt(f"of the requests of the load driver {listed(texts, _MOST_NAMED)} failed", _OBJECTIVE)
+        yield Doubt(f"up to {_share_text(worst)} failed for {bad:,} min{most}", _OBJECTIVE)
+    elif broken:
+        yield Doubt(f"of the requests of the load driver {listed(broken, _MOST_NAMED)} failed", _OBJECTIVE)
 
 
 def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
