@@ -11,8 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from plimsoll.analysis.distributions import student, student_quantile
 from plimsoll.model.log import Values
 
+FEWEST_VALUES = 8  # values; of fewer no change can be told
+_OUTSIDE = 0.005  # the chance of a value beyond the prediction interval of those before, on either side
 _LEAST = 3  # values on each side of a change: of fewer none can be told from an outlier
 _WORTH_TRYING = 0.3  # the chance of a split that is tried
 _TRIES = 199  # permutations of those
@@ -53,6 +56,48 @@ def change_points(values: Values, chance: float, permutations: int = 999) -> lis
             return [ChangePoint(*pair) for pair in zip(candidates, means, means[1:], chances, strict=False)]
         del candidates[worst]
     return []
+
+
+def late_change(values: Values, chance: float, prior: float, weight: float, since: int = _LEAST) -> ChangePoint | None:
+    """The change of level between two parts of a series, if one is that improbable; None without.
+
+    Permutations of a series cannot make a change near its end improbable, however large it is. Here every value of the
+    new level must lie outside the prediction interval of those before, and the difference of the means must have that
+    chance at most (a t test, for all places to split). `prior` is the standard deviation that is known beforehand, as
+    from `weight` values. The new level has `since` values at least.
+    """
+    count = len(values)
+    found: list[ChangePoint] = []
+    for first in range(_LEAST, count - since + 1) if count >= FEWEST_VALUES else ():
+        before, after = values[:first], values[first:]
+        squares = float(((before - before.mean()) ** 2).sum() + ((after - after.mean()) ** 2).sum())
+        freedom = weight + count - 2
+        deviation = float(np.sqrt((weight * prior**2 + squares) / freedom))
+        off = after - before.mean()
+        wide = -student_quantile(freedom, _OUTSIDE) * deviation * np.sqrt(1 + 1 / first)
+        if not deviation or np.abs(off).min() <= wide or np.ptp(np.sign(off)):
+            continue
+        score = abs(float(off.mean())) / (deviation * np.sqrt(1 / first + 1 / (count - first)))
+        at = min(1.0, 2 * student(freedom, -score) * _places(count))
+        if at <= chance:
+            found.append(ChangePoint(first, float(before.mean()), float(after.mean()), at))
+    return min(found, key=lambda point: point.chance, default=None)
+
+
+def visible_change(values: Values, chance: float, prior: float, weight: float) -> float:
+    """The smallest change before the last three values that `late_change` would see; infinite of too few values."""
+    count = len(values)
+    if count < FEWEST_VALUES:
+        return float("inf")
+    freedom = weight + count - 2
+    squares = float(((values - values.mean()) ** 2).sum())
+    deviation = np.sqrt((weight * prior**2 + squares) / freedom)
+    certain = -student_quantile(freedom, chance / 2 / _places(count))
+    return float(certain * deviation * np.sqrt(1 / _LEAST + 1 / (count - _LEAST)))
+
+
+def _places(count: int) -> int:
+    return count - 2 * _LEAST + 1
 
 
 def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> list[int]:

@@ -11,6 +11,7 @@ from plimsoll.api.review import ReviewSettings, reviewed
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.summary import Answer, answer, story
+from plimsoll.comparison.trend import RunMeans, change_for_the_worse
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter, as_options
@@ -31,11 +32,13 @@ class CompareOptions:
         phase: The phase to judge by.
         match_hosts: Whether hosts of other names are matched in order.
         baselines: How many of the runs, from the first, are the baseline.
+        ends_at_change: Whether the baseline ends before a change of it for the worse; its runs are in order of time.
     """
 
     phase: str | None = None
     match_hosts: bool = False
     baselines: int = 1
+    ends_at_change: bool = False
 
 
 def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: CompareOptions) -> list[Comparison]:
@@ -49,13 +52,16 @@ def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: Com
         )
     read = [reviewed(replace(inputs, sources=(source,)), options) for source in inputs.sources]
     sides = _sides(inputs.sources, [review for review, _, _ in read])
-    *earlier, baseline = sides[: compare_options.baselines]
     _, path, configured = read[0]
-    treatments = checked(configured.compare, path, baseline.review.question.signals)
-    return [
-        Comparison(baseline, other, treatments, compare_options.match_hosts, compare_options.phase, tuple(earlier))
-        for other in sides[compare_options.baselines :]
-    ]
+    treatments = checked(configured.compare, path, sides[0].review.question.signals)
+    baselines, changed = sides[: compare_options.baselines], None
+    if compare_options.ends_at_change:
+        means = [RunMeans.of(side.name, side.review) for side in sides]
+        if changed := change_for_the_worse(means, treatments):
+            baselines = baselines[: means.index(changed.run)]
+    *earlier, baseline = baselines
+    options_of_all = compare_options.match_hosts, compare_options.phase, tuple(earlier), changed
+    return [Comparison(baseline, other, treatments, *options_of_all) for other in sides[compare_options.baselines :]]
 
 
 def _sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[Side]:

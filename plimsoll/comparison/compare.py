@@ -14,6 +14,7 @@ from plimsoll.comparison.run_to_run import LoadEffect
 from plimsoll.comparison.signal_pairs import Lone, Pair, Proposal, pairs, proposals
 from plimsoll.comparison.signal_settings import Treatments
 from plimsoll.comparison.thresholds import Thresholds, thresholds
+from plimsoll.comparison.trend import Change
 from plimsoll.insights.insights import Insights
 from plimsoll.model.series import host_key
 from plimsoll.review.review import Review
@@ -45,7 +46,7 @@ class Side:
 class Comparison:
     """A run (`second`) compared with the baseline (`first`), or with several: `earlier` are those before it.
 
-    `asked_phase` is the one to judge by; None: the usual one.
+    `asked_phase` is the one to judge by; None: the usual one. `changed`: the change before which the baseline ends.
     """
 
     first: Side
@@ -54,6 +55,7 @@ class Comparison:
     match_hosts: bool = False
     asked_phase: str | None = None
     earlier: tuple[Side, ...] = ()
+    changed: Change | None = None
 
     @cached_property
     def hosts(self) -> Hosts:

@@ -217,7 +217,19 @@ def _cause(comparison: Comparison, worse: list[Compared]) -> str:
 def _same(comparison: Comparison) -> str:
     text, is_too_short = length_remark(comparison)
     short = f"{text}." if text and not is_too_short else ""
-    return " ".join(filter(None, (_unchanged(comparison), _tolerated(comparison), short)))
+    return " ".join(filter(None, (_ended(comparison), _unchanged(comparison), _tolerated(comparison), short)))
+
+
+def _ended(comparison: Comparison) -> str:
+    """That the baseline changed for the worse, and ends before that."""
+    change = comparison.changed
+    if change is None:
+        return ""
+    before, after = (quantity(value, change.signal.unit) for value in (change.point.before, change.point.after))
+    return (
+        f"The baseline changed with {change.run.name} and ends before it, with {comparison.first.called}: "
+        f"{change.signal.title} of {change.subject} went from {before} to {after}."
+    )
 
 
 def _tolerated(comparison: Comparison) -> str:

@@ -1,16 +1,15 @@
 """The means of a series of runs, as of nights or builds, and where their level changed."""
 
-import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, Interval, independent
-from plimsoll.analysis.change_points import ChangePoint, change_points
+from plimsoll.analysis.change_points import FEWEST_VALUES, ChangePoint, change_points, late_change, visible_change
 from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import Level
+from plimsoll.comparison.run_to_run import weight
 from plimsoll.comparison.signal_settings import Treatment, Treatments
 from plimsoll.model.log import Values
 from plimsoll.review.phases.load import loads
@@ -19,9 +18,11 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
 FALSE_ALARMS = 0.02  # the chance that any critical signal is said to have changed although none did
-FEWEST = 8  # runs
+FEWEST = FEWEST_VALUES  # runs
+FEWEST_BEFORE = 3  # runs before a change, and since
 _STEADY = "steady"
 _FEWEST_PERMUTATIONS = 999
+_VISIBLE = 0.25  # our choice: of the level; where only larger changes could be seen, it is not known that none was
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,10 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """A signal over the runs: its mean in each, or that at the mean load, and where it changed, the first first."""
+    """A signal over the runs: its mean in each, or that at the mean load, and where it changed, the first first.
+
+    `visible` is the smallest change that could be seen since the last one; infinite of too few runs.
+    """
 
     name: str
     signal: Signal
@@ -81,19 +85,16 @@ class Course:
     treatment: Treatment
     values: Values
     changes: tuple[Change, ...]
+    visible: float
 
 
 @dataclass(frozen=True, eq=False)
 class Trend:
-    """What changed over the runs, the latest first; the signals `courses` that all runs have, not those `partly`.
-
-    In fewer runs than `needed` no change of so many signals can be told from chance.
-    """
+    """What changed over the runs, the latest first; the signals `courses` that all runs have, not those `partly`."""
 
     runs: tuple[RunMeans, ...]
     changes: tuple[Change, ...]
     courses: tuple[Course, ...]
-    needed: int
     partly: tuple[tuple[str, Signal, Subject], ...]
 
     @property
@@ -101,28 +102,56 @@ class Trend:
         """How many signals were looked at."""
         return len(self.courses)
 
+    def visible(self, share: float) -> float:
+        """The change (as a share of its level) that could be seen of such a share of the signals."""
+        sizes = [course.visible / max(abs(float(course.values.mean())), 1e-12) for course in self.courses]
+        return float(np.quantile(sizes, share, method="higher")) if sizes else float("inf")
+
     @property
     def can_tell(self) -> bool:
-        """Whether it can be said that nothing changed."""
-        return self.signals > 0 and len(self.runs) >= self.needed
+        """Whether it can be said that nothing changed: of most signals what matters could be seen."""
+        return self.visible(0.5) <= _VISIBLE
 
 
-def trend(runs: Sequence[RunMeans], treatments: Treatments) -> Trend:
-    """Where levels changed over runs in order of time, by more than matters; what goes with the load, for each load."""
+def change_for_the_worse(runs: Sequence[RunMeans], treatments: Treatments) -> Change | None:
+    """The earliest change for the worse, of two runs or more, since which its signal has not become better again.
+
+    A baseline ends before it: what is taken for usual must not move with a regression.
+    """
+    if len(runs) < FEWEST:
+        return None
+    lasting: list[Change] = []
+    for course in trend(runs, treatments, since=2).courses:
+        better = max((at for at, change in enumerate(course.changes) if not change.is_worse), default=-1)
+        lasting += course.changes[better + 1 :][:1]
+    return min(lasting, key=lambda change: runs.index(change.run), default=None)
+
+
+def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_BEFORE) -> Trend:
+    """Where levels changed over runs in order of time, by more than matters; what goes with the load, for each load.
+
+    The latest level has `since` runs at least.
+    """
     alike = [key for key in runs[0].means if all(key in run.means for run in runs)]
     looked = {key: treatments.of(key[0], runs[0].subjects[key][0]) for key in alike}
     judged = {key: treatment for key, treatment in looked.items() if treatment.critical and not treatment.integrates}
     chance = FALSE_ALARMS / max(1, len(judged))
-    courses = [_course(runs, key, treatment, chance) for key, treatment in judged.items()]
+    courses = [_course(runs, key, treatment, chance, since) for key, treatment in judged.items()]
     changes = [change for course in courses for change in course.changes]
     changes.sort(key=lambda change: (-runs.index(change.run), change.treatment.place, not change.is_worse))
     partly = sorted(_partly(runs, alike, treatments), key=lambda pair: (pair[0], str(pair[2])))
-    return Trend(tuple(runs), tuple(changes), tuple(courses), _needed(chance), tuple(partly))
+    return Trend(tuple(runs), tuple(changes), tuple(courses), tuple(partly))
 
 
-def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment, chance: float) -> Course:
+def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment, chance: float, since: int) -> Course:
     values = _values(runs, key, treatment)
     points = change_points(values, chance, max(_FEWEST_PERMUTATIONS, int(2 / chance)))
+    last = points[-1].first if points else 0
+    prior = treatment.between_runs(float(values[last:].mean()), None)
+    if late := late_change(values[last:], chance, prior, weight(), since):
+        if points:
+            points[-1] = replace(points[-1], after=late.before)
+        points.append(replace(late, first=last + late.first))
     edges = [0, *(change_point.first for change_point in points), len(values)]
     signal, subject = runs[-1].subjects[key]
     changes: list[Change] = []
@@ -131,12 +160,8 @@ def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
             parts = values[edges[at] : point.first], values[point.first : edges[at + 2]]
             interval = _difference(*parts).interval()
             changes.append(Change(key[0], signal, subject, treatment, runs[point.first], point, interval))
-    return Course(key[0], signal, subject, treatment, values, tuple(changes))
-
-
-def _needed(chance: float) -> int:
-    """The fewest runs of which a change in their middle can be that unlikely: two of all ways to halve them show it."""
-    return next(count for count in itertools.count(FEWEST) if 2 / math.comb(count, count // 2) <= chance)
+    visible = visible_change(values[edges[-2] :], chance, prior, weight())
+    return Course(key[0], signal, subject, treatment, values, tuple(changes), visible)
 
 
 def _partly(

@@ -123,12 +123,17 @@ def test_where_a_series_of_runs_changed(monkeypatch, capsys, tmp_path, tmp_path_
     status, out, _ = plimsoll(monkeypatch, capsys, *asked)
     assert status == 0
     assert out.startswith("Became worse. 1 change in 2 signals of 10 runs, night 0 to night 9")
-    assert len(out.splitlines()) <= 6
+    assert len(out.splitlines()) <= 7
     told = summary.read_text(encoding="utf-8")
     assert told.startswith("## Became worse.")
     assert "Processor time | DC01 | " in told
     (found,) = json.loads(written.read_text(encoding="utf-8"))["changes"]
     assert (found["signal"], found["worse"]) == ("cpu.busy", True)
     assert found["from_run"] in {f"night {night}" for night in (4, 5, 6)}
+    for night in (6, 9):  # a baseline that took the regression in would find them usual
+        judge = ("runs", "judge", f"night {night}", "--like", "test=logon", "--store", tmp_path)
+        status, out, _ = plimsoll(monkeypatch, capsys, *judge, "--fail-on", "regression")
+        assert (status, out.split(".")[0]) == (1, "Worse")
+        assert night == 6 or "The baseline changed with night 5 and ends before it" in " ".join(out.split())
     status, _, err = plimsoll(monkeypatch, capsys, "runs", "trend", "--like", "test=none", "--store", tmp_path)
     assert (status, "a trend needs 8 or more" in err) == (2, True)

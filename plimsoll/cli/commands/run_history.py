@@ -70,7 +70,7 @@ def judge(
     comparisons = write_comparison(
         inputs,
         ReviewSettings(),
-        CompareOptions(baselines=len(before)),
+        CompareOptions(baselines=len(before), ends_at_change=True),
         Outputs(out, json, junit, markdown),
         details=details,
     )
@@ -142,7 +142,7 @@ def _trend_document(trend: Trend) -> dict[str, object]:
         "schema": "plimsoll.trend/1",
         "runs": [{"run": run.name, "start": None if run.start is None else iso(run.start)} for run in trend.runs],
         "signals": trend.signals,
-        "runs_needed": trend.needed,
+        "runs_needed": FEWEST,
         "not_in_all_runs": [
             {"signal": name, "host": subject.host, "instance": subject.instance} for name, _, subject in trend.partly
         ],

@@ -1,8 +1,9 @@
 """A series of runs as blocks of a document, and as the checks of a build server."""
 
 from collections.abc import Iterator
+from math import isfinite
 
-from plimsoll.comparison.trend import Change, Course, Trend
+from plimsoll.comparison.trend import FEWEST_BEFORE, Change, Course, Trend
 from plimsoll.model.document import (
     Block,
     Column,
@@ -80,10 +81,16 @@ def limits_of(trend: Trend) -> Iterator[str]:
     if not trend.signals:
         yield "No signal of which one direction is worse is in all runs."
     elif not trend.can_tell:
-        yield f"Too few runs to tell a change of one of {counted(trend.signals, 'signal')}: {trend.needed} would do."
+        yield f"Too few runs, or too unlike, to tell a change of one of {counted(trend.signals, 'signal')}."
     if trend.partly:
         names = listed(list(dict.fromkeys(signal.title for _, signal, _ in trend.partly)), _MOST_NAMES)
         yield f"Not looked at, as not all runs have them: {names}."
+    half, most = trend.visible(0.5), trend.visible(1.0)
+    if isfinite(half):
+        sizes = f"of half of the signals by {percent(half)} or more"
+        sizes += f", of all by {percent(most)}" if isfinite(most) else ""
+        first, last = trend.runs[FEWEST_BEFORE].name, trend.runs[-FEWEST_BEFORE].name
+        yield f"A change since one of the runs from {first} to {last} could be seen {sizes}."
     yield "A change of the last two runs shows once there is a third."
 
 
