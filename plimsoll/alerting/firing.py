@@ -92,8 +92,12 @@ class Firing:
 
     @cached_property
     def incidents(self) -> Sequence[Incident]:
-        """The incidents of `alerts`: the gravest first, and of those the latest first."""
-        return incidents(self.alerts)
+        """The incidents of `alerts`: the gravest first, and of those the latest first.
+
+        Where all hosts are silent that is the incident, not the silence of each.
+        """
+        all_silent = any(alert.kind == "all-silent" for alert in self.alerts)
+        return incidents(alert for alert in self.alerts if not (all_silent and alert.kind == "host-silent"))
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Sequence[Incident]]:

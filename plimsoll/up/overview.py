@@ -13,7 +13,7 @@ from plimsoll.alerting.rule_targets import MOST, MOST_OF_HOST
 from plimsoll.alerting.self_monitoring import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Problem
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.times import SECOND, duration_text, iso
 from plimsoll.notify.targets import Notifier
 from plimsoll.receive.write_queue import MOST_NAMES, WriteState
 from plimsoll.rules.schema.field_types import Resource
@@ -148,6 +148,13 @@ def _answer(
     host_healths: list[HostHealth], fires: Firing, mended: list[Problem], progress: Progress, now: int
 ) -> tuple[Answer, str]:
     """Whether the hosts are healthy, as far as that is known, and why."""
+    if gone := next((alert for alert in fires.alerts if alert.kind == "all-silent"), None):
+        silent = sum(host_health.state == HostState.SILENT for host_health in host_healths)
+        since = f" since {iso(gone.since)}" if gone.since else ""
+        return (
+            Answer.NOT_HEALTHY,
+            f"{silent:,} of {counted(len(host_healths), 'host')} are silent{since}: the network, or this computer",
+        )
     if fires.incidents:
         hosts = counted(len(fires.of_host), "host")
         return Answer.NOT_HEALTHY, f"{counted(len(fires.incidents), 'incident')} on {hosts}"

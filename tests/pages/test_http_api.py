@@ -171,6 +171,7 @@ def test_the_document_names_every_path_that_is_answered(served):
 def test_samples_are_those_that_were_written_in_every_format(alert_data, duckdb):
     write(duckdb, cpu("WEB1"), VALUES)
     write(duckdb, cpu("WEB2"), VALUES + 1)
+    write(duckdb, cpu("@SUM(1)"), VALUES)
     with api(alert_data, duckdb) as here:
         part = {"signal": "cpu.busy", "host": "web1", "from_": "now-1d"}
         (line,) = read(here, "/samples", **part)["series"]
@@ -179,13 +180,12 @@ def test_samples_are_those_that_were_written_in_every_format(alert_data, duckdb)
         frame = pl.read_ipc(BytesIO(get(here, "/samples", **part, format="arrow").data))
         assert table["value"].to_list() == frame["value"].to_list() == VALUES.tolist()
         assert frame["time"].dtype == pl.Datetime("ns", "UTC")
-        write(duckdb, cpu("@SUM(1)"), VALUES)
         odd = get(here, "/samples", signal="cpu.busy", host="@SUM(1)", from_="now-1d", format="csv").data.decode()
         assert ",'@SUM(1)," in odd
         times = pl.Series(line["times"]).str.to_datetime(time_unit="ns", time_zone="UTC")
         assert times.to_list() == frame["time"].to_list()
         raw = {"measurement": "win_cpu", "field": "Percent_Processor_Time", "tag": "instance=_Total", "from_": "now-1d"}
-        assert [item["host"] for item in read(here, "/samples", **raw)["series"]] == ["WEB1", "WEB2"]
+        assert [item["host"] for item in read(here, "/samples", **raw)["series"]] == ["@SUM(1)", "WEB1", "WEB2"]
         assert read(here, "/samples", **{**raw, "tag": "instance=0"})["series"] == []
 
 

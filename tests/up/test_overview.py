@@ -94,6 +94,17 @@ def test_a_silent_host_is_not_healthy(world):
     assert {one.name: one.state for one in found.hosts} == {"web1": "healthy", "db1": "silent"}
 
 
+def test_hosts_that_fall_silent_at_different_times_are_one_incident(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60, "db2": 60})
+    world.run(10 * MINUTE, {"web1": 60, "db1": 60})
+    world.run(10 * MINUTE, {"web1": 60})
+    world.run(5 * MINUTE, {})
+    found = page(world)
+    assert found.headline.startswith("Not healthy: 3 of 3 hosts are silent since ")
+    assert len(found.firing.incidents) == 1
+    assert {host.state for host in found.hosts} == {"silent"}
+
+
 def test_a_host_that_sends_all_but_its_processors_is_not_healthy(world):
     def send(length, *names):
         times = np.arange(world.now + EVERY, world.now + length + 1, EVERY)
