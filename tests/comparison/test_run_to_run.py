@@ -94,3 +94,11 @@ def test_processor_time_is_held_against_a_load_that_counts_as_the_same():
     busy = next(one for one in found.judged if one.name == "cpu.busy" and one.subject.host == "WEB1")
     assert found.load.is_same
     assert abs(busy.between.value) < 0.5 * busy.difference.value
+
+
+def test_a_queue_has_a_difference_that_does_not_matter_near_zero():
+    signals = load_signals().items()
+    counts = {"requests", "threads", "tasks", "processes", "packets", "messages"}
+    tolerated = {name: Treatments().of(name, one).tolerated(0.0) for name, one in signals if one.unit in counts}
+    assert tolerated
+    assert min(tolerated.values()) > 0
