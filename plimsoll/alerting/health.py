@@ -9,7 +9,7 @@ from plimsoll.alerting.firing import Firing
 from plimsoll.rules.schema.field_types import Resource
 
 
-class Answer(StrEnum):
+class HealthAnswer(StrEnum):
     """Whether the hosts are healthy."""
 
     HEALTHY = "Healthy"
@@ -76,7 +76,7 @@ class Health:
     `evaluated` is the last evaluation (UTC ns), `points_a_minute` how many values were written in the last minute.
     """
 
-    answer: Answer = Answer.NOT_KNOWN
+    answer: HealthAnswer = HealthAnswer.NOT_KNOWN
     reason: str = ""
     basis: str = ""
     hosts: Sequence[HostHealth] = ()

@@ -49,7 +49,7 @@ _DRAWS = 4000
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CurveEstimate:
     """A value and its 95 % confidence interval."""
 
     value: float
@@ -66,11 +66,11 @@ class Law:
     `aic_line` and `aic` are Akaike's criterion of a straight line and of the law: less is better.
     """
 
-    rate: Estimate
-    contention: Estimate
-    coherency: Estimate
-    peak: Estimate | None
-    maximum: Estimate | None
+    rate: CurveEstimate
+    contention: CurveEstimate
+    coherency: CurveEstimate
+    peak: CurveEstimate | None
+    maximum: CurveEstimate | None
     r_squared: float
     aic: float
     aic_line: float
@@ -131,7 +131,7 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
     return Law(rate, contention, coherency, peak, maximum, 1 - squares / total, aic, aic_line)
 
 
-def _peak(best: Values, draws: Values) -> tuple[Estimate, Estimate]:
+def _peak(best: Values, draws: Values) -> tuple[CurveEstimate, CurveEstimate]:
     """The load at which throughput is highest, and that throughput."""
     tops = np.sqrt(np.maximum(1 - draws[:, 1], 0) / np.maximum(draws[:, 2], 1e-12))
     top = float(np.sqrt((1 - best[1]) / best[2]))
@@ -162,9 +162,9 @@ def _draws(best: Values, jacobian: Values, spread: float, freedom: int) -> Value
     return np.clip(wide, [1e-12, 0, 0], [np.inf, 1, np.inf])
 
 
-def _estimate(value: float, draws: Values) -> Estimate:
+def _estimate(value: float, draws: Values) -> CurveEstimate:
     low, high = np.percentile(draws, [2.5, 97.5])
-    return Estimate(float(value), float(low), float(high))
+    return CurveEstimate(float(value), float(low), float(high))
 
 
 def akaike(squares: float, count: int, parameters: int) -> float:

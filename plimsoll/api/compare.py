@@ -8,7 +8,7 @@ from pathlib import Path
 
 from plimsoll.api.inputs import Inputs, named_inputs
 from plimsoll.api.review import ReviewSettings, reviewed
-from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.summary import Answer, answer, story
 from plimsoll.comparison.trend import RunMeans, change_for_the_worse
@@ -64,14 +64,16 @@ def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: Com
     return [Comparison(baseline, other, treatments, *options_of_all) for other in sides[compare_options.baselines :]]
 
 
-def _sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[Side]:
+def _sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[RunSide]:
     """The runs by their names, or as they were named where names are missing or alike."""
     names = [review.run.name or "" for review in reviews]
     if not all(names) or len(set(names)) < len(names):
         names = [Path(source).name or source for source in sources]
     if len(set(names)) < len(names):
         names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
-    return [Side(name, source, Insights(review)) for name, source, review in zip(names, sources, reviews, strict=True)]
+    return [
+        RunSide(name, source, Insights(review)) for name, source, review in zip(names, sources, reviews, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

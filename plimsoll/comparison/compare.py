@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from plimsoll.comparison.compared_signal import Compared, Outcome, judged
+from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, judged
 from plimsoll.comparison.counters import Counters, counters
 from plimsoll.comparison.distribution_changes import Reshaped, failures, find_stalls, reshaped
 from plimsoll.comparison.hosts import HostChange, Hosts, Key, set_differently
-from plimsoll.comparison.levels import CommonPhase, Level, chosen_phase, common_phases
+from plimsoll.comparison.levels import CommonPhase, SignalLevel, chosen_phase, common_phases
 from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
 from plimsoll.comparison.run_to_run import LoadEffect
 from plimsoll.comparison.signal_pairs import Lone, Pair, Proposal, pairs, proposals
@@ -24,7 +24,7 @@ from plimsoll.rules.subjects import Subject
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class RunSide:
     """One of the runs: what to call it, as what it was named on the command line, and what is known of it."""
 
     name: str
@@ -49,12 +49,12 @@ class Comparison:
     `asked_phase` is the one to judge by; None: the usual one. `changed`: the change before which the baseline ends.
     """
 
-    first: Side
-    second: Side
+    first: RunSide
+    second: RunSide
     treatments: Treatments
     match_hosts: bool = False
     asked_phase: str | None = None
-    earlier: tuple[Side, ...] = ()
+    earlier: tuple[RunSide, ...] = ()
     changed: Change | None = None
 
     @cached_property
@@ -85,7 +85,7 @@ class Comparison:
         return self.load_in(self.phase)
 
     @property
-    def baselines(self) -> tuple[Side, ...]:
+    def baselines(self) -> tuple[RunSide, ...]:
         """All runs of the baseline, the last of which is `first`."""
         return (*self.earlier, self.first)
 
@@ -120,7 +120,7 @@ class Comparison:
             self._cache[phase.name] = tuple(sorted(judged(list(self._compared(phase))), key=_rank))
         return self._cache[phase.name]
 
-    def of(self, *outcomes: Outcome) -> list[Compared]:
+    def of(self, *outcomes: ComparisonOutcome) -> list[Compared]:
         """The signals of which the comparison says one of these, in the phase to judge by."""
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
@@ -151,14 +151,14 @@ class Comparison:
     @property
     def regressions(self) -> list[Compared]:
         """What became worse."""
-        return self.of(Outcome.REGRESSION)
+        return self.of(ComparisonOutcome.REGRESSION)
 
     def also_worse(self) -> list[tuple[CommonPhase, list[Compared]]]:
         """What became worse in the other phases, and did not in the one to judge by."""
         entries = {(regression.name, regression.subject) for regression in self.regressions}
         phases = [phase for phase in self.phases if phase is not self.phase and phase.first is not None]
         items = [
-            (phase, [compared for compared in self.in_phase(phase) if compared.outcome == Outcome.REGRESSION])
+            (phase, [compared for compared in self.in_phase(phase) if compared.outcome == ComparisonOutcome.REGRESSION])
             for phase in phases
         ]
         new = [
@@ -217,7 +217,7 @@ class Comparison:
                 loads=tuple(next(iter(load.signals), None) for load in loads),
             )
 
-    def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], Level]:
+    def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], SignalLevel]:
         """The levels of the baseline, by the signal and the subject of the other run."""
         return {(pair.name, pair.second.key): first for pair, first, _ in self._both(phase)}
 
@@ -238,11 +238,11 @@ class Comparison:
             self._loads[phase.name] = compare_loads(self.first.review, self.second.review, phase, self.treatments)
         return self._loads[phase.name]
 
-    def _both(self, phase: CommonPhase) -> Iterator[tuple[Pair, Level, Level]]:
+    def _both(self, phase: CommonPhase) -> Iterator[tuple[Pair, SignalLevel, SignalLevel]]:
         """The signals of which both have samples in a phase, with their levels."""
         for pair in self._pairs[0]:
-            first = Level.of(pair.first_samples, phase.first, self._weights)
-            second = Level.of(pair.second_samples, phase.second, self._weights)
+            first = SignalLevel.of(pair.first_samples, phase.first, self._weights)
+            second = SignalLevel.of(pair.second_samples, phase.second, self._weights)
             if first is not None and second is not None:
                 yield pair, first, second
 
@@ -255,14 +255,14 @@ class Comparison:
 
 
 _ORDER = (
-    Outcome.REGRESSION,
-    Outcome.IMPROVEMENT,
-    Outcome.CHANGE,
-    Outcome.LOAD,
-    Outcome.SPREAD,
-    Outcome.WITHIN,
-    Outcome.UNCLEAR,
-    Outcome.SAME,
+    ComparisonOutcome.REGRESSION,
+    ComparisonOutcome.IMPROVEMENT,
+    ComparisonOutcome.CHANGE,
+    ComparisonOutcome.LOAD,
+    ComparisonOutcome.SPREAD,
+    ComparisonOutcome.WITHIN,
+    ComparisonOutcome.UNCLEAR,
+    ComparisonOutcome.SAME,
 )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from plimsoll.analysis.bootstrap import Difference, Estimate, Interval, Quantile, difference, predicted, runs_to_decide
 from plimsoll.analysis.dependence import LEAST
 from plimsoll.analysis.significance import RankTest, holm, rank_test, shift
-from plimsoll.comparison.levels import Level
+from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.run_to_run import SAME, Band, weight
 from plimsoll.comparison.signal_settings import Treatment
 from plimsoll.rules.schema.signal import Signal
@@ -31,7 +31,7 @@ _FEWEST = 8  # samples; with fewer, nothing is said
 MOST_RUNS = 10  # baselines; more are seldom kept
 
 
-class Outcome(StrEnum):
+class ComparisonOutcome(StrEnum):
     """What a comparison of one signal says.
 
     Within: it differs, but by less than matters. Load: by no more than the load explains. Spread: by no more than runs
@@ -49,7 +49,7 @@ class Outcome(StrEnum):
     UNCLEAR = "unclear"
 
 
-DIFFERENT = (Outcome.REGRESSION, Outcome.IMPROVEMENT, Outcome.CHANGE)
+DIFFERENT = (ComparisonOutcome.REGRESSION, ComparisonOutcome.IMPROVEMENT, ComparisonOutcome.CHANGE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +79,8 @@ class Compared:
     subject: Subject
     other: Subject
     treatment: Treatment
-    baselines: tuple[Level, ...]
-    second: Level
+    baselines: tuple[SignalLevel, ...]
+    second: SignalLevel
     difference: Difference
     between: Difference
     ranks: RankTest | None
@@ -100,10 +100,10 @@ class Compared:
         name: str,
         signal: Signal,
         subjects: tuple[Subject, Subject],
-        levels: tuple[Level, Level],
+        levels: tuple[SignalLevel, SignalLevel],
         treatment: Treatment,
         *,
-        earlier: Sequence[Level] = (),
+        earlier: Sequence[SignalLevel] = (),
         expected: Sequence[Band] = (),
         in_use: float | None = None,
         **details: Any,
@@ -122,7 +122,7 @@ class Compared:
         return cls(*fields, in_use=in_use, **details)
 
     @property
-    def first(self) -> Level:
+    def first(self) -> SignalLevel:
         """The level of the baseline; of several, of the last."""
         return self.baselines[-1]
 
@@ -191,22 +191,22 @@ class Compared:
         return self.ranks.chance < _CONFIRMED and self.ranks.higher == (self.difference.value > 0)
 
     @cached_property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ComparisonOutcome:
         """What the comparison says."""
         if not self.is_different:
             alike = self._fewest >= _FEWEST and self.compatible <= self.tolerated
-            return Outcome.SAME if alike else self._unclear
+            return ComparisonOutcome.SAME if alike else self._unclear
         if abs(self.difference.value) <= self.tolerated:
-            return Outcome.WITHIN
+            return ComparisonOutcome.WITHIN
         if abs(self.between.value) <= self.tolerated and self.expected.explains:
-            return Outcome.LOAD
+            return ComparisonOutcome.LOAD
         if self.between_chance >= FALSE_ALARMS or abs(self.between.value) <= self.tolerated:
-            return Outcome.SPREAD
+            return ComparisonOutcome.SPREAD
         worse = self.treatment.worse
         if worse == "either":
-            return Outcome.CHANGE
+            return ComparisonOutcome.CHANGE
         higher = "higher" if self.between.value > 0 else "lower"
-        return Outcome.REGRESSION if worse == higher else Outcome.IMPROVEMENT
+        return ComparisonOutcome.REGRESSION if worse == higher else ComparisonOutcome.IMPROVEMENT
 
     @property
     def runs_needed(self) -> int | None:
@@ -227,12 +227,12 @@ class Compared:
         return min(baseline.mean.samples for baseline in (*self.baselines, self.second))
 
     @property
-    def _unclear(self) -> Outcome:
+    def _unclear(self) -> ComparisonOutcome:
         """Of several runs, each mean is known well enough, and what is left is that runs differ."""
         several = len(self.baselines) > 1 and self._fewest >= _FEWEST
         if not several:
-            return Outcome.UNCLEAR
-        return Outcome.WITHIN if abs(self.difference.value) <= self.tolerated else Outcome.SPREAD
+            return ComparisonOutcome.UNCLEAR
+        return ComparisonOutcome.WITHIN if abs(self.difference.value) <= self.tolerated else ComparisonOutcome.SPREAD
 
     @property
     def is_outside(self) -> bool:
@@ -249,11 +249,11 @@ class Compared:
         return gap > drift
 
 
-def _mean(levels: Sequence[Level]) -> float:
+def _mean(levels: Sequence[SignalLevel]) -> float:
     return float(np.mean([level.mean.mean for level in levels]))
 
 
-def _expected(baselines: Sequence[Level], bands: Sequence[Band], value: float) -> list[Estimate]:
+def _expected(baselines: Sequence[SignalLevel], bands: Sequence[Band], value: float) -> list[Estimate]:
     """What each baseline lets expect, at the end of its band on the side of a value; all of it if it is between."""
     ends = [band.ends(baseline.mean.mean) for baseline, band in zip(baselines, bands, strict=True)]
     low, high = (float(np.mean([end[at] for end in ends])) for at in (0, 1))
@@ -263,7 +263,7 @@ def _expected(baselines: Sequence[Level], bands: Sequence[Band], value: float) -
     return [replace(baseline.mean, mean=mean) for baseline, mean in zip(baselines, means, strict=True)]
 
 
-def _methods(baselines: Sequence[Level], second: Level) -> tuple[Difference, RankTest | None]:
+def _methods(baselines: Sequence[SignalLevel], second: SignalLevel) -> tuple[Difference, RankTest | None]:
     """Both methods. Of several baselines the ranks say nothing: runs differ by more than their parts."""
     if len(baselines) > 1:
         count = len(baselines)
@@ -277,7 +277,7 @@ def _methods(baselines: Sequence[Level], second: Level) -> tuple[Difference, Ran
     return Difference.of(_cautious(first), _cautious(second)), rank_test(first.blocks, second.blocks)
 
 
-def _cautious(level: Level) -> Estimate:
+def _cautious(level: SignalLevel) -> Estimate:
     """The mean, whose error is known no better than from its independent parts."""
     return replace(level.mean, freedom=min(level.mean.freedom, float(len(level.blocks) - 1)))
 

@@ -14,8 +14,8 @@ import numpy as np
 from plimsoll.analysis.bootstrap import Difference, estimate, independent
 from plimsoll.analysis.filters import median, median_filter
 from plimsoll.analysis.significance import holm
-from plimsoll.comparison.compared_signal import FALSE_ALARMS, Compared, Outcome
-from plimsoll.comparison.levels import Level
+from plimsoll.comparison.compared_signal import FALSE_ALARMS, Compared, ComparisonOutcome
+from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.loads import LoadComparison
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
@@ -107,7 +107,7 @@ class _Stalled(NamedTuple):
         return self.stalls / self.span
 
 
-def _stalled(load: Level, users: Level | None) -> _Stalled:
+def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
     """The stalls between the first and the last work, or users that wait for some; pauses without users are none."""
     values, times = load.values, load.samples.times
     usual = median(values[values >= _STALLED * np.quantile(values, _REACHED)])
@@ -153,7 +153,7 @@ def _peaks(compared: Compared) -> _Judged:
     return max((_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance)
 
 
-def _peaks_against(compared: Compared, level: Level) -> _Judged:
+def _peaks_against(compared: Compared, level: SignalLevel) -> _Judged:
     first, second = level.values, compared.second.values
     usual, peak = (float(np.quantile(values, _PEAK)) for values in (first, second))
     limit = _HIGHER * max(1.0, compared.expected.high) * usual + compared.treatment.smallest
@@ -182,7 +182,7 @@ def _noise(compared: Compared) -> _Judged:
     return _Judged(before, after, _chance(Difference.of(*estimates)))
 
 
-def _rough(level: Level, load: Level | None) -> Values:
+def _rough(level: SignalLevel, load: SignalLevel | None) -> Values:
     """How far each sample is from its neighbours, without what goes with the load from sample to sample."""
     mine = _deviations(level.values)
     if load is None:
@@ -208,7 +208,7 @@ def failures(compareds: list[Compared]) -> list[Reshaped]:
     hidden = [
         compared
         for compared in compareds
-        if compared.treatment.shape == "failures" and compared.outcome != Outcome.REGRESSION
+        if compared.treatment.shape == "failures" and compared.outcome != ComparisonOutcome.REGRESSION
     ]
     return [failures for compared in hidden if (failures := _failures(compared))]
 

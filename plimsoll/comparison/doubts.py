@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from plimsoll.comparison.compare import Comparison
-from plimsoll.comparison.compared_signal import Compared, Outcome
+from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome
 from plimsoll.comparison.counters import Counter
 from plimsoll.comparison.crossings import surprises
 from plimsoll.comparison.distribution_changes import Reshaped, is_gathered
@@ -43,12 +43,12 @@ def _piled_up(comparison: Comparison) -> Iterator[str]:
 
 def _load_doubts(comparison: Comparison) -> Iterator[str]:
     compared = comparison.load.first
-    if compared is None and (compareds := comparison.of(Outcome.LOAD)):
+    if compared is None and (compareds := comparison.of(ComparisonOutcome.LOAD)):
         names = listed(list(dict.fromkeys(title(compared) for compared in compareds)), _MOST_NAMED)
         yield f"no load was recorded in both runs, and another load may be why these differ: {names}"
     if compared is None or comparison.load.is_same or comparison.load.throughput_lost or _is_merely_more(comparison):
         return
-    if not compared.signal.load and comparison.load.is_same is None and not comparison.of(Outcome.LOAD):
+    if not compared.signal.load and comparison.load.is_same is None and not comparison.of(ComparisonOutcome.LOAD):
         return  # bytes, which vary by themselves, and nothing that they would explain
     same = "the load was not the same" if comparison.load.is_same is False else "the load may not have been the same"
     yield f"{same}: {title(compared)} {moved(compared)}"
@@ -59,7 +59,7 @@ def _is_merely_more(comparison: Comparison) -> bool:
     ratios = comparison.load.ratios
     if comparison.load.is_same is not False or not ratios or not 1 <= min(ratios) <= max(ratios) <= _MUCH_MORE:
         return False
-    slower = [compared for compared in comparison.of(Outcome.LOAD) if compared.treatment.critical]
+    slower = [compared for compared in comparison.of(ComparisonOutcome.LOAD) if compared.treatment.critical]
     return all(compared.treatment.load == "proportion" for compared in slower)
 
 
@@ -92,7 +92,7 @@ def suspects(comparison: Comparison) -> list[Compared]:
     """
     return [
         compared
-        for compared in comparison.of(Outcome.SPREAD, Outcome.UNCLEAR)
+        for compared in comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
         if compared.treatment.critical and _is_suspect(compared)
     ]
 
@@ -100,7 +100,7 @@ def suspects(comparison: Comparison) -> list[Compared]:
 def _is_suspect(compared: Compared) -> bool:
     if not compared.is_worse or (len(compared.baselines) > 1 and not compared.is_outside):
         return False
-    if compared.outcome == Outcome.SPREAD or compared.between.chance < _SUSPECT_CHANCE:
+    if compared.outcome == ComparisonOutcome.SPREAD or compared.between.chance < _SUSPECT_CHANCE:
         return True
     return is_gathered(compared) or (
         compared.ranks is None and len(compared.baselines) == 1 and compared.size >= _SLOW_SUSPECT
@@ -235,7 +235,7 @@ def _kind(doubt: Doubt) -> str:
 
 def _unclear(comparison: Comparison) -> Iterator[str]:
     watched = [compared for compared in comparison.judged if compared.treatment.critical]
-    unclear = [compared for compared in watched if compared.outcome == Outcome.UNCLEAR]
+    unclear = [compared for compared in watched if compared.outcome == ComparisonOutcome.UNCLEAR]
     needed = [compared for compared in unclear if compared.treatment.needed]
     if needed:
         yield f"there are too few samples to tell whether {title(needed[0])} of {place(needed[0])} differs"

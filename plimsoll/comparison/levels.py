@@ -34,14 +34,14 @@ _DRIFT = 16  # parts of a phase, the means of which show how far it drifts
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class SignalLevel:
     """The samples of one signal of one subject in one phase; at least one."""
 
     samples: Samples
     weights: Values | None
 
     @classmethod
-    def of(cls, samples: Samples, phase: Phase | None, weights_of: Weights | None = None) -> "Level | None":
+    def of(cls, samples: Samples, phase: Phase | None, weights_of: Weights | None = None) -> "SignalLevel | None":
         """The level in a phase, or in all that was recorded; None without samples."""
         weights = (weights_of or Weights())(samples)
         rows = samples.between(phase.start, phase.end) if phase else samples

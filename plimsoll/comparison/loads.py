@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.comparison.compared_signal import Compared, Outcome, judged
-from plimsoll.comparison.levels import CommonPhase, Level
+from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, judged
+from plimsoll.comparison.levels import CommonPhase, SignalLevel
 from plimsoll.comparison.run_to_run import UNKNOWN_BUSY, LoadEffect
 from plimsoll.comparison.signal_settings import Treatment, Treatments
 from plimsoll.model.run import Phase
@@ -108,7 +108,7 @@ def _compared(
         other = entries.get(name)
         if other is None:
             continue
-        levels = Level.of(load.samples, phase.first), Level.of(other.samples, phase.second)
+        levels = SignalLevel.of(load.samples, phase.first), SignalLevel.of(other.samples, phase.second)
         if levels[0] is None or levels[1] is None:
             continue
         treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
@@ -132,7 +132,7 @@ def load_effect(load: LoadComparison, reviews: tuple[Review, Review], phase: Com
 
 
 def _means(review: Review, name: str, phase: CommonPhase) -> list[float]:
-    levels = (Level.of(samples, phase.first) for samples in review.signals.of(name).values())
+    levels = (SignalLevel.of(samples, phase.first) for samples in review.signals.of(name).values())
     return [level.mean.mean for level in levels if level is not None]
 
 
@@ -155,11 +155,11 @@ def _level(compared: Compared) -> float:
 
 
 def _may_differ(compared: Compared) -> bool:
-    return compared.outcome == Outcome.UNCLEAR and abs(compared.difference.value) > compared.tolerated
+    return compared.outcome == ComparisonOutcome.UNCLEAR and abs(compared.difference.value) > compared.tolerated
 
 
 def _differs(compared: Compared) -> bool:
-    return compared.outcome == Outcome.CHANGE
+    return compared.outcome == ComparisonOutcome.CHANGE
 
 
 def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[float]:
@@ -185,5 +185,5 @@ def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str,
 
 
 def _total(review: Review, name: str, phase: Phase | None) -> float:
-    levels = (Level.of(samples, phase) for samples in review.signals.of(name).values())
+    levels = (SignalLevel.of(samples, phase) for samples in review.signals.of(name).values())
     return sum(level.mean.mean for level in levels if level is not None)

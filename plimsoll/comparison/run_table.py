@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.analysis.filters import median
-from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.signal_settings import scaled_labels
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Phase
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([^\d\s].*)?")
 class RunRow:
     """A run: the text of each column it has something for."""
 
-    side: Side
+    side: RunSide
     cells: Mapping[str, str]
 
 

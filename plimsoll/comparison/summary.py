@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from plimsoll.comparison.compare import Comparison
-from plimsoll.comparison.compared_signal import MOST_RUNS, Compared, Outcome
+from plimsoll.comparison.compared_signal import MOST_RUNS, Compared, ComparisonOutcome
 from plimsoll.comparison.crossings import crossings
 from plimsoll.comparison.distribution_changes import Reshaped
 from plimsoll.comparison.doubts import doubts, hidden, length_remark, news, suspects
@@ -16,7 +16,7 @@ from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence
 from plimsoll.review.statistics import WHOLE_RUN
 
-_ALIKE = (Outcome.SAME, Outcome.WITHIN)
+_ALIKE = (ComparisonOutcome.SAME, ComparisonOutcome.WITHIN)
 _MOST_NAMED = 3
 _MOST_SAME = 2
 _SEVERAL = 5  # baselines that show by how much runs differ
@@ -30,7 +30,11 @@ class Answer(StrEnum):
     UNKNOWN = "unknown"
 
 
-ANSWERS = {Answer.WORSE: "Worse.", Answer.NOT_WORSE: "Not worse.", Answer.UNKNOWN: "Not known."}
+ANSWERS = {
+    Answer.WORSE: "Worse.",
+    Answer.NOT_WORSE: "Not worse.",
+    Answer.UNKNOWN: "Not known.",
+}
 
 
 def answer(comparison: Comparison) -> Answer:
@@ -110,7 +114,7 @@ def _worse(comparison: Comparison) -> str:
     regressed = [regression for regression in comparison.regressions if regression.treatment.critical]
     signs, better = (
         [regression for regression in comparison.regressions if regression not in regressed],
-        comparison.of(Outcome.IMPROVEMENT),
+        comparison.of(ComparisonOutcome.IMPROVEMENT),
     )
     crossed = crossings(comparison)
     if regressed:
@@ -146,7 +150,7 @@ def _worse(comparison: Comparison) -> str:
         return f"{also}{name} is better: {_named(better)}{rest}."
     if also:
         return f"{also}nothing became worse or better."
-    changed = comparison.of(Outcome.CHANGE)
+    changed = comparison.of(ComparisonOutcome.CHANGE)
     if changed:
         return f"Nothing became worse or better; {counted(len(by_signal(changed)), 'other signal')} changed: " + (
             f"{_named(changed)}."
@@ -171,7 +175,7 @@ def _baseline(comparison: Comparison) -> str:
 
 def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
     """Why it is not known, and how many runs would decide it."""
-    spread = [compared for compared in unsure if compared.outcome == Outcome.SPREAD]
+    spread = [compared for compared in unsure if compared.outcome == ComparisonOutcome.SPREAD]
     if not spread:
         return "There are too few independent samples to be sure."
     needed = spread[0].runs_needed
@@ -237,7 +241,7 @@ def _tolerated(comparison: Comparison) -> str:
     worse = {"higher": 1, "lower": -1, "either": 0}
     compareds = [
         compared
-        for compared in comparison.of(Outcome.WITHIN)
+        for compared in comparison.of(ComparisonOutcome.WITHIN)
         if compared.treatment.critical
         and compared.difference.value * worse[compared.treatment.worse] > comparison.load.tolerance * compared.before
     ]
@@ -259,7 +263,7 @@ def _allowed(compared: Compared) -> str:
 
 def _unchanged(comparison: Comparison) -> str:
     same = comparison.of(*_ALIKE)
-    unclear = by_signal(comparison.of(Outcome.UNCLEAR))
+    unclear = by_signal(comparison.of(ComparisonOutcome.UNCLEAR))
     few = f" {counted(len(unclear), 'signal')} had too few samples to tell." if unclear else ""
     compareds = unchanged(comparison)
     if not compareds:

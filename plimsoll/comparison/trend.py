@@ -8,7 +8,7 @@ import numpy as np
 from plimsoll.analysis.bootstrap import Difference, Interval, independent
 from plimsoll.analysis.change_points import FEWEST_VALUES, ChangePoint, change_points, late_change, visible_change
 from plimsoll.comparison.hosts import Key
-from plimsoll.comparison.levels import Level
+from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.run_to_run import weight
 from plimsoll.comparison.signal_settings import Treatment, Treatments
 from plimsoll.model.log import Values
@@ -43,13 +43,13 @@ class RunMeans:
         subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {}
         for title, signal in review.question.signals.items():
             for subject, samples in review.signals.of(title).items():
-                if (level := Level.of(samples, phase)) is not None:
+                if (level := SignalLevel.of(samples, phase)) is not None:
                     means[title, subject.key] = level.mean.mean
                     subjects[title, subject.key] = signal, subject
         result = next(
             (load for load in loads(review.signals, review.question.signals) if load.kind == "operations"), None
         )
-        level = Level.of(result.samples, phase) if result else None
+        level = SignalLevel.of(result.samples, phase) if result else None
         load = (result.name, level.mean.mean) if result and level and level.mean.mean > 0 else None
         return cls(name, review.start, means, subjects, load)
 
@@ -89,7 +89,7 @@ class Course:
 
 
 @dataclass(frozen=True, eq=False)
-class Trend:
+class HistoryTrend:
     """What changed over the runs, the latest first; the signals `courses` that all runs have, not those `partly`."""
 
     runs: tuple[RunMeans, ...]
@@ -127,7 +127,7 @@ def change_for_the_worse(runs: Sequence[RunMeans], treatments: Treatments) -> Ch
     return min(lasting, key=lambda change: runs.index(change.run), default=None)
 
 
-def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_BEFORE) -> Trend:
+def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_BEFORE) -> HistoryTrend:
     """Where levels changed over runs in order of time, by more than matters; what goes with the load, for each load.
 
     The latest level has `since` runs at least.
@@ -140,7 +140,7 @@ def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_
     changes = [change for course in courses for change in course.changes]
     changes.sort(key=lambda change: (-runs.index(change.run), change.treatment.place, not change.is_worse))
     partly = sorted(_partly(runs, alike, treatments), key=lambda pair: (pair[0], str(pair[2])))
-    return Trend(tuple(runs), tuple(changes), tuple(courses), tuple(partly))
+    return HistoryTrend(tuple(runs), tuple(changes), tuple(courses), tuple(partly))
 
 
 def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment, chance: float, since: int) -> Course:

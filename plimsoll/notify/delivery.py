@@ -15,7 +15,7 @@ from apprise.plugins.opsgenie import OPSGENIE_API_LOOKUP, NotifyOpsgenie
 from apprise.plugins.pagerduty import NotifyPagerDuty
 
 from plimsoll.model.errors import Unusable, printable
-from plimsoll.notify.messages import Event, Message, Value, alert_fields
+from plimsoll.notify.messages import Message, MessageEvent, Value, alert_fields
 from plimsoll.notify.redaction import hide, hide_in_logs, redacted
 from plimsoll.notify.settings import NotifySettings
 from plimsoll.notify.webhooks import SCHEMES, Alertmanager, close_opsgenie
@@ -84,7 +84,7 @@ def sender(address: str, setting: str) -> Send:
             plugin.payload_extras = {**_fields(message), **own_fields}
         return deliver(message)
 
-    def page_pagerduty(plugin: NotifyPagerDuty, event: Event) -> str | None:
+    def page_pagerduty(plugin: NotifyPagerDuty, event: MessageEvent) -> str | None:
         plugin.dedup, plugin.action = event.key, "map"
         plugin.source = printable(event.worst.host) or "plimsoll"
         plugin.component = event.worst.details.title or event.worst.rule
@@ -92,7 +92,7 @@ def sender(address: str, setting: str) -> Send:
         plugin.details = {"text": event.text, **_fields_of(event)}
         return deliver(Message("", event.title, "recovered" if event.state == "resolved" else event.severity))
 
-    def page_opsgenie(plugin: NotifyOpsgenie, event: Event) -> str | None:
+    def page_opsgenie(plugin: NotifyOpsgenie, event: MessageEvent) -> str | None:
         if event.state == "resolved":
             why = close_opsgenie(OPSGENIE_API_LOOKUP[plugin.region_name or "us"], str(plugin.apikey), event)
             return _shown(why, address)
@@ -121,7 +121,7 @@ def sender(address: str, setting: str) -> Send:
     return send
 
 
-def _each(message: Message, send: Callable[[Event], str | None]) -> str | None:
+def _each(message: Message, send: Callable[[MessageEvent], str | None]) -> str | None:
     """Send every event; why one could not be sent. All are sent again then, which their keys make harmless."""
     return next((why for why in map(send, message.events) if why is not None), None)
 
@@ -134,7 +134,7 @@ def _fields(message: Message) -> dict[str, object]:
     return {**message.events[0].fields(), "alerts": alerts}
 
 
-def _fields_of(event: Event) -> dict[str, Value]:
+def _fields_of(event: MessageEvent) -> dict[str, Value]:
     return {name: value for name, value in event.fields().items() if value is not None}
 
 

@@ -174,7 +174,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class AlertGroup:
     """The alerts of one message. `held_back`: some were, by quiet hours; `paced`: messages are being limited."""
 
     items: tuple[Item, ...]
@@ -182,7 +182,7 @@ class Group:
     paced: bool = False
 
 
-def next_group(situation: Situation, policy: Policy, now: int) -> Group | None:
+def next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | None:
     """What to tell the target now; None if there is nothing, or nothing yet."""
     items = list(_due(situation, policy, now))
     if not any(_is_urgent(item, situation, now) for item in items):
@@ -193,13 +193,13 @@ def next_group(situation: Situation, policy: Policy, now: int) -> Group | None:
         return None
     held_back = any(policy.quiet.hold(item.alert.severity, _happened(item)) for item in items if item.news != "still")
     if held_back or paced or any(item.alert.kind == "all-silent" for item in items):
-        return Group(tuple(items), held_back, paced)
+        return AlertGroup(tuple(items), held_back, paced)
     ready = [item for item in items if now - situation.hosts.get(host_key(item.alert.host), 0) >= HOST_EVERY]
     urgent = [host_key(item.alert.host) for item in ready if _is_urgent(item, situation, now)]
     if len(set(urgent)) > MOST_HOSTS:
-        return Group(tuple(ready))
+        return AlertGroup(tuple(ready))
     first = urgent[:1]
-    return Group(tuple(item for item in ready if host_key(item.alert.host) in first)) if first else None
+    return AlertGroup(tuple(item for item in ready if host_key(item.alert.host) in first)) if first else None
 
 
 def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:

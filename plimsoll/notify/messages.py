@@ -26,7 +26,7 @@ from plimsoll.model.errors import printable
 from plimsoll.model.remark import counted
 from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone, duration_text, iso
-from plimsoll.notify.grouping import ENDED, MOST_AN_HOUR, PACE, Group, Item
+from plimsoll.notify.grouping import ENDED, MOST_AN_HOUR, PACE, AlertGroup, Item
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.wording import SEVERITIES
 
@@ -35,7 +35,7 @@ Value: TypeAlias = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class MessageEvent:
     """An incident that fires or is over.
 
     Attributes:
@@ -88,7 +88,7 @@ class Message:
     title: str
     body: str
     level: Severity | Literal["recovered"]
-    events: Sequence[Event] = ()
+    events: Sequence[MessageEvent] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Style:
     after: int = 0
 
 
-def message(group: Group, style: Style, now: int, failing_since: int | None = None) -> Message:
+def message(group: AlertGroup, style: Style, now: int, failing_since: int | None = None) -> Message:
     """The message for a group. `failing_since`: messages to this target could not be sent since then."""
     groups = _by_incident(group.items)
     firing = [items for items in groups if items[0].news not in ENDED]
@@ -134,7 +134,7 @@ def _remaining(items: Sequence[Item]) -> Severity | Literal["recovered"]:
 
 def _events(
     groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]], style: Style, now: int
-) -> Iterator[Event]:
+) -> Iterator[MessageEvent]:
     """An event for each incident; one that fires is not resolved by those of its alerts that ended."""
     fires = {items[0].alert.incident for items in firing}
     for items in groups:
@@ -144,7 +144,7 @@ def _events(
         title = printable(_ended_title(worst) if ended else _firing_title(worst.alert))
         text, link = _plain("\n".join(_block(items, style, now))), _link_of(worst.alert, style)
         state: State = "resolved" if ended else "firing"
-        yield Event(incident_key(worst.alert), state, _plain(title), text, link, [item.alert for item in items])
+        yield MessageEvent(incident_key(worst.alert), state, _plain(title), text, link, [item.alert for item in items])
 
 
 def _plain(text: str) -> str:
@@ -266,7 +266,7 @@ def _sentence(item: Item, style: Style, now: int) -> str:
     return printable(text)
 
 
-def _remarks(group: Group, style: Style, failing_since: int | None) -> Iterator[str]:
+def _remarks(group: AlertGroup, style: Style, failing_since: int | None) -> Iterator[str]:
     if group.held_back:
         yield "Some of this was held back during quiet hours."
     if style.after and any(item.news == "fired" for item in group.items):

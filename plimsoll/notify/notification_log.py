@@ -16,7 +16,7 @@ from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.firing import firing
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
-from plimsoll.notify.grouping import FORGOTTEN, HOST_EVERY, HOUR, Group, Notified, Policy, Situation
+from plimsoll.notify.grouping import FORGOTTEN, HOST_EVERY, HOUR, AlertGroup, Notified, Policy, Situation
 
 _WAITS = (30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND, 600 * SECOND)
 LONGEST_WAIT = _WAITS[-1]
@@ -87,13 +87,13 @@ class NotificationLog:
             since=self.state().since,
         )
 
-    def attempt(self, group: Group, title: str, now: int) -> int:
+    def attempt(self, group: AlertGroup, title: str, now: int) -> int:
         """Write down that a message is going to be sent."""
         alerts = json.dumps([item.alert.id for item in group.items])
         with self._file.transaction() as connection:
             return _log(connection, self._name, now, title, alerts, "sending")
 
-    def succeeded(self, attempt: int, group: Group, now: int) -> None:
+    def succeeded(self, attempt: int, group: AlertGroup, now: int) -> None:
         """Write down what the target now knows."""
         with self._file.transaction() as connection:
             connection.execute("UPDATE notifications SET outcome = 'sent' WHERE id = ?", (attempt,))
@@ -105,7 +105,7 @@ class NotificationLog:
             )
             count(connection, "messages sent")
 
-    def left(self, group: Group, now: int) -> None:
+    def left(self, group: AlertGroup, now: int) -> None:
         """Write down that the target knows something, as another `plimsoll up` has told it."""
         with self._file.transaction() as connection:
             self._knows(connection, group, now)
@@ -140,7 +140,7 @@ class NotificationLog:
                 count(connection, "alerts given up", len(given_up))
         return len(given_up)
 
-    def _knows(self, connection: sqlite3.Connection, group: Group, now: int) -> None:
+    def _knows(self, connection: sqlite3.Connection, group: AlertGroup, now: int) -> None:
         items = [(item.alert.id, self._name, "ended" if "ended" in item.news else "fired", now) for item in group.items]
         connection.executemany(
             "INSERT INTO told (alert, target, what, at) VALUES (?, ?, ?, ?) ON CONFLICT (alert, target)"

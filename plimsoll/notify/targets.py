@@ -14,7 +14,7 @@ from plimsoll.alerting.alerts_file import AlertsFile, NotKept
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.model.times import SECOND, iso
 from plimsoll.notify.delivery import Send
-from plimsoll.notify.grouping import HOUR, MINUTE, Group, Policy, Routing, next_group, routing
+from plimsoll.notify.grouping import HOUR, MINUTE, AlertGroup, Policy, Routing, next_group, routing
 from plimsoll.notify.messages import Message, Style, message
 from plimsoll.notify.notification_log import LONGEST_WAIT, NotificationLog, TargetState, forget_others, states
 from plimsoll.notify.redaction import redacted
@@ -29,7 +29,7 @@ _LOOKS_EVERY_S = 5.0
 _log = logging.getLogger(__name__)
 
 
-class Target:
+class NotifyTarget:
     """One target: composes and sends what it is to be told.
 
     While it is not `on_duty`, another `plimsoll up` that judges the same hosts tells it, all but what is wrong with
@@ -98,7 +98,7 @@ class Target:
                 return
             state = self._outbox.state()
 
-    def _is_told(self, group: Group, now: int) -> bool:
+    def _is_told(self, group: AlertGroup, now: int) -> bool:
         """Whether another one must have told the target by now."""
         items = [(item.alert.id, item.news) for item in group.items]
         if now - max(self._due.setdefault(item, now) for item in items) < LEFT_AFTER:
@@ -108,7 +108,7 @@ class Target:
             del self._due[item]
         return True
 
-    def _note(self, attempt: int, group: Group, error: str | None, now: int) -> None:
+    def _note(self, attempt: int, group: AlertGroup, error: str | None, now: int) -> None:
         if error is None:
             self._outbox.succeeded(attempt, group, now)
         else:
@@ -148,7 +148,7 @@ class Notifier:
         self._threads: list[Thread] = []
         forget_others(file, set(senders))
         self.targets = [
-            Target(
+            NotifyTarget(
                 name,
                 NotificationLog(file, name, redacted(settings.notify[name].url.get_secret_value()), now),
                 policies[name],
@@ -203,7 +203,7 @@ class Notifier:
                 return f"notification to {state.name} fails since {iso(since)}: {state.error}"
         return None
 
-    def _run(self, target: Target) -> None:
+    def _run(self, target: NotifyTarget) -> None:
         event = self._wake[target.name]
         while not self._stop.is_set():
             try:

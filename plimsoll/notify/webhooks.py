@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 from plimsoll.model.errors import Unusable
 from plimsoll.model.http_connections import last_cause
 from plimsoll.model.times import iso
-from plimsoll.notify.messages import Event, Message
+from plimsoll.notify.messages import Message, MessageEvent
 from plimsoll.notify.redaction import redacted
 
 SCHEMES = {"alertmanager": "http", "alertmanagers": "https"}
@@ -61,7 +61,7 @@ class Alertmanager:
         }
 
 
-def close_opsgenie(address: str, api_key: str, event: Event) -> str | None:
+def close_opsgenie(address: str, api_key: str, event: MessageEvent) -> str | None:
     """Close the alert of an event by its alias. `address` is that of Opsgenie's alerts."""
     url = f"{address}/{quote(event.key, safe='')}/close?identifierType=alias"
     return post(url, {"source": "Plimsoll", "note": event.text[:25_000]}, {"Authorization": f"GenieKey {api_key}"})
@@ -93,7 +93,7 @@ def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]
     return None if answer.status in _SENT else f"it answers {answer.status}"
 
 
-def _alert(event: Event) -> dict[str, Any]:
+def _alert(event: MessageEvent) -> dict[str, Any]:
     labels = {
         "alertname": event.worst.rule,
         "severity": event.severity,
@@ -127,7 +127,7 @@ def _plain(message: Message) -> dict[str, Any]:
     }
 
 
-def _page(event: Event) -> str:
+def _page(event: MessageEvent) -> str:
     return event.link if event.link.startswith(("http://", "https://")) else ""
 
 

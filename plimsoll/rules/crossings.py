@@ -86,15 +86,15 @@ NO_CROSSINGS = CrossingColumns(
 )
 
 
-class _Spans(NamedTuple):
+class _CrossingSpans(NamedTuple):
     """Evaluations of a row that follow each other: the first and the one after the last, as places in a flat matrix."""
 
     first: NDArray[np.intp]
     stop: NDArray[np.intp]
     row: NDArray[np.intp]
 
-    def where(self, mask: NDArray[np.bool_]) -> "_Spans":
-        return _Spans(self.first[mask], self.stop[mask], self.row[mask])
+    def where(self, mask: NDArray[np.bool_]) -> "_CrossingSpans":
+        return _CrossingSpans(self.first[mask], self.stop[mask], self.row[mask])
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,14 +128,14 @@ class EvaluationMatrix:
     begun: bool
 
     @cached_property
-    def _runs(self) -> tuple[_Spans, NDArray[np.int8]]:
+    def _runs(self) -> tuple[_CrossingSpans, NDArray[np.int8]]:
         """The runs of equal truth, in the order of rows and times, and the truth of each, `NOT_JUDGED` included."""
         outside = self.states == State.NOT_JUDGED
         truths = np.where(outside, np.int8(NOT_JUDGED), self.truths) if outside.any() else self.truths
         changed = np.ones(truths.shape, dtype=np.bool_)
         changed[:, 1:] = truths[:, 1:] != truths[:, :-1]
         first = np.flatnonzero(changed)
-        return _Spans(first, np.append(first[1:], truths.size), first // len(self.times)), truths.ravel()[first]
+        return _CrossingSpans(first, np.append(first[1:], truths.size), first // len(self.times)), truths.ravel()[first]
 
     @cached_property
     def _goes_on(self) -> NDArray[np.bool_]:
@@ -147,15 +147,15 @@ class EvaluationMatrix:
         return goes_on
 
     @cached_property
-    def _stretches(self) -> _Spans:
+    def _stretches(self) -> _CrossingSpans:
         """What was judged without a break."""
         runs, truths = self._runs
         judged = truths >= Truth.FALSE
         begins, ends = judged & ~self._goes_on, judged & ~np.append(self._goes_on[1:], False)[: len(judged)]
-        return _Spans(runs.first[begins], runs.stop[ends], runs.row[begins])
+        return _CrossingSpans(runs.first[begins], runs.stop[ends], runs.row[begins])
 
     @cached_property
-    def _true(self) -> _Spans:
+    def _true(self) -> _CrossingSpans:
         runs, truths = self._runs
         return runs.where(truths == Truth.TRUE)
 
@@ -186,7 +186,7 @@ class EvaluationMatrix:
         """Whether some crossing of each row did not fire."""
         return (np.bincount(self._true.row[~self.crossings.fired], minlength=len(self.values)) > 0).tolist()
 
-    def _sums(self, spans: _Spans) -> list[int]:
+    def _sums(self, spans: _CrossingSpans) -> list[int]:
         return np.bincount(spans.row, spans.stop - spans.first, len(self.values)).astype(np.int64).tolist()
 
     def _longest(self, row: NDArray[np.intp], durations: Times, lowest: int = 0) -> list[int]:

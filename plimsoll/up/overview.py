@@ -7,7 +7,7 @@ from plimsoll.alerting.alert import Kind
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.clock_skew import wrong
 from plimsoll.alerting.firing import Firing, Incident, firing
-from plimsoll.alerting.health import Answer, Health, HostHealth, HostState, Progress
+from plimsoll.alerting.health import Health, HealthAnswer, HostHealth, HostState, Progress
 from plimsoll.alerting.host_inventory import Host, hosts
 from plimsoll.alerting.rule_targets import MOST, MOST_OF_HOST
 from plimsoll.alerting.self_monitoring import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Problem
@@ -146,36 +146,36 @@ def health(
 
 def _answer(
     host_healths: list[HostHealth], fires: Firing, mended: list[Problem], progress: Progress, now: int
-) -> tuple[Answer, str]:
+) -> tuple[HealthAnswer, str]:
     """Whether the hosts are healthy, as far as that is known, and why."""
     if gone := next((alert for alert in fires.alerts if alert.kind == "all-silent"), None):
         silent = sum(host_health.state == HostState.SILENT for host_health in host_healths)
         since = f" since {iso(gone.since)}" if gone.since else ""
         return (
-            Answer.NOT_HEALTHY,
+            HealthAnswer.NOT_HEALTHY,
             f"{silent:,} of {counted(len(host_healths), 'host')} are silent{since}: the network, or this computer",
         )
     if fires.incidents:
         hosts = counted(len(fires.of_host), "host")
-        return Answer.NOT_HEALTHY, f"{counted(len(fires.incidents), 'incident')} on {hosts}"
+        return HealthAnswer.NOT_HEALTHY, f"{counted(len(fires.incidents), 'incident')} on {hosts}"
     doubtful = [
         host_health.name
         for host_health in host_healths
         if host_health.state in (HostState.SILENT, HostState.NOT_JUDGED)
     ]
     if mended:
-        return Answer.NOT_KNOWN, "Plimsoll itself needs attention"
+        return HealthAnswer.NOT_KNOWN, "Plimsoll itself needs attention"
     if not host_healths or not sum(progress.judged.values()):
         why = f": {_running(progress.begun, now)}" if progress.begun else ""
-        return Answer.NOT_KNOWN, f"nothing has been judged yet{why}"
+        return HealthAnswer.NOT_KNOWN, f"nothing has been judged yet{why}"
     if doubtful:
         partly = progress.impossible.keys() | progress.unsent.keys()
         all_ = "all " if all(host_key(name) in partly for name in doubtful) else ""
-        return Answer.NOT_KNOWN, f"{listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not {all_}judged"
+        return HealthAnswer.NOT_KNOWN, f"{listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not {all_}judged"
     if progress.pending:
         crossed = f"{counted(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
-        return Answer.NO_ALERT, f"{crossed}, but not for as long yet as it takes to alert"
-    return Answer.HEALTHY, "no limit is crossed"
+        return HealthAnswer.NO_ALERT, f"{crossed}, but not for as long yet as it takes to alert"
+    return HealthAnswer.HEALTHY, "no limit is crossed"
 
 
 def _basis(progress: Progress) -> str:

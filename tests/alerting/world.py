@@ -13,7 +13,7 @@ from plimsoll.notify.grouping import MOST_AN_HOUR, Policy, Routing
 from plimsoll.notify.messages import Style
 from plimsoll.notify.notification_log import NotificationLog
 from plimsoll.notify.settings import QuietHours
-from plimsoll.notify.targets import Target
+from plimsoll.notify.targets import NotifyTarget
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject
@@ -92,10 +92,10 @@ class Phone:
     def __init__(self, world, quiet=None, routing=None, after=0):
         self.sent = []
         self.world = world
-        self.fails = None
+        self.fails: str | None = None
         policy = Policy(frozenset(("critical", "warning")), quiet or QuietHours(UTC), routing or Routing(), after)
         self.outbox = NotificationLog(world.file, "phone", "phone://****", world.at + 30 * SECOND)
-        self.target = Target("phone", self.outbox, policy, self._send, Style(UTC, after=after))
+        self.target = NotifyTarget("phone", self.outbox, policy, self._send, Style(UTC, after=after))
 
     def _send(self, message):
         if self.fails is None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.summary import Answer, account, answer, story
@@ -37,7 +37,7 @@ def a_run(seed, changed=None, without=None):
 
 
 def compared(first, second):
-    one, other = (Side(name, name, Insights(reviewed(a_log(run)))) for name, run in (("a", first), ("b", second)))
+    one, other = (RunSide(name, name, Insights(reviewed(a_log(run)))) for name, run in (("a", first), ("b", second)))
     return Comparison(one, other, checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
 
 
@@ -45,7 +45,11 @@ def compared(first, second):
     ("changed", "expected", "said"),
     [
         ({}, Answer.NOT_WORSE, "Nothing became worse or better."),
-        ({CPU: lambda one: 1.15 * one}, Answer.WORSE, "b is worse than this run of a: processor time of SUT rose from"),
+        (
+            {CPU: lambda one: 1.15 * one},
+            Answer.WORSE,
+            "b is worse than this run of a: processor time of SUT rose from",
+        ),
         ({REQUESTS: lambda one: 0.8 * one}, Answer.WORSE, "Apart from the throughput, nothing became worse"),
         (
             {MEMORY: lambda one: one + np.linspace(0, 2e9, ROWS)},
@@ -63,7 +67,11 @@ def compared(first, second):
             Answer.WORSE,
             "web requests stalled for",
         ),
-        ({CONNECTIONS: lambda one: one * np.linspace(1, 9, ROWS)}, Answer.UNKNOWN, "Nothing became worse or better"),
+        (
+            {CONNECTIONS: lambda one: one * np.linspace(1, 9, ROWS)},
+            Answer.UNKNOWN,
+            "Nothing became worse or better",
+        ),
     ],
     ids=[
         "alike",
@@ -91,7 +99,7 @@ def lost(path, rows=slice(None)):
 
 
 def of_two_hosts(name, first, second):
-    return Side(name, name, Insights(reviewed(a_log(first, "APP1"), a_log(second, "APP2"))))
+    return RunSide(name, name, Insights(reviewed(a_log(first, "APP1"), a_log(second, "APP2"))))
 
 
 def test_processors_that_one_of_two_hosts_no_longer_records_leave_it_open():
@@ -162,7 +170,12 @@ SENT = r"\Network Interface(eth0)\Bytes Sent/sec"
 @pytest.mark.parametrize(
     ("path", "changed", "expected", "said"),
     [
-        (SENT, (CPU, SENT), Answer.NOT_WORSE, "The load was not the same in the steady phase: bytes sent rose"),
+        (
+            SENT,
+            (CPU, SENT),
+            Answer.NOT_WORSE,
+            "The load was not the same in the steady phase: bytes sent rose",
+        ),
         (SENT, (CPU,), Answer.WORSE, "The load was the same in the steady phase: bytes sent"),
         (TRANSFERS, (CPU, TRANSFERS), Answer.UNKNOWN, "another load may be why these differ: processor time"),
         (TRANSFERS, (CPU,), Answer.WORSE, "No load was recorded in both runs"),

@@ -6,8 +6,8 @@ The signals of a run are 24, as compared at once; each seed is a comparison of r
 import numpy as np
 import pytest
 
-from plimsoll.comparison.compared_signal import Compared, Outcome, judged
-from plimsoll.comparison.levels import Level
+from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, judged
+from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.signal_settings import Treatment, Treatments
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
@@ -23,7 +23,7 @@ HIGHER = Treatment("higher", tolerance=0.05, smallest=0.0, needed=False, critica
 
 def level(values, every_s=5.0):
     times = np.arange(len(values), dtype=np.int64) * int(every_s * SECOND)
-    found = Level.of(Samples(times, np.asarray(values, dtype=float)), None)
+    found = SignalLevel.of(Samples(times, np.asarray(values, dtype=float)), None)
     assert found
     return found
 
@@ -44,7 +44,8 @@ def noisy(rng, rows, mean=50.0):
 
 def false_alarms(runs, every_s, seeds):
     return sum(
-        Outcome.REGRESSION in compared(*runs(np.random.default_rng(seed)), every_s=every_s) for seed in range(seeds)
+        ComparisonOutcome.REGRESSION in compared(*runs(np.random.default_rng(seed)), every_s=every_s)
+        for seed in range(seeds)
     )
 
 
@@ -121,7 +122,7 @@ def test_nor_where_samples_are_unusual(name):
 def test_a_run_is_not_worse_than_itself_and_constants_are_constant():
     rng = np.random.default_rng(1)
     signals = [*noisy(rng, 400), np.full(400, 3.0), np.zeros(400), np.full(10, 5.0)]
-    assert Outcome.REGRESSION not in compared(signals, signals)
+    assert ComparisonOutcome.REGRESSION not in compared(signals, signals)
 
 
 @pytest.mark.parametrize(("rows", "shifted"), [(300, 1), (300, SIGNALS)])
@@ -131,16 +132,18 @@ def test_a_shift_of_a_tenth_is_found(rows, shifted):
         rng = np.random.default_rng(1000 + seed)
         first, second = noisy(rng, rows), noisy(rng, rows)
         second[:shifted] = [one + 5 for one in second[:shifted]]
-        found += compared(first, second)[0] == Outcome.REGRESSION
+        found += compared(first, second)[0] == ComparisonOutcome.REGRESSION
     assert found >= 23
 
 
 def test_a_constant_that_changed_is_found():
-    assert compared([np.full(100, 3.0)], [np.full(80, 4.0)]) == [Outcome.REGRESSION]
+    assert compared([np.full(100, 3.0)], [np.full(80, 4.0)]) == [ComparisonOutcome.REGRESSION]
 
 
 @pytest.mark.parametrize(
-    ("factor", "expected"), [(1.5, Outcome.REGRESSION), (1.3, Outcome.SPREAD)], ids=["by half", "by less"]
+    ("factor", "expected"),
+    [(1.5, ComparisonOutcome.REGRESSION), (1.3, ComparisonOutcome.SPREAD)],
+    ids=["by half", "by less"],
 )
 def test_answers_that_take_longer_by_half_are_no_spread_of_runs(factor, expected):
     treatment = Treatments().of("client.response_time", load_signals()["client.response_time"])

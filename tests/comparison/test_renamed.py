@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.doubts import doubts, proposed
 from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.summary import Answer, answer
@@ -32,7 +32,7 @@ def a_host(seed, disk="1 D:", name="SUT", latency_ms=5.0):
 
 
 def compared(first, second, **renamed):
-    one, other = (Side(name, name, Insights(reviewed(*logs))) for name, logs in (("a", first), ("b", second)))
+    one, other = (RunSide(name, name, Insights(reviewed(*logs))) for name, logs in (("a", first), ("b", second)))
     given = CompareSettings(renamed=renamed)
     return Comparison(one, other, checked(given, Path("plimsoll.toml"), load_signals()))
 

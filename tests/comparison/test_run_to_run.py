@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from plimsoll.comparison.compared_signal import Outcome
+from plimsoll.comparison.compared_signal import ComparisonOutcome
 from plimsoll.comparison.doubts import suspects
 from plimsoll.comparison.run_to_run import LoadEffect
 from plimsoll.comparison.signal_settings import Treatments
@@ -39,7 +39,7 @@ def test_a_higher_load_is_told_first_and_what_goes_with_it_is_compared_for_each_
     found = pairs(Build(load=440.0))
     for one in found:
         assert story(one)[0].startswith("The load was not the same")
-        assert all(each.outcome != Outcome.REGRESSION for each in one.judged if each.name == "cpu.busy")
+        assert all(each.outcome != ComparisonOutcome.REGRESSION for each in one.judged if each.name == "cpu.busy")
     assert answers(found).count(Answer.NOT_WORSE) >= PAIRS / 3
 
 

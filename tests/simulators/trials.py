@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.signal_settings import checked
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
@@ -19,7 +19,7 @@ def against(baselines, second):
 @cache
 def a_side(name, build, seed, more=None):
     """A run of a build. `more` may change what it records."""
-    return Side(name, name, Insights(a_review(build, seed, more=more)))
+    return RunSide(name, name, Insights(a_review(build, seed, more=more)))
 
 
 @cache

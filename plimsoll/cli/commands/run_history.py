@@ -16,7 +16,7 @@ from plimsoll.cli.commands.compare import CompareFailOn, exit_status, write_comp
 from plimsoll.cli.console import print_notice
 from plimsoll.cli.outputs import Outputs
 from plimsoll.comparison.signal_settings import checked
-from plimsoll.comparison.trend import FEWEST, RunMeans, Trend
+from plimsoll.comparison.trend import FEWEST, HistoryTrend, RunMeans
 from plimsoll.comparison.trend import trend as find_trend
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
@@ -137,7 +137,7 @@ def _labels(like: Sequence[str]) -> dict[str, str]:
     return labels
 
 
-def _trend_document(trend: Trend) -> dict[str, object]:
+def _trend_document(trend: HistoryTrend) -> dict[str, object]:
     return {
         "schema": "plimsoll.trend/1",
         "runs": [{"run": run.name, "start": None if run.start is None else iso(run.start)} for run in trend.runs],

@@ -6,7 +6,7 @@ import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured
-from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, State, figure_of
+from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, UseState, figure_of
 from plimsoll.rules.subjects import Subject, is_total
 
 _GROWN = 3.0  # our choice: times the latency under low load
@@ -42,15 +42,15 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
             if (pair := measured.of_host(signal, host)) is not None
         }
         if not totals:
-            return ResourceUse("disk", host, State.NOT_RECORDED, needed=needed)
+            return ResourceUse("disk", host, UseState.NOT_RECORDED, needed=needed)
         return _standing(_Disk(host, totals, _levels(measured, Subject(host)), exact=False, together=True), needed)
     return max(resource_uses, key=lambda resource_use: (_rank(resource_use), resource_use.state, _use(resource_use)))
 
 
 def _rank(use: ResourceUse) -> int:
     """A disk that is slow comes before those that have room, though its counters do not tell why it is."""
-    slow = use.state == State.UNCLEAR and any(figure.beyond(figure.value) for figure in use.figures)
-    return State.HIGH if slow else use.state
+    slow = use.state == UseState.UNCLEAR and any(figure.beyond(figure.value) for figure in use.figures)
+    return UseState.HIGH if slow else use.state
 
 
 def is_exact(measured: Measured, subject: Subject) -> bool:
@@ -160,30 +160,30 @@ class _Disk:
 
 def _standing(disk: _Disk, needed: str) -> ResourceUse:
     state = _state(disk)
-    open_ = state == State.UNCLEAR or disk.is_slow_alone
+    open_ = state == UseState.UNCLEAR or disk.is_slow_alone
     result = "all disks together" if disk.together else ""
     return ResourceUse("disk", disk.host, state, disk.shown, aspect=result, needed=needed if open_ else "")
 
 
-def _state(disk: _Disk) -> State:
+def _state(disk: _Disk) -> UseState:
     use, queue, latency, waits = disk.use, disk.queue, disk.latency, disk.waits
     if use is not None and not disk.together:
         if use >= disk.levels.near:
-            return State.HIGH if waits is False else State.FULL if use >= disk.levels.full else State.NEAR
-        return State.HIGH if use >= disk.levels.high else State.ROOM
+            return UseState.HIGH if waits is False else UseState.FULL if use >= disk.levels.full else UseState.NEAR
+        return UseState.HIGH if use >= disk.levels.high else UseState.ROOM
     long = latency is not None and latency.limit is not None and latency.value > latency.limit
     queued = queue is not None and queue.limit is not None and queue.value > queue.limit
     if disk.together and use is not None and use >= disk.levels.near and waits is not False:
-        return State.FULL if use >= disk.levels.full else State.NEAR
+        return UseState.FULL if use >= disk.levels.full else UseState.NEAR
     if (long and queued) or (disk.overlapping and (long or queued)):
-        return State.NEAR
+        return UseState.NEAR
     if disk.is_slow_alone:
-        return State.NEAR
+        return UseState.NEAR
     only_silent = queue is not None and not queue.value and use is None and latency is None
     if queue is not None and queue.value < disk.levels.queue and not only_silent:
-        return State.ROOM
+        return UseState.ROOM
     if latency is not None and not long and not waits and not queued:
-        return State.ROOM
+        return UseState.ROOM
     if disk.together and use is not None and use < disk.levels.hardly and queue is None and latency is None:
-        return State.ROOM
-    return State.UNCLEAR
+        return UseState.ROOM
+    return UseState.UNCLEAR

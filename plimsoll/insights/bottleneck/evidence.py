@@ -14,7 +14,7 @@ from plimsoll.insights.bottleneck.measured import Measured, median_in
 from plimsoll.insights.bottleneck.memory import memory
 from plimsoll.insights.bottleneck.network import network
 from plimsoll.insights.bottleneck.processor import processors
-from plimsoll.insights.bottleneck.resource_use import Resource, ResourceUse, State
+from plimsoll.insights.bottleneck.resource_use import Resource, ResourceUse, UseState
 from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.phases.load import loads
@@ -130,7 +130,7 @@ class Evidence:
     @property
     def open(self) -> list[ResourceUse]:
         """What is not recorded or not clear."""
-        return [resource for resource in self.resources if resource.state <= State.UNCLEAR]
+        return [resource for resource in self.resources if resource.state <= UseState.UNCLEAR]
 
     @property
     def mostly_recorded(self) -> bool:
@@ -162,13 +162,13 @@ class Evidence:
         return [
             resource
             for resource in self.resources
-            if resource.state == State.ROOM and (resource.resource, host_key(resource.host)) not in crossed
+            if resource.state == UseState.ROOM and (resource.resource, host_key(resource.host)) not in crossed
         ]
 
     @property
     def high(self) -> list[ResourceUse]:
         """What was not near its capacity, and not far from it."""
-        return [resource for resource in self.resources if resource.state == State.HIGH]
+        return [resource for resource in self.resources if resource.state == UseState.HIGH]
 
     @property
     def waits(self) -> list[Waiting]:

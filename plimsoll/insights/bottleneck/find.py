@@ -22,7 +22,7 @@ from plimsoll.insights.bottleneck.resource_use import (
     STOLEN,
     Figure,
     ResourceUse,
-    State,
+    UseState,
 )
 from plimsoll.review.review import Review
 
@@ -138,13 +138,13 @@ def _is_sure(case: Evidence, first: ResourceUse) -> bool:
     if first.aspect in _INFERRED or first.needed:
         return load.flat
     alone = not case.open and not case.high
-    return first.state == State.FULL or load.flat or alone
+    return first.state == UseState.FULL or load.flat or alone
 
 
 def _may_be_paging(case: Evidence, first: ResourceUse) -> bool:
     """Whether a busy disk may read what memory could not hold, since what was left of that is not recorded."""
     return first.resource == "disk" and any(
-        resource.resource == "memory" and resource.host == first.host and resource.state <= State.UNCLEAR
+        resource.resource == "memory" and resource.host == first.host and resource.state <= UseState.UNCLEAR
         for resource in case.resources
     )
 

@@ -12,7 +12,7 @@ from plimsoll.insights.bottleneck.resource_use import (
     STOLEN,
     Figure,
     ResourceUse,
-    State,
+    UseState,
 )
 from plimsoll.insights.insight import Heading, Insight, LimitedValue
 from plimsoll.model.chart_lines import ChartLimit, ChartSeries, ChartSpec, Span
@@ -27,12 +27,12 @@ from plimsoll.rules.schema.healthy import Healthy
 
 _TITLES = {"cpu": "Processors", "disk": "Disks", "memory": "Memory", "network": "Network"}
 _STATES = {
-    State.FULL: "used up",
-    State.NEAR: "near its capacity",
-    State.HIGH: "high, not near its capacity",
-    State.ROOM: "ruled out: has room",
-    State.UNCLEAR: "not clear from what is recorded",
-    State.NOT_RECORDED: "not recorded",
+    UseState.FULL: "used up",
+    UseState.NEAR: "near its capacity",
+    UseState.HIGH: "high, not near its capacity",
+    UseState.ROOM: "ruled out: has room",
+    UseState.UNCLEAR: "not clear from what is recorded",
+    UseState.NOT_RECORDED: "not recorded",
 }
 # What is drawn where the figure was put together from counters that were not sampled together.
 _INSTEAD = {
@@ -91,7 +91,7 @@ def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
         )
         for figure in use.figures
     ]
-    needed = use.needed if use.state <= State.UNCLEAR else ""
+    needed = use.needed if use.state <= UseState.UNCLEAR else ""
     if needed or not rows:
         rows.append((f"Record {needed}." if needed else "", "", "", "", ""))
     name: Text = (f"{_TITLES[use.resource]} ", (_STATES[use.state], "small"))

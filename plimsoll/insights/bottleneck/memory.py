@@ -6,7 +6,7 @@ import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import OURS, Measured, document_of
-from plimsoll.insights.bottleneck.resource_use import SQL_CACHE, Figure, ResourceUse, State, figure_of
+from plimsoll.insights.bottleneck.resource_use import SQL_CACHE, Figure, ResourceUse, UseState, figure_of
 from plimsoll.model.log import Values
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
@@ -36,9 +36,9 @@ def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     stalled = _first(measured, host, load, ("memory.stalled", "memory.waited_for"))
     shown = tuple(figure for figure in (left, _begun(_most(paging), level)) if figure is not None)
     if stalled is not None and stalled.value > (stalled.limit or 0):
-        return ResourceUse("memory", host, State.FULL, (stalled, *shown))
+        return ResourceUse("memory", host, UseState.FULL, (stalled, *shown))
     if (cache := _small_cache(measured, host, load)) is not None:
-        return ResourceUse("memory", host, State.NEAR, (*cache, *shown), aspect=SQL_CACHE)
+        return ResourceUse("memory", host, UseState.NEAR, (*cache, *shown), aspect=SQL_CACHE)
     return ResourceUse(
         "memory",
         host,
@@ -48,20 +48,20 @@ def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     )
 
 
-def _state(left: Figure | None, paging: list[Figure], little: float, value: float) -> State:
+def _state(left: Figure | None, paging: list[Figure], little: float, value: float) -> UseState:
     pages = any(figure.value >= (figure.limit or 0) for figure in paging)
     if left is None:
         swaps = all(
             any(figure.signal == name and figure.value >= (figure.limit or 0) for figure in paging)
             for name in _SWAPPING
         )
-        return State.NEAR if swaps else State.UNCLEAR if paging else State.NOT_RECORDED
+        return UseState.NEAR if swaps else UseState.UNCLEAR if paging else UseState.NOT_RECORDED
     if left.value > (left.limit or 0):
-        return State.NEAR if pages and left.signal == "memory.available" and left.value < little else State.ROOM
+        return UseState.NEAR if pages and left.signal == "memory.available" and left.value < little else UseState.ROOM
     if not paging:
-        return State.UNCLEAR
+        return UseState.UNCLEAR
     begun = any(figure.value >= max(value, _GROWN * (figure.before or 0)) for figure in paging)
-    return State.FULL if pages else State.NEAR if begun else State.HIGH
+    return UseState.FULL if pages else UseState.NEAR if begun else UseState.HIGH
 
 
 def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import OURS, Mask, Measured
-from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, State, figure_of
+from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, UseState, figure_of
 from plimsoll.model.log import Values
 
 # Our choices.
@@ -32,13 +32,13 @@ def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     if entries:
         busiest, values = max(entries, key=lambda pair: pair[0].value)
         state = _state(busiest, measured, values, load.top)
-        if state == State.NEAR and not busiest.beyond(busiest.value):
+        if state == UseState.NEAR and not busiest.beyond(busiest.value):
             steady = measured.level(busiest.signal, "high", 0)
             busiest = replace(busiest, limit=steady, document=f"{OURS}: of what hardly varies")
         return ResourceUse("network", host, state, (busiest, *_queue(measured, host, load, busiest)))
     carried = list(_carried(measured, host, load))
     if not carried:
-        return ResourceUse("network", host, State.NOT_RECORDED, needed=measured.needed("network", host))
+        return ResourceUse("network", host, UseState.NOT_RECORDED, needed=measured.needed("network", host))
     most, values = max(carried, key=lambda pair: pair[0].value)
     link = _usual_link(most.value, values, load.top)
     if link is not None:
@@ -47,7 +47,7 @@ def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
         return ResourceUse(
             "network",
             host,
-            State.NEAR,
+            UseState.NEAR,
             (replace(most, limit=limit, document=document),),
             needed=measured.needed("network", host),
         )
@@ -55,18 +55,18 @@ def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     return ResourceUse(
         "network",
         host,
-        State.ROOM if slow else State.UNCLEAR,
+        UseState.ROOM if slow else UseState.UNCLEAR,
         (most,),
         needed="" if slow else measured.needed("network", host),
     )
 
 
-def _state(figure: Figure, measured: Measured, values: Values, part: Mask) -> State:
+def _state(figure: Figure, measured: Measured, values: Values, part: Mask) -> UseState:
     if figure.value >= (figure.limit or 100):
-        return State.FULL if figure.value >= measured.level(figure.signal, "full", 100) else State.NEAR
+        return UseState.FULL if figure.value >= measured.level(figure.signal, "full", 100) else UseState.NEAR
     if figure.value < measured.level(figure.signal, "high", 0):
-        return State.ROOM
-    return State.NEAR if _is_steady(values, part) else State.HIGH
+        return UseState.ROOM
+    return UseState.NEAR if _is_steady(values, part) else UseState.HIGH
 
 
 def _is_steady(values: Values, part: Mask) -> bool:

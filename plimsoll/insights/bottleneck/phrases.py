@@ -14,7 +14,7 @@ from plimsoll.insights.bottleneck.resource_use import (
     Figure,
     Resource,
     ResourceUse,
-    State,
+    UseState,
 )
 from plimsoll.model.remark import listed
 from plimsoll.model.series import host_key
@@ -198,7 +198,7 @@ def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
     """What is not recorded, or not by counters that tell; empty if there is nothing of the kind."""
     by_need: dict[tuple[str, str], list[str]] = {}
     for resource in resources:
-        result = "not recorded" if resource.state == State.NOT_RECORDED else "not clear from what is recorded"
+        result = "not recorded" if resource.state == UseState.NOT_RECORDED else "not clear from what is recorded"
         by_need.setdefault((f"{NOUNS[resource.resource]} ({result})", resource.needed), []).append(resource.host)
     parts = [f"{text} of {listed(hosts, 3)}" for (text, _), hosts in by_need.items()]
     needs = dict.fromkeys(need for _, need in by_need if need)

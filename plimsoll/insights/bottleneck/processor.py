@@ -15,7 +15,7 @@ from plimsoll.insights.bottleneck.resource_use import (
     STOLEN,
     Figure,
     ResourceUse,
-    State,
+    UseState,
     figure_of,
 )
 from plimsoll.model.log import Values
@@ -38,16 +38,16 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
     all_of_them = _busy(measured, host) if signal == _BUSY else measured.of_host(signal, host)
     if all_of_them is None:
         needed = measured.needed("cpu of guests" if with_guests else "cpu", host)
-        return ResourceUse("cpu", host, State.NOT_RECORDED, needed=needed)
+        return ResourceUse("cpu", host, UseState.NOT_RECORDED, needed=needed)
     busy = figure_of(measured, load, signal, *all_of_them)
     limit = busy.limit or 100
     figures = tuple(_supporting(measured, host, load))
     stolen = next((figure for figure in figures if figure.signal == "cpu.steal"), None)
     if stolen is not None and busy.value >= _HIGH * limit:
         beside = (replace(busy, limit=None, document=None), *(figure for figure in figures if figure is not stolen))
-        return ResourceUse("cpu", host, State.NEAR, (stolen, *beside), aspect=STOLEN)
+        return ResourceUse("cpu", host, UseState.NEAR, (stolen, *beside), aspect=STOLEN)
     if busy.value >= limit:
-        state = State.FULL if busy.value >= measured.level(signal, "full", 100) else State.NEAR
+        state = UseState.FULL if busy.value >= measured.level(signal, "full", 100) else UseState.NEAR
         return ResourceUse("cpu", host, state, (busy, *figures))
     beside = replace(busy, limit=None, document=None)
     full, count = _full_processors(measured, host, load)
@@ -55,16 +55,16 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
     with_queue = _busy_with_queue()
     if busy.value >= with_queue.limit and (queue is not None or load.flat or full):
         busy = replace(busy, limit=with_queue.limit, document=with_queue.document)
-        return ResourceUse("cpu", host, State.NEAR, (busy, *figures))
+        return ResourceUse("cpu", host, UseState.NEAR, (busy, *figures))
     process = _one_process(measured, host, load, busy.value)
     if full:
-        state = State.FULL if full[0].value >= measured.level("cpu.processor_busy", "full", 100) else State.NEAR
+        state = UseState.FULL if full[0].value >= measured.level("cpu.processor_busy", "full", 100) else UseState.NEAR
         by = () if process is None else (process,)
         aspect = ONE_PROCESSOR if len(full) == 1 else f"{len(full):,} of {count:,} processors"
         return ResourceUse("cpu", host, state, (full[0], *by, beside, *figures), aspect=aspect)
     if process is not None:
-        return ResourceUse("cpu", host, State.NEAR, (process, beside, *figures), aspect=ONE_PROCESS)
-    state = State.HIGH if busy.value >= _HIGH * limit else State.ROOM
+        return ResourceUse("cpu", host, UseState.NEAR, (process, beside, *figures), aspect=ONE_PROCESS)
+    state = UseState.HIGH if busy.value >= _HIGH * limit else UseState.ROOM
     return ResourceUse("cpu", host, state, (busy, *figures))
 
 

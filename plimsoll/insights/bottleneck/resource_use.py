@@ -46,7 +46,7 @@ SQL_CACHE = "the buffer cache of SQL Server"
 StateName = Literal["not-recorded", "unclear", "room", "high", "near", "full"]
 
 
-class State(IntEnum):
+class UseState(IntEnum):
     """From what was not recorded to what is used up."""
 
     NOT_RECORDED = 0
@@ -62,13 +62,13 @@ class State(IntEnum):
         return _NAMES[self]
 
 
-_NAMES: dict[State, StateName] = {
-    State.NOT_RECORDED: "not-recorded",
-    State.UNCLEAR: "unclear",
-    State.ROOM: "room",
-    State.HIGH: "high",
-    State.NEAR: "near",
-    State.FULL: "full",
+_NAMES: dict[UseState, StateName] = {
+    UseState.NOT_RECORDED: "not-recorded",
+    UseState.UNCLEAR: "unclear",
+    UseState.ROOM: "room",
+    UseState.HIGH: "high",
+    UseState.NEAR: "near",
+    UseState.FULL: "full",
 }
 
 
@@ -83,7 +83,7 @@ class ResourceUse:
 
     resource: Resource
     host: str
-    state: State
+    state: UseState
     figures: tuple[Figure, ...] = ()
     aspect: str = ""
     needed: str = ""
@@ -91,7 +91,7 @@ class ResourceUse:
     @property
     def used_up(self) -> bool:
         """Whether it was near its capacity."""
-        return self.state >= State.NEAR
+        return self.state >= UseState.NEAR
 
     @property
     def instance(self) -> str | None:

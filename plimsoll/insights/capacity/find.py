@@ -12,7 +12,7 @@ import numpy as np
 
 from plimsoll.analysis.demand import FEWEST, Demand, demand, separable, together
 from plimsoll.insights.bottleneck import find as bottleneck_finder
-from plimsoll.insights.capacity.levels import Level, MeasuredUsers, ProfileUsers, Users, levels, means, users_of
+from plimsoll.insights.capacity.levels import LoadLevel, MeasuredUsers, ProfileUsers, Users, levels, means, users_of
 from plimsoll.insights.capacity.load_observations import MEAN, Observed, observed
 from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.resources import Resource
@@ -116,12 +116,12 @@ class Capacity:
     response: ResponseCurve | None
     saturation: Saturation | None
     users: Users | None
-    levels: tuple[Level, ...]
+    levels: tuple[LoadLevel, ...]
     contradictions: tuple[Contradiction, ...]
     limits: tuple[bottleneck_finder.Bottleneck, ...] = ()
     reach: float = 1.0
     changed: tuple[str, ...] = ()
-    overload: Level | None = None
+    overload: LoadLevel | None = None
 
     @property
     def mix(self) -> Values:
@@ -284,7 +284,7 @@ def _profile_users(profile: Profile, response: Callable[[float], float]) -> User
     return ProfileUsers(sum(profile.each_second.values()) or None, profile.think_time or 0.0, response)
 
 
-def _waiting_users(result: Observed, steps: Sequence[Level]) -> MeasuredUsers | None:
+def _waiting_users(result: Observed, steps: Sequence[LoadLevel]) -> MeasuredUsers | None:
     """The users, if they wait for answers and think between: else requests come whatever waits."""
     users = users_of(result, steps) if result.of_driver else None
     mean = next((response for response in result.responses if response.name == MEAN), None)

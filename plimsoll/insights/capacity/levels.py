@@ -18,7 +18,7 @@ _SAME_USERS = 1.15  # our choice: users for one operation a second may differ by
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class LoadLevel:
     """A level: which rows it has, their mean load (operations a second), and their mean users, if recorded."""
 
     rows: NDArray[np.intp]
@@ -26,22 +26,22 @@ class Level:
     users: float | None
 
 
-def levels(observed: Observed) -> tuple[Level, ...]:
+def levels(observed: Observed) -> tuple[LoadLevel, ...]:
     """The levels in order of the users, where they were recorded and vary, else of the load."""
     users = observed.users
     by = users if users is not None and _varies(users) else observed.load
     highest = float(np.nanquantile(by, 0.99))
     at = np.ceil(np.clip(np.nan_to_num(by) / highest, 0, 1) * _LEVELS)
-    items: list[Level] = []
+    items: list[LoadLevel] = []
     for number in range(1, _LEVELS + 1):
         rows = np.flatnonzero((at == number) & np.isfinite(by))
         if len(rows) >= _FEWEST:
             value = None if users is None else float(np.mean(users[rows]))
-            items.append(Level(rows, float(observed.load[rows].mean()), value))
+            items.append(LoadLevel(rows, float(observed.load[rows].mean()), value))
     return tuple(items)
 
 
-def means(levels: Sequence[Level], values: Values) -> Values:
+def means(levels: Sequence[LoadLevel], values: Values) -> Values:
     """The mean of something in each level; NaN where a level has none."""
     return np.array([_mean(values[level.rows]) for level in levels])
 
@@ -127,7 +127,7 @@ class MeasuredUsers(Users):
 
 
 def users_of(
-    observed: Observed, items: Sequence[Level], response: Callable[[float], float] = lambda _: 0.0
+    observed: Observed, items: Sequence[LoadLevel], response: Callable[[float], float] = lambda _: 0.0
 ) -> MeasuredUsers | None:
     """How many users a load is; None if they were not recorded or do not go with the load."""
     entries = sorted((level.load, level.users, len(level.rows)) for level in items if level.users and level.load > 0)
@@ -143,7 +143,7 @@ def users_of(
     return MeasuredUsers(loads, isotonic(users, counts), alike, observed.users_unit, response, spread)
 
 
-def _spread(observed: Observed, level: Level) -> float:
+def _spread(observed: Observed, level: LoadLevel) -> float:
     """By which share the users for one operation a second, of the highest level, may be off (95 %)."""
     users = observed.users
     assert users is not None

@@ -59,7 +59,7 @@ _FEWEST_HIGHEST = 3  # rows
 
 
 @dataclass(frozen=True, eq=False)
-class Response:
+class ResponseFit:
     """A response time in each row (s); `limit` is that of the objective, if there is one. `count`: requests/s."""
 
     name: str
@@ -91,7 +91,7 @@ class Observed:
     of_driver: bool
     resources: tuple[Resource, ...]
     use: Mapping[tuple[str, str, str | None], Values]
-    responses: tuple[Response, ...]
+    responses: tuple[ResponseFit, ...]
     in_flight: Values | None
     step_s: float
 
@@ -227,9 +227,9 @@ class _Run:
         rates[np.isnan(rates) & samples] = 0.0  # an operation that was not done
         return rates
 
-    def _responses(self) -> list[Response]:
-        """Response times with an objective, else the one that tells most; and the mean, which Little's law is of."""
-        responses: list[Response] = []
+    def _responses(self) -> list[ResponseFit]:
+        """ResponseFit times with an objective, else the one that tells most; and the mean, which Little's law is of."""
+        responses: list[ResponseFit] = []
         for finding in self._review.findings:
             name, limit = finding.rule.signal, finding.rule.healthy.limit
             if finding.pack.pack == _OBJECTIVE and finding.outcome != Outcome.OFF:
@@ -248,14 +248,14 @@ class _Run:
 
     def _response(
         self, name: str, limit: float | None = None, *, driver: bool = True, units: tuple[str, ...] = ()
-    ) -> list[Response]:
+    ) -> list[ResponseFit]:
         """A response time (s) of each subject it was recorded of; none where its unit is another."""
         signal = self._review.question.signals.get(name)
         if signal is None or (units and signal.unit not in units):
             return []
         scale = 1e-3 if units and signal.unit == "ms" else 1.0
         samples = self._review.signals.of(name).values()
-        return [Response(name, signal, scale * self._means(sample, driver=driver), limit) for sample in samples]
+        return [ResponseFit(name, signal, scale * self._means(sample, driver=driver), limit) for sample in samples]
 
     def _means(self, samples: Samples, *, driver: bool, parts: EqualParts | None = None) -> Values:
         if driver and self._offset and self._done.of_driver:

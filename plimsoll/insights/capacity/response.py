@@ -1,4 +1,4 @@
-"""Response time as a function of the load: queues at the resources, fitted to what was measured."""
+"""ResponseFit time as a function of the load: queues at the resources, fitted to what was measured."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ import numpy as np
 
 from plimsoll.analysis.demand import isotonic, rising, stretch, stretch_of_users
 from plimsoll.analysis.filters import median
-from plimsoll.insights.capacity.levels import Level, means
-from plimsoll.insights.capacity.load_observations import MEAN, Observed, Response
+from plimsoll.insights.capacity.levels import LoadLevel, means
+from plimsoll.insights.capacity.load_observations import MEAN, Observed, ResponseFit
 from plimsoll.insights.capacity.saturation import Saturation
 from plimsoll.model.log import Values
 
@@ -61,7 +61,7 @@ class ResponseCurve:
     deviation of the model from what was measured.
     """
 
-    response: Response
+    response: ResponseFit
     loads: Values
     measured: Values
     stations: tuple[tuple[Station, ...], ...]
@@ -88,14 +88,14 @@ class ResponseCurve:
 
 
 def response_curve(
-    response: Response, levels: Sequence[Level], stations: Sequence[Station], limit: Saturation | None
+    response: ResponseFit, levels: Sequence[LoadLevel], stations: Sequence[Station], limit: Saturation | None
 ) -> ResponseCurve | None:
     """The response time over the load; None if too few levels have it."""
     return _curve(response, levels, means(levels, response.times), stations, limit)
 
 
 def mean_response(
-    observed: Observed, levels: Sequence[Level], curves: Sequence[ResponseCurve]
+    observed: Observed, levels: Sequence[LoadLevel], curves: Sequence[ResponseCurve]
 ) -> Callable[[float], float]:
     """How long an answer takes on average (s) at a load: by its curve, else the least that was measured.
 
@@ -114,7 +114,7 @@ def mean_response(
 
 
 def longest_load(
-    curve: ResponseCurve, levels: Sequence[Level], limit: Saturation | None, most: float
+    curve: ResponseCurve, levels: Sequence[LoadLevel], limit: Saturation | None, most: float
 ) -> tuple[float, float, float] | None:
     """The load up to which the response time keeps its objective, with its interval; None without an objective.
 
@@ -142,7 +142,11 @@ def _reaches(curve: ResponseCurve, most: float) -> float:
 
 
 def _curve(
-    response: Response, levels: Sequence[Level], times: Values, stations: Sequence[Station], limit: Saturation | None
+    response: ResponseFit,
+    levels: Sequence[LoadLevel],
+    times: Values,
+    stations: Sequence[Station],
+    limit: Saturation | None,
 ) -> ResponseCurve | None:
     loads, counts = np.array([level.load for level in levels]), np.array([float(len(level.rows)) for level in levels])
     order = np.argsort(loads)

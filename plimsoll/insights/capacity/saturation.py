@@ -8,7 +8,7 @@ import numpy as np
 from plimsoll.analysis.demand import FEWEST
 from plimsoll.analysis.filters import median
 from plimsoll.insights.bottleneck.find import Bottleneck
-from plimsoll.insights.capacity.levels import Level, means
+from plimsoll.insights.capacity.levels import LoadLevel, means
 from plimsoll.insights.capacity.load_observations import MEAN, Observed
 from plimsoll.model.log import Values
 
@@ -46,7 +46,7 @@ def queues_inside(limits: Sequence[Bottleneck], highest: float) -> Saturation | 
     return None
 
 
-def saturation(observed: Observed, levels: Sequence[Level]) -> Saturation | None:
+def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | None:
     """Whether throughput stops to rise; None if it does not, or if nothing tells what was asked for."""
     by_users = all(level.users is not None for level in levels)
     if by_users:
@@ -80,7 +80,7 @@ def saturation(observed: Observed, levels: Sequence[Level]) -> Saturation | None
     return Saturation(most, users, any(near))
 
 
-def up_to_the_top(observed: Observed, levels: Sequence[Level]) -> tuple[Observed, Level | None]:
+def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Observed, LoadLevel | None]:
     """What was measured up to where throughput stopped to rise with the users, and the last level if it fell by then.
 
     One throughput is done by few users and, once they stand in each other's way, by many: those are overload.
@@ -95,7 +95,7 @@ def up_to_the_top(observed: Observed, levels: Sequence[Level]) -> tuple[Observed
     return observed.without(beyond), levels[-1] if done[-1] < _FLAT * done.max() else None
 
 
-def _wait_longer(observed: Observed, levels: Sequence[Level], users: Values, done: float) -> bool:
+def _wait_longer(observed: Observed, levels: Sequence[LoadLevel], users: Values, done: float) -> bool:
     """Whether answers take longer by the more users for as much work (Little's law): nobody holds requests back."""
     mean = next((response for response in observed.responses if response.name == MEAN), None)
     if mean is None:

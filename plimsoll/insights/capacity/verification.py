@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from plimsoll.analysis.demand import FEWEST, demand
-from plimsoll.insights.capacity.levels import Level, means
+from plimsoll.insights.capacity.levels import LoadLevel, means
 from plimsoll.insights.capacity.load_observations import MEAN, Observed
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.model.log import Values
@@ -61,7 +61,7 @@ def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | N
     return Check(float(load[upper].mean()), float(use[upper].mean()), float(predicted.mean()))
 
 
-def contradictions(observed: Observed, levels: Sequence[Level]) -> tuple[Contradiction, ...]:
+def contradictions(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Contradiction, ...]:
     """The level at which requests in flight, or users, differ most from throughput times response time."""
     mean = next((response for response in observed.responses if response.name == MEAN), None)
     if mean is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from plimsoll.analysis.scalability import Estimate, Law
+from plimsoll.analysis.scalability import CurveEstimate, Law
 from plimsoll.insights.insight import Heading, Insight
 from plimsoll.insights.load_steps.find import LoadSteps, load_steps
 from plimsoll.insights.load_steps.step_means import LoadStep
@@ -239,7 +239,7 @@ def _scaling(steps: LoadSteps) -> Iterator[str]:
     )
 
 
-def _range(estimate: Estimate) -> str:
+def _range(estimate: CurveEstimate) -> str:
     return f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
 
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from plimsoll.alerting import silences
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
-from plimsoll.alerting.health import Answer, Health, HostState
+from plimsoll.alerting.health import Health, HealthAnswer, HostState
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import cause, certainty, named, state_sentence
@@ -32,7 +32,7 @@ from plimsoll.up.watched import Watched
 _OLD = 120 * SECOND  # the last evaluation is usually 30 to 40 s ago, so that samples on their way are in
 _MINUTE = 60 * SECOND
 _MOST_ALSO = 3
-_STANDINGS = {Answer.HEALTHY: "healthy", Answer.NO_ALERT: "pending"}
+_STANDINGS = {HealthAnswer.HEALTHY: "healthy", HealthAnswer.NO_ALERT: "pending"}
 _MOST_ALERTS = 5
 _MOST_ON_WALL = 3
 # How many tiles of each size fit a screen of 16 by 9, below three incidents.

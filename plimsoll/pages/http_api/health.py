@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
+from plimsoll.alerting.health import Health, HealthAnswer, HostHealth, HostState
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.model.series import HostKey, host_key
 from plimsoll.model.times import iso
@@ -30,7 +30,7 @@ class HealthPart(BaseModel):
 
     schema_: Literal["plimsoll.api/1"] = Field(default="plimsoll.api/1", alias="schema")
     version: str = Field(description="Of Plimsoll.")
-    answer: Answer
+    answer: HealthAnswer
     reason: str
     basis: str = Field(description="What the answer rests on.")
     hosts: Mapping[HostState, int] = Field(description="Hosts by state.")

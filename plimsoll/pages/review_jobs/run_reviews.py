@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 from plimsoll.comparison.signal_settings import checked
-from plimsoll.comparison.trend import Trend, trend
+from plimsoll.comparison.trend import HistoryTrend, trend
 from plimsoll.hosts import settings
 from plimsoll.pages.review_jobs.jobs import Job, Jobs, ReviewSetup, ToCompare, ToReview, Upload
 from plimsoll.pages.review_jobs.kept_reviews import KeptReview, KeptReviews, comparison_id, review_id
@@ -60,7 +60,7 @@ class RunReviews:
         self.uploads.clear_leftovers()
         self._arrived: dict[str, Record] = {}
         self._judging = Lock()
-        self._trend: tuple[tuple[str, ...], Trend] | None = None
+        self._trend: tuple[tuple[str, ...], HistoryTrend] | None = None
         self.jobs = Jobs(self._ended)
         watched.closing.callback(self.jobs.stop)
 
@@ -84,7 +84,7 @@ class RunReviews:
         missing = [run.id for run in runs if run.run.complete and not run.kept and not run.job][:_MOST_AT_ONCE]
         return [self.make(run) if run.id in missing else run for run in runs]
 
-    def trend(self, runs: Sequence[RunReview]) -> Trend:
+    def trend(self, runs: Sequence[RunReview]) -> HistoryTrend:
         """Return where signals changed over runs, given in order of time. The means of each have been kept."""
         key = tuple(run.id for run in runs)
         with self._judging:

@@ -20,7 +20,7 @@ from typing import Any, TextIO
 import psutil
 from pydantic import BaseModel
 
-from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.trend import RunMeans
 from plimsoll.hosts import settings
@@ -158,7 +158,9 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
         say(stage="reading", done=number, total=len(task.runs))
         read.append(_review_run(*_read_stored(store, name), task.setup.catalogue))
     say(stage="comparing", done=0, total=0)
-    baseline, *sides = (Side(name, name, Insights(review)) for name, (review, _) in zip(task.runs, read, strict=True))
+    baseline, *sides = (
+        RunSide(name, name, Insights(review)) for name, (review, _) in zip(task.runs, read, strict=True)
+    )
     treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.setup.catalogue.signals)
     comparisons = [Comparison(baseline, other, treatments) for other in sides]
     text = _json(comparison_json.document(comparisons))

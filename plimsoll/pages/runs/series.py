@@ -12,7 +12,7 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plimsoll.comparison.trend import FEWEST, Change, Course, RunMeans, Trend
+from plimsoll.comparison.trend import FEWEST, Change, Course, HistoryTrend, RunMeans
 from plimsoll.model.log import Values
 from plimsoll.model.series import host_key
 from plimsoll.model.value_text import quantity
@@ -60,7 +60,7 @@ def run_labels(run: RunSummary) -> list[str]:
     return [f"{name}={value}" for name, value in run.labels.items()]
 
 
-def _trend_content(trend: Trend, *, show_all: bool) -> dict[str, Any]:
+def _trend_content(trend: HistoryTrend, *, show_all: bool) -> dict[str, Any]:
     """Return the charts and sentences of a trend. Only some of the unchanged signals are drawn unless `show_all`."""
     courses = _last_changed_first(trend)
     unchanged = sum(not course.changes for course in courses)
@@ -78,7 +78,7 @@ def _trend_content(trend: Trend, *, show_all: bool) -> dict[str, Any]:
     }
 
 
-def _last_changed_first(trend: Trend) -> list[Course]:
+def _last_changed_first(trend: HistoryTrend) -> list[Course]:
     """Return the signals, those first that changed last, and for the worse."""
     places = {id(run): at for at, run in enumerate(trend.runs)}
 
@@ -118,7 +118,7 @@ def _draw_course(course: Course, runs: Sequence[RunMeans]) -> SeriesChart:
     return _draw(title, course.signal.unit, course.values, tolerated, course.changes, runs)
 
 
-def _draw_load(trend: Trend) -> SeriesChart | None:
+def _draw_load(trend: HistoryTrend) -> SeriesChart | None:
     """Return the load of the runs, which is not judged, if all counted the same kind of operations."""
     loads = [run.load for run in trend.runs]
     names = {load[0] for load in loads if load}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from plimsoll.charts.chart import Chart, ChartLimit, Charts, ChartSeries
-from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.compared_signal import Compared
 from plimsoll.comparison.sentences import place
 from plimsoll.model.run import Phase
@@ -42,7 +42,7 @@ class Overlaid:
         return self.charts.add(lines, compared.signal.unit, label, limits=limits)
 
 
-def _samples(side: Side, name: str, subject: Subject) -> Samples | None:
+def _samples(side: RunSide, name: str, subject: Subject) -> Samples | None:
     samples = side.review.signals.of(name).get(subject)
     start = side.review.start
     if samples is None or start is None:
@@ -50,7 +50,7 @@ def _samples(side: Side, name: str, subject: Subject) -> Samples | None:
     return Samples(samples.times - start, samples.values)
 
 
-def _limits(side: Side, compared: Compared) -> list[float]:
+def _limits(side: RunSide, compared: Compared) -> list[float]:
     """The limits of warning and critical rules that were judged of the signal there."""
     items = [
         finding.track.healthy.limit
@@ -66,6 +66,6 @@ def _limits(side: Side, compared: Compared) -> list[float]:
     return list(dict.fromkeys(items))[:1]
 
 
-def _since(side: Side, start: int, end: int) -> tuple[int, int]:
+def _since(side: RunSide, start: int, end: int) -> tuple[int, int]:
     begin = side.review.start or 0
     return start - begin, end - begin

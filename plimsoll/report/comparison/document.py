@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.compared_signal import DIFFERENT, Compared, Outcome
+from plimsoll.comparison.compare import Comparison, RunSide
+from plimsoll.comparison.compared_signal import DIFFERENT, Compared, ComparisonOutcome
 from plimsoll.comparison.crossings import crossings
 from plimsoll.comparison.doubts import counter_text, doubts, not_compared, proposed
 from plimsoll.comparison.run_table import columns, run_table
@@ -40,23 +40,34 @@ _MOST_IN_FULL = 2
 _MANY = f"Two runs at a time are shown in full; {Parameter.OUT} writes a report with all of them."
 _REST = f"{Parameter.DETAILS} prints the rest; {Parameter.OUT} writes a report with all of it."
 TITLES = {
-    Outcome.REGRESSION: "Worse",
-    Outcome.IMPROVEMENT: "Better",
-    Outcome.CHANGE: "Changed",
-    Outcome.LOAD: "As the load lets expect",
-    Outcome.SPREAD: "Differs, as runs of one build may",
-    Outcome.WITHIN: "Differs, but by less than the tolerance",
-    Outcome.UNCLEAR: "Too few samples to tell",
-    Outcome.SAME: "No difference that matters",
+    ComparisonOutcome.REGRESSION: "Worse",
+    ComparisonOutcome.IMPROVEMENT: "Better",
+    ComparisonOutcome.CHANGE: "Changed",
+    ComparisonOutcome.LOAD: "As the load lets expect",
+    ComparisonOutcome.SPREAD: "Differs, as runs of one build may",
+    ComparisonOutcome.WITHIN: "Differs, but by less than the tolerance",
+    ComparisonOutcome.UNCLEAR: "Too few samples to tell",
+    ComparisonOutcome.SAME: "No difference that matters",
 }
 _KINDS: Mapping[Answer, VerdictKind] = {
     Answer.WORSE: "critical",
     Answer.NOT_WORSE: "healthy",
     Answer.UNKNOWN: "unknown",
 }
-_ROWS = {Outcome.REGRESSION: 20, Outcome.IMPROVEMENT: 10, Outcome.CHANGE: 8, Outcome.LOAD: 5, Outcome.SPREAD: 5}
-_BRIEF_ROWS = {Outcome.REGRESSION: 8, Outcome.IMPROVEMENT: 5, Outcome.CHANGE: 3, Outcome.SPREAD: 3}
-_DRAWN = {Outcome.REGRESSION: 10, Outcome.IMPROVEMENT: 4, Outcome.CHANGE: 3}
+_ROWS = {
+    ComparisonOutcome.REGRESSION: 20,
+    ComparisonOutcome.IMPROVEMENT: 10,
+    ComparisonOutcome.CHANGE: 8,
+    ComparisonOutcome.LOAD: 5,
+    ComparisonOutcome.SPREAD: 5,
+}
+_BRIEF_ROWS = {
+    ComparisonOutcome.REGRESSION: 8,
+    ComparisonOutcome.IMPROVEMENT: 5,
+    ComparisonOutcome.CHANGE: 3,
+    ComparisonOutcome.SPREAD: 3,
+}
+_DRAWN = {ComparisonOutcome.REGRESSION: 10, ComparisonOutcome.IMPROVEMENT: 4, ComparisonOutcome.CHANGE: 3}
 _FULL_CHARTS = 3
 _MOST_SAME = 4
 _MOST_ROWS = 400
@@ -162,7 +173,7 @@ def markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdi
         sentences = [*account(comparison), *map(breach_sentence, crossings(comparison)[:_MOST_MARKDOWN])]
         name = f"{comparison.second.name} compared with {baselines}"
         yield VerdictBlock(ANSWERS[result], name, _KINDS[result], tuple(sentences))
-        if groups := by_signal(comparison.of(Outcome.REGRESSION, Outcome.IMPROVEMENT)):
+        if groups := by_signal(comparison.of(ComparisonOutcome.REGRESSION, ComparisonOutcome.IMPROVEMENT)):
             yield _table(groups, "Worse and better", _MOST_MARKDOWN, results=True)
 
 
@@ -201,7 +212,7 @@ def _scopes(comparison: Comparison, zone: Zone | None) -> Iterator[tuple[str, st
         yield "Set differently", listed([changed.text for changed in comparison.set_differently], _MOST_NAMES)
 
 
-def _scope(side: Side, zone: Zone | None) -> str:
+def _scope(side: RunSide, zone: Zone | None) -> str:
     name = "" if side.review.run.name == side.name else f"{side.name} · "
     return f"{name}{scope(side.review, zone or side.review.zone)}"
 
@@ -281,8 +292,8 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
 def _rest(comparison: Comparison) -> Iterator[Section]:
     for phase, worse in comparison.also_worse():
         heading = f"Worse in the {phase.name} phase alone"
-        yield Section(heading, (_table(by_signal(worse), heading, _ROWS[Outcome.CHANGE]),), what="signals")
-    for outcome in (Outcome.UNCLEAR, Outcome.WITHIN, Outcome.SAME):
+        yield Section(heading, (_table(by_signal(worse), heading, _ROWS[ComparisonOutcome.CHANGE]),), what="signals")
+    for outcome in (ComparisonOutcome.UNCLEAR, ComparisonOutcome.WITHIN, ComparisonOutcome.SAME):
         if groups := by_signal(comparison.of(outcome)):
             yield Section(TITLES[outcome], (Paragraph(_names([group[0].signal.title for group in groups]), "note"),))
     yield from _bullets(
@@ -368,12 +379,14 @@ def _checks(comparison: Comparison) -> Iterator[DocumentCheck]:
     for (signal, host), signals in groups.items():
         group, name, output = signal.partition(".")[0], f"{signal} on {host}", tuple(map(_line, signals))
         failed = [
-            compared for compared in signals if compared.outcome == Outcome.REGRESSION and compared.treatment.critical
+            compared
+            for compared in signals
+            if compared.outcome == ComparisonOutcome.REGRESSION and compared.treatment.critical
         ]
         if failed:
             message = f"{title(failed[0])} of {place(failed[0])} {moved(failed[0])}"
             yield DocumentCheck(group, name, "failed", "regression", message, tuple(map(_line, failed)), output)
-        elif all(compared.outcome == Outcome.UNCLEAR for compared in signals):
+        elif all(compared.outcome == ComparisonOutcome.UNCLEAR for compared in signals):
             yield DocumentCheck(group, name, "skipped", message="too few samples to tell", output=output)
         else:
             yield DocumentCheck(group, name, output=output)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from plimsoll.comparison.compare import Comparison
-from plimsoll.comparison.compared_signal import Outcome
+from plimsoll.comparison.compared_signal import ComparisonOutcome
 from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.run_table import run_table
 from plimsoll.comparison.summary import answer, story
@@ -321,7 +321,7 @@ def _comparison(comparison: Comparison) -> dict[str, object]:
         "phases": comparison.phases,
         "set_differently": comparison.set_differently,
         "load": comparison.load,
-        "counts": {outcome: len(comparison.of(outcome)) for outcome in Outcome},
+        "counts": {outcome: len(comparison.of(outcome)) for outcome in ComparisonOutcome},
         "regressions": comparison.regressions,
         "signals": [signal for phase in comparison.phases for signal in comparison.in_phase(phase)],
         "thresholds": comparison.thresholds,

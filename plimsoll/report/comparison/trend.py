@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import isfinite
 
-from plimsoll.comparison.trend import FEWEST_BEFORE, Change, Course, Trend
+from plimsoll.comparison.trend import FEWEST_BEFORE, Change, Course, HistoryTrend
 from plimsoll.model.document import (
     Block,
     Column,
@@ -27,17 +27,17 @@ _MOST_NAMES = 6
 _COLUMNS = ("", "Since run", "Signal", "Where", "Change", "Difference of the levels")
 
 
-def lines(trend: Trend) -> Iterator[Line]:
+def lines(trend: HistoryTrend) -> Iterator[Line]:
     """Return the answer, and a line for each change, those of the latest runs first."""
     return render_lines(_blocks(trend))
 
 
-def markdown(trend: Trend) -> str:
+def markdown(trend: HistoryTrend) -> str:
     """Return the answer, and a table of the changes."""
-    return render_markdown(Document("comparison", "Trend", "Trend", tuple(_blocks(trend))))
+    return render_markdown(Document("comparison", "HistoryTrend", "HistoryTrend", tuple(_blocks(trend))))
 
 
-def junit(trend: Trend) -> str:
+def junit(trend: HistoryTrend) -> str:
     """Return the XML: a case for each signal of a host or instance.
 
     A case fails where the latest change of its signal is one for the worse, with the run since which it is. The first
@@ -56,19 +56,19 @@ def junit(trend: Trend) -> str:
     return render_junit("plimsoll runs trend", [Suite(name, [first, *map(_check, trend.courses)])])
 
 
-def is_worse(trend: Trend) -> bool:
+def is_worse(trend: HistoryTrend) -> bool:
     """Return whether a signal became worse."""
     return any(change.is_worse for change in trend.changes)
 
 
-def answer(trend: Trend) -> str:
+def answer(trend: HistoryTrend) -> str:
     """Return the answer in two words."""
     if not trend.changes:
         return "Nothing changed." if trend.can_tell else "Not known."
     return "Became worse." if is_worse(trend) else "Became better."
 
 
-def scope(trend: Trend) -> str:
+def scope(trend: HistoryTrend) -> str:
     """Return what was examined, in a sentence."""
     runs = f"{counted(len(trend.runs), 'run')}, {trend.runs[0].name} to {trend.runs[-1].name}"
     growing = "what grows with every operation is compared with the load"
@@ -76,7 +76,7 @@ def scope(trend: Trend) -> str:
     return f"{counted(len(trend.changes), 'change')} in {signals}" if trend.changes else signals
 
 
-def limits_of(trend: Trend) -> Iterator[str]:
+def limits_of(trend: HistoryTrend) -> Iterator[str]:
     """Return what is not examined, and what cannot be told, in sentences."""
     if not trend.signals:
         yield "No signal of which one direction is worse is in all runs."
@@ -99,7 +99,7 @@ def change_text(change: Change) -> str:
     return f"{_levels(change)} ({_difference(change)})"
 
 
-def _blocks(trend: Trend) -> Iterator[Block | VerdictBlock]:
+def _blocks(trend: HistoryTrend) -> Iterator[Block | VerdictBlock]:
     yield VerdictBlock(answer(trend), scope(trend), "critical" if is_worse(trend) else "healthy")
     if trend.changes:
         rows = tuple(

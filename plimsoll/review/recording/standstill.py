@@ -49,7 +49,7 @@ _CHECK = "see to what recorded them"
 
 
 @dataclass
-class _Host:
+class _HostWork:
     """What is known of a host so far: the longest time in which nothing changed, and what was recorded in it."""
 
     name: str
@@ -107,9 +107,9 @@ class _Host:
 def _frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[tuple[str, Doubt]]:
     """Signals that repeat their values on all instances of a host, each with its host."""
     for name in (name for name, signal in signals.items() if signal.moves):
-        hosts: dict[str, _Host] = {}
+        hosts: dict[str, _HostWork] = {}
         for subject, samples in recorded.of(name).items():
-            host = hosts.setdefault(subject.key[0], _Host(subject.host))
+            host = hosts.setdefault(subject.key[0], _HostWork(subject.host))
             if not host.recorded or host.longest[1] - host.longest[0] > SHORTEST_ABSENCE:
                 host.add(name, samples.present)
         for key, host in hosts.items():
@@ -119,7 +119,7 @@ def _frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) ->
 
 def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts: Iterable[str]) -> Iterator[Doubt]:
     """Hosts of which nothing changed for long that always does, and those whose processors never had anything to do."""
-    by_key = {host_key(host): _Host(host) for host in hosts}
+    by_key = {host_key(host): _HostWork(host) for host in hosts}
     for name in (name for name, signal in signals.items() if signal.moves):
         for subject, samples in recorded.of(name).items() if by_key else ():
             host = by_key.get(subject.key[0])

@@ -14,7 +14,7 @@ _MOST_USERS = 1e9
 
 
 @dataclass(frozen=True)
-class Use:
+class DocumentedUse:
     """The use of a resource at a number of users; `share` of all there is of it, where that is known."""
 
     resource: str
@@ -47,7 +47,7 @@ class DocumentedCapacity:
     profile: Profile
     variant: str
     users: float | None
-    uses: tuple[Use, ...]
+    uses: tuple[DocumentedUse, ...]
     reached: tuple[Reached, ...]
     beyond: tuple[str, ...]
 
@@ -69,11 +69,11 @@ def rates_of(profile: Profile, users: float) -> dict[str, float]:
     return {name: users * value for name, value in profile.each_second.items()}
 
 
-def use_at(profile: Profile, costs: Documented, users: float) -> Iterator[Use]:
+def use_at(profile: Profile, costs: Documented, users: float) -> Iterator[DocumentedUse]:
     """The use of each resource at a number of users."""
     for name, resource in costs.resources.items():
         used = resource.use(users, rates_of(profile, users))
-        yield Use(
+        yield DocumentedUse(
             name, resource.title, resource.unit, used, used / resource.total if resource.total else None, resource.limit
         )
 
@@ -200,7 +200,7 @@ def _reached(reached: Reached) -> str:
     return f"{reached.what[:1].lower() + reached.what[1:]} reaches {number(reached.limit)} {reached.unit}"
 
 
-def _use(use: Use) -> str:
+def _use(use: DocumentedUse) -> str:
     share = f" ({percent(use.share)})" if use.share is not None else ""
     return f"{use.title[:1].lower() + use.title[1:]} {_exact(use.use)} {use.unit}{share}"
 

@@ -67,7 +67,7 @@ class DocumentedResource(StrictModel):
         return self.idle + self.per_user * users + sum(item)
 
 
-class Measured(StrictModel):
+class MeasuredLoad(StrictModel):
     """The most of an operation that was measured, at several numbers of users: (users, operations a second)."""
 
     operation: str
@@ -83,7 +83,7 @@ class Documented(StrictModel):
     resources: dict[str, DocumentedResource] = Field(min_length=1)
     most: Mapping[str, float] = {}
     most_because: Mapping[str, str] = {}
-    throughput: Measured | None = None
+    throughput: MeasuredLoad | None = None
 
     @model_validator(mode="after")
     def _rising(self) -> "Documented":
