@@ -68,7 +68,7 @@ class Note:
     who: str
 
     def concerns(self, hosts: set[str]) -> bool:
-        """Whether it is on charts of these (case-folded) hosts."""
+        """Return whether it is on charts of these (case-folded) hosts."""
         return not self.host or host_key(self.host) in hosts
 
     def __str__(self) -> str:
@@ -225,7 +225,7 @@ def add(file: AlertsFile, who: Actor, at: int, text: str) -> None:
 
 
 def found(file: AlertsFile, start: int, end: int, who: str, first: int, most: int) -> AuditEntries:
-    """The deeds of a time, the latest first; of all people if `who` is empty."""
+    """Return the deeds of a time, the latest first; of all people if `who` is empty."""
     where, values = "at BETWEEN ? AND ? AND (? = '' OR who = ? COLLATE NOCASE)", (start, end, who, who)
     total = file.rows(f"SELECT count(*) AS number FROM deeds WHERE {where}", values)[0]["number"]
     query = f"SELECT * FROM deeds WHERE {where} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?"

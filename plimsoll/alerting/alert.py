@@ -60,13 +60,13 @@ class Details:
     processes: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """The details as they are kept."""
+        """Return the details as they are kept."""
         return json.dumps({name: value for name, value in asdict(self).items() if value}, ensure_ascii=False)
 
     @staticmethod
     @lru_cache(50_000)
     def from_json(text: str) -> "Details":
-        """The details that were kept."""
+        """Return the details that were kept."""
         data: dict[str, Any] = json.loads(text)
         for name, value in data.items():
             data[name] = tuple(value) if isinstance(value, list) else value
@@ -128,7 +128,7 @@ class Alert(NamedTuple):
 
 
 def incident_of(rule: Rule, signal: Signal, subject: Subject) -> IncidentKey:
-    """What an alert of a rule would share with all alerts of its incident."""
+    """Return what an alert of a rule would share with all alerts of its incident."""
     return _incident(_cause(rule, signal), (rule.id, *subject.key))
 
 
@@ -158,13 +158,13 @@ def alert_of(row: sqlite3.Row) -> Alert:
 
 
 def key_text(key: Key) -> str:
-    """A key as the file has it."""
+    """Return a key as the file has it."""
     return json.dumps(key, ensure_ascii=False)
 
 
 @lru_cache(100_000)
 def key_of(text: str) -> Key:
-    """The key of a text that `key_text` made."""
+    """Return the key of a text that `key_text` made."""
     rule, host, instance = json.loads(text)
     return rule, host, instance
 
@@ -177,7 +177,7 @@ def details_of(
     processes: tuple[str, ...] = (),
     covered: int | None = None,
 ) -> Details:
-    """What an alert of a rule shows. `healthy` is the limit for the subject; `covered` as in a Transition."""
+    """Return what an alert of a rule shows. `healthy` is the limit for the subject; `covered` as in a Transition."""
     signal = signals[rule.signal]
     notes = [note] if note else []
     if rule.phase:
@@ -213,7 +213,7 @@ _parsed = cache(Healthy.parse)
 
 
 def holds(healthy: str, value: float) -> bool:
-    """Whether a value is on the healthy side of a limit."""
+    """Return whether a value is on the healthy side of a limit."""
     return bool(_parsed(healthy).holds(np.array([value]))[0])
 
 

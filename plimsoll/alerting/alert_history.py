@@ -45,7 +45,7 @@ class AlertHistory:
         self._tidied = 0
 
     def statuses(self) -> dict[Key, Status]:
-        """The status of every rule and subject that is not OK."""
+        """Return the status of every rule and subject that is not OK."""
         rows = self.file.rows("SELECT * FROM statuses")
         return {key_of(row["key"]): Status(State(row["state"]), row["since"]) for row in rows}
 
@@ -234,7 +234,7 @@ def damaged_files(folder: Path) -> list[Path]:
 
 
 def last_evaluation(file: AlertsFile) -> int | None:
-    """The last evaluation that was kept (UTC ns)."""
+    """Return the last evaluation that was kept (UTC ns)."""
     rows = file.rows("SELECT value FROM meta WHERE name = ?", (_LAST,))
     return rows[0]["value"] if rows else None
 

@@ -113,7 +113,7 @@ def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
 
 
 def _firings(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
-    """When a key fired, within the longest span before `at` that counts for flapping; the latest few."""
+    """Return when a key fired, within the longest span before `at` that counts for flapping; the latest few."""
     rows = connection.execute(
         "SELECT fired_at FROM alerts WHERE key = ? AND kind <> 'flapping' AND NOT late AND replaced_at IS NULL"
         " AND fired_at > ? ORDER BY fired_at DESC LIMIT ?",
@@ -123,7 +123,7 @@ def _firings(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
 
 
 def open_flapping(connection: sqlite3.Connection, key: str) -> int | None:
-    """The id of the open flapping alert of a key (as the file has it)."""
+    """Return the id of the open flapping alert of a key (as the file has it)."""
     row = connection.execute(
         "SELECT id FROM alerts WHERE key = ? AND ended_at IS NULL AND kind = 'flapping'", (key,)
     ).fetchone()
@@ -160,7 +160,7 @@ def _settle(connection: sqlite3.Connection, alerts: str, value: str | int) -> No
 
 
 def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
-    """Whether the host of an alert, or every host, is silent."""
+    """Return whether the host of an alert, or every host, is silent."""
     if row["kind"] in ("all-silent", "plimsoll"):
         return False
     kinds = "('all-silent')" if row["kind"] == "host-silent" else "('all-silent', 'host-silent')"

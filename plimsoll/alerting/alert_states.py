@@ -98,19 +98,19 @@ class AlertStates:
                 yield StateChange(at, target.rule, target.subject, *states, None, nan, healthy, target.note)
 
     def value(self, key: Key) -> float:
-        """The reduced value of a rule at the last evaluation; NaN if there is no data."""
+        """Return the reduced value of a rule at the last evaluation; NaN if there is no data."""
         batch, row = self._place.get(key, (None, 0))
         return float(batch.values[row]) if batch else nan
 
     def state(self, key: Key) -> State:
-        """The state of a rule after the last evaluation."""
+        """Return the state of a rule after the last evaluation."""
         if key in self.statuses:
             return self.statuses[key].state
         batch, row = self._place.get(key, (None, 0))
         return State.OK if batch and batch.has_data[row] else State.NO_DATA
 
     def readings(self) -> dict[Key, float]:
-        """The value of every alert that fires, at the last evaluation; NaN if there is no data (stale)."""
+        """Return the value of every alert that fires, at the last evaluation; NaN if there is no data (stale)."""
         return {key: self.value(key) for key, status in self.statuses.items() if status.state == State.FIRING}
 
     @property
@@ -118,7 +118,7 @@ class AlertStates:
         return [batch for batch in self.batches if batch.rule.severity != "info"]
 
     def judged(self) -> dict[str, int]:
-        """How many warning and critical limits had data at the last evaluation, by host (case-folded)."""
+        """Return how many warning and critical limits had data at the last evaluation, by host (case-folded)."""
         counts = np.zeros(len(self._hosts.hosts), dtype=np.int64)
         for batch, hosts in zip(self.batches, self._hosts.numbers, strict=True):
             if batch.rule.severity != "info":
@@ -126,7 +126,7 @@ class AlertStates:
         return {host: count for host, count in zip(self._hosts.hosts, counts.tolist(), strict=True) if count}
 
     def pending(self) -> int:
-        """How many warning and critical limits are crossed, but not yet for as long as they must be."""
+        """Return how many warning and critical limits are crossed, but not yet for as long as they must be."""
         return sum(int((batch.states == State.PENDING).sum()) for batch in self._severe)
 
     def impossible(self, signals: Mapping[str, Signal]) -> dict[str, set[str]]:
@@ -142,7 +142,7 @@ class AlertStates:
     def newest(
         self, signals: Mapping[str, Signal], samples: Callable[[Series], Samples], fresh: int
     ) -> dict[tuple[str, Resource], tuple[int, int]]:
-        """When the resources that warning and critical limits judge were last sampled, by host (case-folded).
+        """Return when the resources that warning and critical limits judge were last sampled, by host (case-folded).
 
         The time of the newest sample that is not one of frozen counters, and the sampling interval (ns), the longest of
         those that count. Where a series has new values since `fresh`, the others of its resource do not.
@@ -164,7 +164,7 @@ class AlertStates:
         return {key: _newest(parts, is_frozen=key not in fresh_keys) for key, parts in sampled.items() if parts}
 
     def now(self) -> LatestEvaluation:
-        """Every rule that is judged, as it is after the last evaluation."""
+        """Return every rule that is judged, as it is after the last evaluation."""
         return LatestEvaluation(
             [
                 RuleStates(
@@ -182,7 +182,7 @@ class AlertStates:
 
 
 def _moves(samples: Samples) -> bool:
-    """Whether the newest value is another than the one before."""
+    """Return whether the newest value is another than the one before."""
     return bool((samples.values[-1:] != samples.values[-2:-1]).any())
 
 
@@ -194,7 +194,7 @@ def _newest(parts: Sequence[Samples], *, is_frozen: bool) -> tuple[int, int]:
 
 
 def _by_rule(targets: Iterable[RuleTarget]) -> list[list[RuleTarget]]:
-    """What is planned, by rule as it applies: hosts may have limits and severities of their own."""
+    """Return what is planned, by rule as it applies: hosts may have limits and severities of their own."""
     by_id: dict[str, list[list[RuleTarget]]] = {}
     for target in targets:
         groups = by_id.setdefault(target.rule.id, [])

@@ -106,7 +106,7 @@ class AlertsFile:
 
     @classmethod
     def existing(cls, folder: Path) -> "AlertsFile":
-        """The file of a data folder that `plimsoll up` has used. Unusable if there is none, or another user's.
+        """Return the file of a data folder that `plimsoll up` has used. Unusable if there is none, or another user's.
 
         Files that another user, even root, makes beside it would keep its owner from writing.
         """
@@ -153,7 +153,7 @@ class AlertsFile:
                 raise
 
     def rows(self, query: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
-        """The rows of a query. NotKept if the file cannot be read."""
+        """Return the rows of a query. NotKept if the file cannot be read."""
         with self._lock, self._usable():
             return self._connection.execute(query, tuple(values)).fetchall()
 
@@ -238,7 +238,7 @@ def _odd(connection: sqlite3.Connection) -> str:
 
 
 def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
-    """The columns of each table."""
+    """Return the columns of each table."""
     rows = connection.execute(
         "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"
     )
@@ -249,7 +249,7 @@ def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
 
 
 def _is_invalid(connection: sqlite3.Connection, table: str) -> str:
-    """The condition that a row cannot be used: bits were flipped, or another program wrote it.
+    """Return the condition that a row cannot be used: bits were flipped, or another program wrote it.
 
     SQLite notices damage to its own structure alone, and one such row would end the judging or the notifications.
     """
@@ -263,7 +263,7 @@ def _is_invalid(connection: sqlite3.Connection, table: str) -> str:
 
 
 def _is_limit(text: object) -> bool:
-    """Whether a text is a limit, or empty for none."""
+    """Return whether a text is a limit, or empty for none."""
     try:
         return text == "" or (isinstance(text, str) and bool(Healthy.parse(text)))
     except ValueError:
@@ -317,7 +317,7 @@ def _why(error: sqlite3.DatabaseError) -> str:
 
 @lru_cache(100_000)  # each silence is compared with all alerts that fire, which have few rules and hosts
 def is_like(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern, in which `*` is any text. Case does not matter.
+    """Return whether a text matches a pattern, in which `*` is any text. Case does not matter.
 
     Brackets are not special: names of network adapters contain them.
     """

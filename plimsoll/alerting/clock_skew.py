@@ -40,7 +40,7 @@ class _Late:
     highest: int
 
     def after(self, newest: int, now: int) -> "_Late":
-        """The same after newer samples; begun anew if these are much more or less late than the others."""
+        """Return the same after newer samples; begun anew if these are much more or less late than the others."""
         lag = now - newest
         low, high = min(self.lowest, lag), max(self.highest, lag)
         if high - low > _TOLERATED or now - self.last > _REMEMBERED_LATE:
@@ -68,7 +68,7 @@ class SeriesHosts:
         self.names: list[str] = []
 
     def numbers(self, series: Sequence[Series]) -> NDArray[np.intp]:
-        """The number of each series' host."""
+        """Return the number of each series' host."""
         if len(self._series_numbers) > _MOST_SERIES:  # series come and go
             self._series_numbers.clear()
         for item in series:
@@ -108,20 +108,20 @@ class ClockSkew:
         return behind | {host_key(host): wrong(by, "ahead") for host, by in self.ahead(now).items()}
 
     def ahead(self, now: int) -> Mapping[str, int]:
-        """How far (ns) the clocks of hosts are ahead that sent such samples in the last five minutes."""
+        """Return how far (ns) the clocks of hosts are ahead that sent such samples in the last five minutes."""
         with self._lock:
             self._forget(now)
             recent = (early for early in self._ahead.values() if now - early.written <= _REMEMBERED)
             return {early.host: early.newest - early.written for early in recent}
 
     def last_sent(self, now: int) -> Mapping[HostKey, int]:
-        """When hosts last wrote (UTC ns) whose newest samples are of a time that has not come."""
+        """Return when hosts last wrote (UTC ns) whose newest samples are of a time that has not come."""
         with self._lock:
             self._forget(now)
             return {key: early.written for key, early in self._ahead.items()}
 
     def behind(self, now: int) -> Mapping[str, tuple[int, int]]:
-        """How far (ns) the clocks of hosts are behind, and their newest sample (UTC ns).
+        """Return how far (ns) the clocks of hosts are behind, and their newest sample (UTC ns).
 
         Of hosts whose samples have been as late as that for two minutes, and none in time.
         """
@@ -131,7 +131,7 @@ class ClockSkew:
             return {late.host: (late.lowest, late.newest) for late in steady}
 
     def _by_host(self, points: Points, used: NDArray[np.int32], newest: Times) -> Iterator[tuple[str, int]]:
-        """The hosts of the series that are used, and the newest sample of each."""
+        """Yield the hosts of the series that are used, and the newest sample of each."""
         of_host = self.hosts.numbers(points.series)[used]
         its_newest = np.full(len(self.hosts.names), np.iinfo(np.int64).min)
         np.maximum.at(its_newest, of_host, newest)

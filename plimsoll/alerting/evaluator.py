@@ -71,7 +71,7 @@ class Evaluator:
         self.unknown_facts: dict[str, set[str]] = {}
 
     def newest(self, fresh: int) -> Mapping[tuple[str, Resource], tuple[int, int]]:
-        """When resources were last sampled, and how often they are; see `AlertStates.newest`."""
+        """Return when resources were last sampled, and how often they are; see `AlertStates.newest`."""
         return self.states.newest(self._site.catalogue.signals, self._samples.samples, fresh)
 
     def impossible(self) -> Mapping[str, set[str]]:
@@ -111,7 +111,7 @@ class Evaluator:
         return EvaluationStep(end, changes, self.states.readings(), dict(self.states.statuses), heard)
 
     def interval(self, host: str) -> int | None:
-        """The shortest sampling interval (ns) of a host's series that are judged; None if it is not known."""
+        """Return the shortest sampling interval (ns) of a host's series that are judged; None if it is not known."""
         if self._intervals is None:
             self._intervals = {}
             for series, interval in self._samples.intervals():
@@ -165,7 +165,7 @@ class Evaluator:
         self.unknown_facts.setdefault(target.subject.host, set()).add(fact)
 
     def _covered(self, target: RuleTarget, at: int) -> int | None:
-        """The longest part of a rule's window that samples cover; None if they cover all of it."""
+        """Return the longest part of a rule's window that samples cover; None if they cover all of it."""
         longest = 0
         for series in series_of(target.origin):
             samples = self._samples.samples(series)
@@ -180,6 +180,6 @@ class Evaluator:
 
 
 def evaluations(after: int, until: int) -> Times:
-    """The evaluations after one instant and up to another (UTC ns)."""
+    """Return the evaluations after one instant and up to another (UTC ns)."""
     first = after // EVALUATION_INTERVAL * EVALUATION_INTERVAL + EVALUATION_INTERVAL
     return np.arange(first, until + 1, EVALUATION_INTERVAL, dtype=np.int64)

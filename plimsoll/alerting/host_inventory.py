@@ -59,11 +59,11 @@ class Host:
         return bool(self.expected) and self.retired_at is None
 
     def is_late(self, now: int) -> bool:
-        """Whether its newest sample is older than one of a host that sends without a pause."""
+        """Return whether its newest sample is older than one of a host that sends without a pause."""
         return self.newest is None or now - self.newest > max(SILENT_AFTER, _INTERVALS * (self.interval or 0))
 
     def after(self, last_sample: LastSample, now: int) -> "Host":
-        """The host after it was seen. A retired host that sends again is expected again."""
+        """Return the host after it was seen. A retired host that sends again is expected again."""
         newest = min(last_sample.newest, now)  # a clock that is ahead must not hide that the host is silent
         if self.newest is not None and newest <= self.newest:
             return self
@@ -81,7 +81,7 @@ class Host:
         )
 
     def early(self, now: int) -> "Host":
-        """The host after it has written samples of a time that has not come, and none before."""
+        """Return the host after it has written samples of a time that has not come, and none before."""
         if self.newest is not None or self.retired_at is not None:
             return self
         since = now if self.since is None else self.since
@@ -172,7 +172,7 @@ class HostInventory:
         self._sampled, self._late, self._unsent = {}, frozenset(), {}
 
     def oldest_first(self) -> list[str]:
-        """The hosts, case-folded: those that up.toml lists, then those whose data began first."""
+        """Return the hosts, case-folded: those that up.toml lists, then those whose data began first."""
         items = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
         return [*self._listed, *(host.host for host in sorted(items, key=lambda host: host.since or 0))]
 
@@ -241,7 +241,7 @@ def hosts(file: AlertsFile) -> list[Host]:
 
 
 def retired(file: AlertsFile) -> dict[HostKey, int]:
-    """When hosts (case-folded) were retired (UTC ns) that have sent nothing since."""
+    """Return when hosts (case-folded) were retired (UTC ns) that have sent nothing since."""
     rows = file.rows("SELECT host, retired_at FROM roster WHERE retired_at IS NOT NULL")
     return {host_key(row["host"]): row["retired_at"] for row in rows}
 

@@ -57,7 +57,7 @@ class RuleBatch:
         return (self.states == State.PENDING) | (self.states == State.FIRING)
 
     def status(self, row: int) -> Status:
-        """The status, if it is pending or firing."""
+        """Return the status, if it is pending or firing."""
         state = State(int(self.states[row]))
         return Status(state, int(self.since[row])) if state in CROSSED else Status()
 
@@ -224,7 +224,7 @@ class RuleStates:
         return (self.states == State.PENDING) | (self.states == State.FIRING)
 
     def at(self, rows: Sequence[int]) -> Iterator[RuleState]:
-        """What is known of some rows, but for those where a fact is lacking."""
+        """Yield what is known of some rows, but for those where a fact is lacking."""
         columns = (entry[rows].tolist() for entry in (self.values, self.states, self.since, self.impossible))
         for row, value, state, since, odd in zip(rows, *columns, strict=True):
             item, healthy = self.limits.judged[row], self.limits.by_row[row]
@@ -268,12 +268,12 @@ class LatestEvaluation:
         self.places = hosts or HostRows([states.limits.judged for states in rules])
 
     def on(self, host: HostKey) -> list[RuleState]:
-        """What is judged on a host."""
+        """Return what is judged on a host."""
         batches = self.places.of_host.get(host, {})
         return [state for rule, rows in batches.items() for state in self.rules[rule].at(rows)]
 
     def pending(self) -> list[RuleState]:
-        """What is crossed, but not for as long yet as it takes to alert."""
+        """Return what is crossed, but not for as long yet as it takes to alert."""
         rows = (np.flatnonzero(states.states == State.PENDING).tolist() for states in self.rules)
         return [state for states, pending in zip(self.rules, rows, strict=True) for state in states.at(pending)]
 

@@ -227,7 +227,7 @@ class AlertLoop:
                 self._last_samples[host] = LastSample(newest, evaluator.interval(host))
 
     def _sending(self, start: int, end: int) -> set[HostKey]:
-        """The hosts that have samples in a range."""
+        """Return the hosts that have samples in a range."""
         tags = host_tags(self._site.catalogue.signals)
         return {host_key(host_of(series, tags)) for series in self._store.series(start, end).series}
 

@@ -144,12 +144,12 @@ class RecentSamples:
         self._end = end
 
     def samples(self, series: Series) -> Samples:
-        """The samples of a series; none if it is not among those that were read."""
+        """Return the samples of a series; none if it is not among those that were read."""
         sample_row = self._rows.get(series)
         return sample_row.samples if sample_row else _NOTHING
 
     def together(self, series: Sequence[Series]) -> Together:
-        """The samples of several series, which are those of later steps as well."""
+        """Return the samples of several series, which are those of later steps as well."""
         return _Rows(self, [self._rows.get(series) or SampleRow(series) for series in series])
 
     def forget(self, series: Collection[Series]) -> None:
@@ -162,7 +162,7 @@ class RecentSamples:
         return value
 
     def intervals(self) -> Iterable[tuple[Series, int]]:
-        """The sampling interval (ns) of each series for which it is known."""
+        """Yield the sampling interval (ns) of each series for which it is known."""
         for clock in self._clocks:
             if clock.interval:
                 yield from ((window.series, clock.interval) for window in clock.windows)
@@ -252,7 +252,7 @@ class RecentSamples:
     def _split(
         self, clock: SampleMatrix, samples_list: Sequence[Samples], since: int, start: int
     ) -> list[SampleMatrix]:
-        """The clocks of series that do not have the same times any more."""
+        """Return the clocks of series that do not have the same times any more."""
         alike: dict[bytes, list[tuple[SampleRow, Samples]]] = {}
         for window, samples in zip(clock.windows, samples_list, strict=True):
             alike.setdefault(samples.times.tobytes(), []).append((window, samples))
@@ -274,7 +274,7 @@ class RecentSamples:
 
 
 def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
-    """A clock of series that have the same times and interval now."""
+    """Return a clock of series that have the same times and interval now."""
     samples_list = [window.samples for window in windows]
     clock = SampleMatrix(windows, samples_list[0].times, [samples.values for samples in samples_list], reach)
     clock.interval = samples_list[0].declared
@@ -299,7 +299,7 @@ class _Rows:
         self._windows = windows
 
     def cut(self, bounds: WindowBounds) -> Cut:
-        """What of them lies in the windows."""
+        """Return what of them lies in the windows."""
         windows = self._windows
         clocks = np.fromiter((window.clock.number for window in windows), np.intp, len(windows))
         first, last = self._buffers.spans(bounds.at, bounds.window, clocks)
@@ -317,7 +317,7 @@ class _Rows:
 
 
 def _interval(times: Times, value: int | None) -> int | None:
-    """The interval that the newest steps show if these are alike, else the known one."""
+    """Return the interval that the newest steps show if these are alike, else the known one."""
     newest = times[-_KEPT_UP - 1 :]
     steps = newest[1:] - newest[:-1]
     if len(steps) == _KEPT_UP:

@@ -33,7 +33,7 @@ class Site:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def is_judged(self, rule: str, host: str) -> bool:
-        """Whether a rule is known, and not switched off for a host."""
+        """Return whether a rule is known, and not switched off for a host."""
         documented = self.catalogue.rules.get(rule)
         if documented is None:
             return False
@@ -62,7 +62,7 @@ class RuleTarget:
 def plan(
     site: Site, series: Sequence[Series], facts: Facts, check: Callable[[], None] = lambda: None
 ) -> tuple[list[RuleTarget], Finder]:
-    """What is judged where these series have samples, and the finder of their signals.
+    """Return what is judged where these series have samples, and the finder of their signals.
 
     Superseded rules are notes (severity info), unless the host is one that the limit was measured on and no current
     rule is judged for the same thing. `check` is called again and again, and may raise to end this.
@@ -91,7 +91,7 @@ def plan(
 
 
 def is_for(pack: Pack, series: Iterable[Series]) -> bool:
-    """Whether a pack is for a host with these series."""
+    """Return whether a pack is for a host with these series."""
     kind = pack.applies_to
     return kind is None or any(has_object(series, kind.objects, kind.measurements) for series in series)
 
@@ -152,7 +152,7 @@ def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: F
 
 
 def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:
-    """Whether a current rule is judged for the same instance, or either is for the host as a whole."""
+    """Return whether a current rule is judged for the same instance, or either is for the host as a whole."""
     host, instance = old.subject.key
     judged = instances.get((current, host), set())
     return bool(judged) and (instance is None or None in judged or instance in judged)
@@ -181,7 +181,7 @@ def limit_targets(
 
 
 def _cut(targets: Sequence[RuleTarget], most: int) -> list[RuleTarget]:
-    """At most so many, alike of each rule that has more than its part."""
+    """Return at most so many, alike of each rule that has more than its part."""
     by_rule: dict[str, list[RuleTarget]] = {}
     for target in targets:
         by_rule.setdefault(target.rule.id, []).append(target)

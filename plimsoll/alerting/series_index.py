@@ -43,12 +43,12 @@ class SeriesIndex:
         return [item.series for item in self._entries.values()]
 
     def get(self, key: object) -> Series | None:
-        """The series of a key, if it is known."""
+        """Return the series of a key, if it is known."""
         entry = self._entries.get(key)
         return entry.series if entry else None
 
     def host_of(self, series: Series) -> str:
-        """The host (case-folded) that a series describes."""
+        """Return the host (case-folded) that a series describes."""
         entry = self._recent.get(id(series))
         return entry[1].host if entry else host_key(host_of(series, self._tags))
 
@@ -82,7 +82,7 @@ class SeriesIndex:
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
 
     def _met(self, series: Series) -> "_Entry":
-        """What is known of a series that may have been met as another object."""
+        """Return what is known of a series that may have been met as another object."""
         entry = self._entries.get(series.key)
         if entry is None:
             name = host_of(series, self._tags)
@@ -117,7 +117,7 @@ def check_nothing() -> None:
 
 
 def within(seconds: float, check: Check) -> Check:
-    """A check that also raises TimeoutError after so many seconds of a processor."""
+    """Return a check that also raises TimeoutError after so many seconds of a processor."""
     until = time.thread_time() + seconds
 
     def both() -> None:

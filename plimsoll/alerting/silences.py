@@ -35,7 +35,7 @@ class Silence:
     who: str
 
     def matches(self, rule: str, host: str, instance: str | None) -> bool:
-        """Whether alerts of this rule, host and instance are silenced. Case does not matter."""
+        """Return whether alerts of this rule, host and instance are silenced. Case does not matter."""
         pairs = ((rule, self.rule), (host, self.host), (instance or "", self.instance))
         return all(is_like(text, pattern) for text, pattern in pairs)
 
@@ -89,17 +89,17 @@ def end(file: AlertsFile, silence: int, now: int) -> Silence:
 
 
 def active(file: AlertsFile, now: int) -> list[Silence]:
-    """The silences that hold now."""
+    """Return the silences that hold now."""
     return [Silence(**dict(row)) for row in file.rows(_ACTIVE, (now, now))]
 
 
 def planned(file: AlertsFile, now: int) -> list[Silence]:
-    """The silences that begin later."""
+    """Return the silences that begin later."""
     return [Silence(**dict(row)) for row in file.rows("SELECT * FROM silences WHERE start > ? ORDER BY start", (now,))]
 
 
 def is_silenced(connection: sqlite3.Connection, alert: sqlite3.Row | dict[str, Any], now: int) -> bool:
-    """Whether an alert (its row) matches a silence that holds now."""
+    """Return whether an alert (its row) matches a silence that holds now."""
     silences = (Silence(**dict(row)) for row in connection.execute(_ACTIVE, (now, now)).fetchall())
     return any(silence.matches(alert["rule"], alert["host"], alert["instance"]) for silence in silences)
 

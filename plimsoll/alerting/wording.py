@@ -36,7 +36,7 @@ _AGAIN = {
 
 
 def headline(alert: Alert) -> str:
-    """The alert in a few words: `Processor time on WEB01: 92 %`, `WEB01 is silent`."""
+    """Return the alert in a few words: `Processor time on WEB01: 92 %`, `WEB01 is silent`."""
     match alert.kind:
         case "host-silent":
             return f"{alert.host} is silent"
@@ -53,7 +53,7 @@ def headline(alert: Alert) -> str:
 
 
 def evidence(alert: Alert) -> str:
-    """What is past its limit, and its value: `Processor time 92 %`."""
+    """Return what is past its limit, and its value: `Processor time 92 %`."""
     return f"{alert.details.title} {quantity(_value(alert), alert.details.unit)}"
 
 
@@ -102,7 +102,7 @@ def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
 
 
 def state_sentence(alert: Alert) -> str:
-    """The alert where its host is named beside it: `Processor time: 92 %; it should stay below 80 %.`"""
+    """Return the alert where its host is named beside it: `Processor time: 92 %; it should stay below 80 %.`"""
     match alert.kind:
         case "host-silent":
             return (
@@ -154,13 +154,13 @@ def ended_sentence(alert: Alert, zone: Zone, remains: Alert | None = None) -> st
 
 
 def remains_sentence(alert: Alert) -> str:
-    """What is still past: `A warning still fires: Processor time on WEB01: 85 %; it should stay below 80 %.`"""
+    """Return what is still past: `A warning still fires: Processor time on WEB01: 85 %; it should stay below 80 %.`"""
     kind = "A warning" if alert.severity == "warning" else "A critical alert"
     return f"{kind} still fires: {headline(alert)}; it {alert.details.should}."
 
 
 def brief_sentence(alert: Alert, zone: Zone) -> str:
-    """What fired and ended: `Processor time on WEB01, past its limit 10:22:00–10:34:00, at worst 95 %; ...`."""
+    """Return what fired and ended: `Processor time on WEB01, past its limit 10:22:00–10:34:00, at worst 95 %; ...`."""
     ended = alert.fired_at if alert.ended_at is None else alert.ended_at
     span = zone.span(alert.begin, ended)
     match alert.kind:
@@ -178,7 +178,7 @@ def brief_sentence(alert: Alert, zone: Zone) -> str:
 
 
 def made_sentence(silence: Silence, muted: int, zone: Zone) -> str:
-    """What a new silence does; `muted` alerts that are firing match it."""
+    """Return what a new silence does; `muted` alerts that are firing match it."""
     firing = counted(muted, "alert") if muted else "no alert"
     until = f"{zone.clock(silence.until)} {zone.label(silence.until)}"
     return f"Silence {silence.id} holds until {until}; it matches {firing} firing now"
@@ -189,12 +189,12 @@ def _value(alert: Alert) -> float:
 
 
 def _is_within(alert: Alert) -> bool:
-    """Whether the value is back on the healthy side of the limit, and only `recover` keeps the alert firing."""
+    """Return whether the value is back on the healthy side of the limit, and only `recover` keeps the alert firing."""
     return bool(alert.healthy) and not math.isnan(alert.worst) and holds(alert.healthy, _value(alert))
 
 
 def named(alert: Alert) -> str:
-    """What is past its limit where the host is named beside it: `Free space, C:`."""
+    """Return what is past its limit where the host is named beside it: `Free space, C:`."""
     return f"{alert.details.title}, {alert.instance}" if alert.instance else alert.details.title
 
 
@@ -216,7 +216,7 @@ def _reduced(alert: Alert) -> str:
 
 
 def cause(alert: Alert) -> str:
-    """The cause without a full stop: `SQLSRV01 has too little memory`."""
+    """Return the cause without a full stop: `SQLSRV01 has too little memory`."""
     match alert.kind:
         case "host-silent":
             return f"{alert.host} sends {'samples of a wrong time' if alert.details.note else 'no samples'}"
@@ -233,14 +233,14 @@ def cause(alert: Alert) -> str:
 
 
 def short_resource(alert: Alert) -> str:
-    """Which resource is short, where the alert tells that: `SQLSRV01 has too little memory`; else empty."""
+    """Return which resource is short, where the alert tells that: `SQLSRV01 has too little memory`; else empty."""
     if alert.kind != "rule" or alert.signal in _OF_ITSELF:
         return ""
     return _WORDS.get(alert.details.cause, "").format(host=alert.host, disk=_disk(alert))
 
 
 def certainty(incident: Incident) -> str:
-    """How much speaks for the cause: `3 signals say so`; empty for what is no inference."""
+    """Return how much speaks for the cause: `3 signals say so`; empty for what is no inference."""
     if incident.worst.kind != "rule":
         return ""
     count = len({alert.signal for alert in incident.alerts})
@@ -248,7 +248,7 @@ def certainty(incident: Incident) -> str:
 
 
 def unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal]) -> str:
-    """Which resources of a host no limit judges now: `memory and disks not judged`; empty if all are."""
+    """Return which resources of a host no limit judges now: `memory and disks not judged`; empty if all are."""
     have = {
         _resource(signals[rule_state.rule.signal])
         for rule_state in judged.on(host_key(host))

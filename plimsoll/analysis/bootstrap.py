@@ -73,7 +73,7 @@ class Difference:
 
     @classmethod
     def of(cls, first: Estimate, second: Estimate) -> "Difference":
-        """The difference of the means of two runs, which are independent of each other."""
+        """Return the difference of the means of two runs, which are independent of each other."""
         parts = (first.error**2, first.freedom), (second.error**2, second.freedom)
         variance = sum(part for part, _ in parts)
         spread = sum(part**2 / freedom for part, freedom in parts)
@@ -81,7 +81,7 @@ class Difference:
         return cls(second.mean - first.mean, float(np.sqrt(variance)), freedom)
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """The interval that holds the true difference with this confidence."""
+        """Return the interval that holds the true difference with this confidence."""
         half = student_quantile(self.freedom, (1 + confidence) / 2) * self.error if self.error else 0.0
         return Interval(self.value - half, self.value + half)
 
@@ -94,7 +94,7 @@ class Difference:
 
 
 def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> Estimate:
-    """The mean of samples in order of time; at least one sample.
+    """Return the mean of samples in order of time; at least one sample.
 
     Args:
         values: The samples; without NaN.
@@ -116,7 +116,7 @@ def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int
 
 
 def independent(values: Values) -> Estimate:
-    """The mean of values that do not depend on each other; at least one."""
+    """Return the mean of values that do not depend on each other; at least one."""
     count = len(values)
     error = float(values.std(ddof=1)) / np.sqrt(count) if count > 1 else 0.0
     return Estimate(float(values.mean()), float(error), count, float(count), max(1.0, count - 1.0), 1.0)
@@ -150,7 +150,7 @@ def _circular(covariances: Values, length: float) -> float:
 # is compared with the prediction interval of earlier ones. What is known beforehand of the variance between runs weighs
 # as a number of runs (a scaled inverse chi-squared prior).
 def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight: float) -> Difference:
-    """The difference of a run's mean from those of earlier runs, with its error as a prediction.
+    """Return the difference of a run's mean from those of earlier runs, with its error as a prediction.
 
     Args:
         earlier: The means of at least one run.
@@ -186,7 +186,7 @@ def runs_to_decide(
 
 
 def _difference(value: float, parts: Sequence[tuple[float, float]]) -> Difference:
-    """A difference whose variance has several parts, each with its degrees of freedom (Satterthwaite, 1946)."""
+    """Return a difference whose variance has several parts, each with its degrees of freedom (Satterthwaite, 1946)."""
     variance = sum(part for part, _ in parts)
     spread = sum(part**2 / freedom for part, freedom in parts)
     return Difference(float(value), float(np.sqrt(variance)), variance**2 / spread if spread else _CERTAIN)
@@ -194,7 +194,7 @@ def _difference(value: float, parts: Sequence[tuple[float, float]]) -> Differenc
 
 # Woodruff, "Confidence intervals for medians and other position measures" (1952): the share below it is a mean.
 def quantile(values: Values, share: float, weights: Values | None = None) -> Quantile:
-    """The value below which a share of the samples lies; at least one sample, in order of time."""
+    """Return the value below which a share of the samples lies; at least one sample, in order of time."""
     value = float(np.quantile(values, share))
     below = estimate((values <= value).astype(np.float64), weights)
     half = student_quantile(below.freedom, (1 + CONFIDENCE) / 2) * below.error if below.error else 0.0
@@ -203,7 +203,7 @@ def quantile(values: Values, share: float, weights: Values | None = None) -> Qua
 
 
 def difference(first: Quantile, second: Quantile) -> Quantile:
-    """The second quantile less the first, of two runs that are independent of each other.
+    """Return the second quantile less the first, of two runs that are independent of each other.
 
     The interval is made from those of both (MOVER; Zou and Donner, "Construction of confidence limits about effect
     measures", 2008).

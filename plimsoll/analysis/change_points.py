@@ -39,7 +39,7 @@ class ChangePoint:
 
 
 def change_points(values: Values, chance: float, permutations: int = 999) -> list[ChangePoint]:
-    """The changes of a series whose chance is at most this one, in order; values without NaN.
+    """Return the changes of a series whose chance is at most this one, in order; values without NaN.
 
     A level that rises and falls again hides from the first split. So parts are split further where that is merely
     worth trying, and of the changes those stay that stand the test between their neighbours.
@@ -59,7 +59,7 @@ def change_points(values: Values, chance: float, permutations: int = 999) -> lis
 
 
 def late_change(values: Values, chance: float, prior: float, weight: float, since: int = _LEAST) -> ChangePoint | None:
-    """The change of level between two parts of a series, if one is that improbable; None without.
+    """Return the change of level between two parts of a series, if one is that improbable; None without.
 
     Permutations of a series cannot make a change near its end improbable, however large it is. Here every value of the
     new level must lie outside the prediction interval of those before, and the difference of the means must have that
@@ -115,7 +115,7 @@ def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> 
 
 
 def _split(values: Values, permutations: int, rng: np.random.Generator, enough: float) -> tuple[int, float]:
-    """The best place to split, and the chance of one as good.
+    """Return the best place to split, and the chance of one as good.
 
     Where so many permutations are as good that it cannot be `enough` any more, the rest is not tried (Besag and
     Clifford, "Sequential Monte Carlo p-values", 1991).

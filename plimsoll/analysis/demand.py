@@ -60,7 +60,7 @@ class Demand:
         return self.idle[:, None] + self.each @ rates.T + self.bend[:, None] * bent[None, :]
 
     def scaled(self, idle: float, value: float) -> "Demand":
-        """The use of a resource that needs so many times as much without load, and for each operation."""
+        """Return the use of a resource that needs so many times as much without load, and for each operation."""
         return Demand(
             self.idle * idle,
             self.each * value,
@@ -133,7 +133,7 @@ def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale
 
 
 def _blocks(rest: Values) -> tuple[int, float]:
-    """The length of blocks (rows) and their number."""
+    """Return the length of blocks (rows) and their number."""
     rows = len(rest)
     if float(np.ptp(rest)) <= 0:
         return 1, float(rows)
@@ -143,7 +143,7 @@ def _blocks(rest: Values) -> tuple[int, float]:
 
 
 def condition(rates: Values) -> float:
-    """The condition number of rates (rows, operations) and a constant, each column scaled to the length 1."""
+    """Return the condition number of rates (rows, operations) and a constant, each column scaled to the length 1."""
     columns = np.column_stack([np.ones(len(rates)), rates])
     lengths = np.sqrt((columns**2).sum(axis=0))
     values = np.linalg.svd(columns / np.where(lengths > 0, lengths, 1.0), compute_uv=False)
@@ -151,7 +151,7 @@ def condition(rates: Values) -> float:
 
 
 def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
-    """The operations in groups that the data can tell apart: those most alike are merged until it can.
+    """Return the operations in groups that the data can tell apart: those most alike are merged until it can.
 
     Args:
         rates: Operations a second; shape (rows, operations).
@@ -170,7 +170,7 @@ def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
 
 
 def together(rates: Values, groups: tuple[tuple[int, ...], ...]) -> Values:
-    """The rates of each group of operations; shape (rows, groups)."""
+    """Return the rates of each group of operations; shape (rows, groups)."""
     return np.column_stack([rates[:, list(group)].sum(axis=1) for group in groups])
 
 
@@ -193,7 +193,7 @@ def stretch(servers: int, busy: Values) -> Values:
 
 
 def stretch_of_users(servers: int, busy: float, users: float) -> float:
-    """The same where so many users each wait for an answer before they think and ask again: M/M/c//N.
+    """Return the same where so many users each wait for an answer before they think and ask again: M/M/c//N.
 
     The more requests wait, the fewer users are left to send more, so queues stay shorter than `stretch` has them; near
     the end of what the servers can do by much (Allen, "Probability, Statistics, and Queueing Theory", 1978).
@@ -219,7 +219,7 @@ def stretch_of_users(servers: int, busy: float, users: float) -> float:
 
 
 def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Values:
-    """The time without waiting and the weight of each stretch, which together give the measured times best.
+    """Return the time without waiting and the weight of each stretch, which together give the measured times best.
 
     Relative deviations count, so that fast levels are not ignored beside slow ones. All are at least 0, so the time
     never falls with the load.
@@ -235,7 +235,7 @@ def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Value
 
 
 def isotonic(values: Values, weights: Values) -> Values:
-    """The values that never fall and are nearest (pool adjacent violators: Ayer and others, 1955).
+    """Return the values that never fall and are nearest (pool adjacent violators: Ayer and others, 1955).
 
     Neighbours in the wrong order are pooled, those that follow first (Busing, "Monotone Regression", 2022), with the
     same roundings as scipy.optimize.isotonic_regression, whose import takes half as long as a review.

@@ -13,7 +13,7 @@ LEAST = 5  # blocks of a run; with fewer, ranks cannot show anything
 
 
 def autocovariances(values: Values) -> Values:
-    """The autocovariances at the lags 0 to n - 1, each divided by n."""
+    """Return the autocovariances at the lags 0 to n - 1, each divided by n."""
     rows = len(values)
     off = values - values.mean()
     # Twice as long, so that nothing wraps around; of a length that is transformed fast.
@@ -23,7 +23,7 @@ def autocovariances(values: Values) -> Values:
 
 
 def block_length(values: Values, covariances: Values) -> float:
-    """The mean length of blocks with which the stationary bootstrap of the mean has the least error, in samples.
+    """Return the mean length of blocks with which the stationary bootstrap of the mean has the least error, in samples.
 
     Politis and White, "Automatic block-length selection for the dependent bootstrap" (2004), with the correction by
     Patton, Politis and White (2009). At least 1; the `arch` package gives the same from 10 samples on.
@@ -46,7 +46,7 @@ def block_length(values: Values, covariances: Values) -> float:
 
 
 def _last_significant(values: Values, covariances: Values, most: int, insignificant: int) -> int | None:
-    """The lag after which as many autocorrelations in a row are not significant; None where there is none."""
+    """Return the lag after which as many autocorrelations in a row are not significant; None where there is none."""
     rows = len(values)
     squares = np.cumsum((values - values.mean()) ** 2)
     lags = np.arange(most + 1)
@@ -68,13 +68,13 @@ def effective_samples(count: float, correlation: float) -> float:
 
 
 def effective_in_window(count: int, correlation: float) -> float:
-    """The same of so few samples in a row that the noise lasts for as long (Bartlett, 1946)."""
+    """Return the same of so few samples in a row that the noise lasts for as long (Bartlett, 1946)."""
     beyond = 2 * correlation * (1 - correlation**count) / (count * (1 - correlation) ** 2)
     return count / ((1 + correlation) / (1 - correlation) - beyond)
 
 
 def correlation_time(covariances: Values) -> float:
-    """How many samples in a row say as much of the mean as one independent sample would; at least 1.
+    """Return how many samples in a row say as much of the mean as one independent sample would; at least 1.
 
     The sum of the autocorrelations, up to where the sum of two neighbours is no longer positive (the initial monotone
     sequence of Geyer, "Practical Markov chain Monte Carlo", 1992). A slow drift makes it long, as it should.
@@ -106,7 +106,7 @@ def independent_means(
 
 
 def equal_means(values: Values, blocks: int) -> Values:
-    """The means of so many blocks of equal length."""
+    """Return the means of so many blocks of equal length."""
     return _means(values, None, min(blocks, len(values)))
 
 

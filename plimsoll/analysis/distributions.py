@@ -11,7 +11,7 @@ _NEARLY_NORMAL = 5e6  # degrees of freedom from which on one term beyond the nor
 
 
 def normal(value: float) -> float:
-    """The chance of a value of the standard normal distribution below this one."""
+    """Return the chance of a value of the standard normal distribution below this one."""
     return 0.5 * math.erfc(-value / math.sqrt(2))
 
 
@@ -34,7 +34,7 @@ def student(freedom: float, value: float) -> float:
 
 @cache
 def student_quantile(freedom: float, share: float) -> float:
-    """The value of Student's t below which this share lies; it is above 0 and below 1."""
+    """Return the value of Student's t below which this share lies; it is above 0 and below 1."""
     lower = min(share, 1 - share)
     normal_value = NormalDist().inv_cdf(lower)
     # Abramowitz and Stegun, 26.7.5; then steps of Newton's, which come from one side, as the tail bends one way.
@@ -50,14 +50,14 @@ def student_quantile(freedom: float, share: float) -> float:
 
 
 def f_beyond(first: float, second: float, value: float) -> float:
-    """The chance of a value of F above this one."""
+    """Return the chance of a value of F above this one."""
     from scipy import special  # noqa: PLC0415  slow, and needed only by a fit that needs scipy anyway
 
     return float(special.fdtrc(first, second, value))
 
 
 def _incomplete_beta(a: float, b: float, log_x: float, log_rest: float) -> float:
-    """The regularised incomplete beta function of x, of whose logarithm and that of 1 - x it is.
+    """Return the regularised incomplete beta function of x, of whose logarithm and that of 1 - x it is.
 
     Its continued fraction (Abramowitz and Stegun, 26.5.8) is summed as Lentz does ("Generating Bessel functions in Mie
     scattering calculations using continued fractions", 1976). One of `a` and `b` is 1/2.
@@ -79,7 +79,7 @@ def _incomplete_beta(a: float, b: float, log_x: float, log_rest: float) -> float
 
 
 def _log_beta_of_half(a: float) -> float:
-    """The logarithm of the beta function of `a` and 1/2."""
+    """Return the logarithm of the beta function of `a` and 1/2."""
     if a < _MANY:
         return math.lgamma(a) + math.log(math.pi) / 2 - math.lgamma(a + 0.5)
     # The ratio of gamma functions, whose logarithms are too large to be subtracted.

@@ -19,7 +19,7 @@ class EqualParts:
         self._known: dict[int, tuple[Times, NDArray[np.intp]]] = {}  # most series share the times of their recording
 
     def means(self, samples: Samples) -> Values:
-        """The mean of the samples in each part; NaN where there are none."""
+        """Return the mean of the samples in each part; NaN where there are none."""
         at = self.places(samples.times)
         filled = np.isfinite(samples.values)
         sums = np.bincount(at[filled], weights=samples.values[filled], minlength=self.count + 1)[: self.count]
@@ -27,12 +27,12 @@ class EqualParts:
         return np.divide(sums, counts, out=np.full(self.count, np.nan), where=counts > 0)
 
     def edges(self, part: int) -> tuple[int, int]:
-        """When a part begins and ends (UTC ns)."""
+        """Return when a part begins and ends (UTC ns)."""
         width = self.end - self.start
         return self.start + width * part // self.count, self.start + width * (part + 1) // self.count
 
     def places(self, times: Times) -> NDArray[np.intp]:
-        """The part of each time; those outside have the number after the last."""
+        """Return the part of each time; those outside have the number after the last."""
         if id(times) not in self._known:
             width = max(self.end - self.start, 1) / self.count
             at = np.floor((times - self.start) / width)
@@ -56,13 +56,13 @@ def median_filter(values: Values, size: int, ends: Ends) -> Values:
 
 
 def moving_mean(values: Values, size: int) -> Values:
-    """The mean of the `size` values around each, mirrored beyond the ends."""
+    """Return the mean of the `size` values around each, mirrored beyond the ends."""
     padded = np.pad(values, (size // 2, size - size // 2 - 1), mode="symmetric")
     return np.convolve(padded, np.full(size, 1 / size), mode="valid")
 
 
 def median(values: ArrayLike) -> float:
-    """The median of a row of values, as np.median gives it; NaN if there are none, or one is NaN."""
+    """Return the median of a row of values, as np.median gives it; NaN if there are none, or one is NaN."""
     samples = np.asarray(values)
     if not len(samples):
         return math.nan

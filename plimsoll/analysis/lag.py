@@ -48,7 +48,7 @@ def lag(cause: Values, effect: Values, most: int) -> Lag | None:
 
 
 def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
-    """Whether without a lag the fit is a good one, and better than with a short one."""
+    """Return whether without a lag the fit is a good one, and better than with a short one."""
     near, around = np.abs(lags) <= _NEAR, np.abs(lags) <= _AROUND
     value = float(np.min(left[near], initial=np.inf, where=np.isfinite(left[near])))
     values = left[around & ~near]
@@ -56,7 +56,7 @@ def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
 
 
 def _left(cause: Values, effect: Values, by: int) -> float:
-    """The share of the effect's variation that the best straight line of the cause `by` rows before leaves."""
+    """Return the share of the effect's variation that the best straight line of the cause `by` rows before leaves."""
     moved, later = (cause[: len(cause) - by], effect[by:]) if by >= 0 else (cause[-by:], effect[:by])
     filled = np.isfinite(later)
     x, y = moved[filled], later[filled]

@@ -84,7 +84,7 @@ def _long_enough(result: Rhythm, shortest: float) -> Rhythm | None:
 
 
 def _apart(times: Values) -> NDArray[np.intp]:
-    """The events that are not too close to the one before."""
+    """Return the events that are not too close to the one before."""
     if len(times) < 2:
         return np.arange(len(times))
     close = np.diff(times) < _TOO_CLOSE * median(np.diff(times))
@@ -92,7 +92,7 @@ def _apart(times: Values) -> NDArray[np.intp]:
 
 
 def by_neighbours(intervals: Values) -> tuple[float, float]:
-    """The period with which neighbours agree best, and the agreement."""
+    """Return the period with which neighbours agree best, and the agreement."""
     tried = median(intervals) * _factors(_FINEST)
     ratio = intervals / tried[:, np.newaxis]
     whole = np.rint(ratio)
@@ -103,7 +103,7 @@ def by_neighbours(intervals: Values) -> tuple[float, float]:
 
 
 def by_phase(times: Values) -> tuple[float, float]:
-    """The period with which the phases of events agree best, and the agreement."""
+    """Return the period with which the phases of events agree best, and the agreement."""
     intervals = np.diff(times)
     tried = median(intervals) * _factors(min(_FINEST, 0.2 / len(times)))
     agreement = np.abs(np.exp(2j * np.pi * times / tried[:, np.newaxis]).mean(axis=1))
@@ -117,7 +117,7 @@ def _factors(step: float) -> Values:
 
 
 def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: float) -> Rhythm:
-    """The rhythm with this period: of several events in one beat, the one nearest to it."""
+    """Return the rhythm with this period: of several events in one beat, the one nearest to it."""
     offset = float(np.angle(np.exp(2j * np.pi * at / period).mean())) / (2 * np.pi)
     place = at / period - offset
     beats = np.rint(place).astype(np.intp)

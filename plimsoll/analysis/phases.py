@@ -78,7 +78,7 @@ class SteadyState:
 
 
 def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None = None) -> SteadyState | NotSteady:
-    """The steady state of a load.
+    """Return the steady state of a load.
 
     Args:
         times: Ascending, UTC ns.
@@ -104,7 +104,7 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
 
 
 def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> SteadyState | NotSteady:
-    """The plateau that lasts for half the run, if it is steady."""
+    """Return the plateau that lasts for half the run, if it is steady."""
     length = int(times[-1] - times[0])
     longest = max(levels, key=lambda plateau: plateau.end - plateau.start)
     inside = (times >= longest.start) & (times <= longest.end)
@@ -129,12 +129,12 @@ def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> Ste
 
 
 def _fell_back(before: Values, level: float) -> bool:
-    """Whether a load rose to more than the level first, and fell back to it: where that ends is less sure."""
+    """Return whether a load rose to more than the level first, and fell back to it: where that ends is less sure."""
     return len(before) > 0 and before[0] < level < _HIGHER * level < float(np.quantile(before, _HIGH))
 
 
 def _in_episode(times: Times, values: Values) -> SteadyState | None:
-    """The steady state of the longest of several tests, of one that was cut off, or of one with a pause."""
+    """Return the steady state of the longest of several tests, of one that was cut off, or of one with a pause."""
     part = longest_episode(times, values)
     if part is None or np.count_nonzero(part.inside) < _FEWEST:
         return None
@@ -158,7 +158,7 @@ def _in_episode(times: Times, values: Values) -> SteadyState | None:
 
 
 def _closed_up(times: Times, part: Episode) -> Times:
-    """The times of an episode without its pauses."""
+    """Return the times of an episode without its pauses."""
     values = times[part.inside]
     step = int(median(np.diff(values)))
     pauses = np.diff(values, prepend=values[0] - step) - step
@@ -166,7 +166,7 @@ def _closed_up(times: Times, part: Episode) -> Times:
 
 
 def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
-    """The level of a series between a ramp before it and one after it."""
+    """Return the level of a series between a ramp before it and one after it."""
     start, length = int(times[0]), int(times[-1] - times[0])
     x, y = _binned((times - start) / length, _without_spikes(values))
     fit = RampFit(x, _without_bursts(y))
@@ -186,7 +186,7 @@ def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
 
 
 def _without_spikes(values: Values) -> Floats:
-    """The values, with those that are far from their neighbours replaced by the median of these."""
+    """Return the values, with those that are far from their neighbours replaced by the median of these."""
     middle = median_filter(values, 9, "symmetric")
     away = np.abs(values - middle)
     usual = median(away[away > 0]) if away.any() else 0.0
@@ -194,7 +194,7 @@ def _without_spikes(values: Values) -> Floats:
 
 
 def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
-    """The mean time and value of at most 300 equal parts of the run; parts without samples are left out."""
+    """Return the mean time and value of at most 300 equal parts of the run; parts without samples are left out."""
     bins = len(x) // -(-len(x) // _BINS)
     at = np.minimum((x * bins).astype(np.intp), bins - 1)
     count = np.bincount(at, minlength=bins)
@@ -212,7 +212,7 @@ def _without_bursts(values: Floats) -> Floats:
 
 
 def longest_episode(times: Times, values: Values) -> Episode | None:
-    """The longest part with a load; None if that is the whole run, without a pause."""
+    """Return the longest part with a load; None if that is the whole run, without a pause."""
     count = len(values)
     busy = values[values > np.quantile(values, 0.9) / 2]
     if not len(busy):
@@ -232,7 +232,7 @@ def longest_episode(times: Times, values: Values) -> Episode | None:
 
 
 def _is_dip(values: Values, start: int, end: int, level: float) -> bool:
-    """Whether a pause is short, and the level was there just before it and is just after it."""
+    """Return whether a pause is short, and the level was there just before it and is just after it."""
     width = max(3, round(_BESIDE * len(values)))
     before, after = values[max(0, start - width) : start], values[end : end + width]
     if end - start > _DIP * len(values) or min(len(before), len(after)) < width:

@@ -89,7 +89,7 @@ class RegularSpikes:
 
 
 def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
-    """The regular spikes of evenly sampled values; None if there are none that are not by chance.
+    """Return the regular spikes of evenly sampled values; None if there are none that are not by chance.
 
     Long series are first looked at through the highest value of several samples, so that periods below about a
     thousandth of the time are not found in them.
@@ -113,7 +113,7 @@ def _found(seconds: Values, values: Values, step: float) -> RegularSpikes | None
 
 
 def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> RegularSpikes | None:
-    """The spikes that belong to the rhythm; None if they are not spikes, or too many are missing."""
+    """Return the spikes that belong to the rhythm; None if they are not spikes, or too many are missing."""
     if beat.missing > _MOST_MISSING * (beat.beats[-1] + 1):
         return None
     first, last = result.first[beat.events], result.last[beat.events]
@@ -144,7 +144,7 @@ def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> Regul
 
 
 def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhythm) -> bool:
-    """Whether spikes of one sample come from how the counter is kept, not from what it counts.
+    """Return whether spikes of one sample come from how the counter is kept, not from what it counts.
 
     A counter that is updated at intervals stands still in between. One that is updated a little more often than it is
     sampled has two updates in one sample every now and then, which doubles a rate.
@@ -157,7 +157,7 @@ def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhyt
 
 
 def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp]) -> float:
-    """The usual share of a period in which values are above the middle between the lowest quarter and the peak.
+    """Return the usual share of a period in which values are above the middle between the lowest quarter and the peak.
 
     It tells spikes from waves and saw-teeth, which are above it half of the time.
     """
@@ -173,7 +173,7 @@ def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp
 
 
 def spikes(values: Values) -> list[Spikes]:
-    """The spikes of evenly sampled values, found in several ways; empty if there are none.
+    """Return the spikes of evenly sampled values, found in several ways; empty if there are none.
 
     The ways differ in how fast the level may change, and in how much lower than the highest a spike may be.
     """
@@ -199,7 +199,7 @@ def spikes(values: Values) -> list[Spikes]:
 
 
 def _level(values: Values, size: int) -> Values:
-    """The median of each block of rows, smoothed by a median of three, and interpolated."""
+    """Return the median of each block of rows, smoothed by a median of three, and interpolated."""
     blocks = len(values) // size
     medians = _median(values[: blocks * size].reshape(blocks, size))
     padded = np.concatenate((medians[:1], medians, medians[-1:]))
@@ -209,14 +209,14 @@ def _level(values: Values, size: int) -> Values:
 
 
 def _top(above: Values, value: float) -> float:
-    """The height of the highest spikes: nine tenths of all rows in spikes are lower."""
+    """Return the height of the highest spikes: nine tenths of all rows in spikes are lower."""
     high = above[above > value]
     at = len(high) * 9 // 10
     return float(np.partition(high, at)[at])
 
 
 def _median(values: Values) -> Values:
-    """The upper median along the last axis; np.median takes three times as long."""
+    """Return the upper median along the last axis; np.median takes three times as long."""
     at = values.shape[-1] // 2
     return np.partition(values, at, axis=-1)[..., at]
 
@@ -266,7 +266,7 @@ def raised(starts: Times, width: int, period: int, times: Times, values: Values,
 
 
 def _ties(means: Values) -> float:
-    """The sum, over the means of each row, of the square of how many are equal to it, less one."""
+    """Return the sum, over the means of each row, of the square of how many are equal to it, less one."""
     ordered = np.sort(means, axis=1)
     tied = ordered[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
     alike = (tied[:, :, np.newaxis] == tied[:, np.newaxis, :]).sum(axis=2)

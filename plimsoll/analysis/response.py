@@ -34,7 +34,7 @@ class Response:
 
 
 def top(load: Values, share: float) -> Mask:
-    """Where the load is at least this share of its highest; the highest values if those are very few."""
+    """Return where the load is at least this share of its highest; the highest values if those are very few."""
     filled = np.isfinite(load)
     if not filled.any():
         return filled
@@ -46,25 +46,25 @@ def top(load: Values, share: float) -> Mask:
 
 
 def middle(load: Values) -> Mask:
-    """Where the load is well below its highest, and not low."""
+    """Return where the load is well below its highest, and not low."""
     low, high = _MIDDLE
     most = highest(load)
     return np.isfinite(load) & (load >= low * most) & (load <= high * most)
 
 
 def highest(values: Values) -> float:
-    """The highest value, without the few that are out of line."""
+    """Return the highest value, without the few that are out of line."""
     return float(np.nanpercentile(values, _HIGHEST)) if np.isfinite(values).any() else float("nan")
 
 
 def varies(values: Values, factor: float) -> bool:
-    """Whether the highest value is this multiple of others, be it for a short time, as while users log on."""
+    """Return whether the highest value is this multiple of others, be it for a short time, as while users log on."""
     filled = values[np.isfinite(values) & (values > 0)]
     return len(filled) >= _FEWEST and int((filled * factor <= highest(filled)).sum()) >= _FEWEST_LOW
 
 
 def response(load: Values, work: Values) -> Response | None:
-    """How the work responds to the load near its highest; None if too little was recorded there."""
+    """Return how the work responds to the load near its highest; None if too little was recorded there."""
     most = highest(load)
     filled = np.isfinite(load) & np.isfinite(work) & (load > 0) & (work > 0)
     lower = filled & middle(load)
@@ -83,7 +83,7 @@ def response(load: Values, work: Values) -> Response | None:
 
 
 def rises_to_its_end(work: Values, factor: float) -> bool:
-    """Whether the work was still growing when it was highest: it had not levelled off before."""
+    """Return whether the work was still growing when it was highest: it had not levelled off before."""
     filled = np.flatnonzero(np.isfinite(work))
     if len(filled) < 3 * _FEWEST:
         return False

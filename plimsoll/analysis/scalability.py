@@ -88,7 +88,7 @@ class Refused:
 
 
 def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refused:
-    """The law, where throughput bends away from a straight line.
+    """Return the law, where throughput bends away from a straight line.
 
     Args:
         load: How many work at the same time, such as connections or users.
@@ -132,7 +132,7 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
 
 
 def _peak(best: Values, draws: Values) -> tuple[CurveEstimate, CurveEstimate]:
-    """The load at which throughput is highest, and that throughput."""
+    """Return the load at which throughput is highest, and that throughput."""
     tops = np.sqrt(np.maximum(1 - draws[:, 1], 0) / np.maximum(draws[:, 2], 1e-12))
     top = float(np.sqrt((1 - best[1]) / best[2]))
     return _estimate(top, tops), _estimate(float(_law(best, np.array(top))), _law(draws.T, tops))
@@ -144,7 +144,7 @@ def _law(parameters: Values, load: Values) -> Values:
 
 
 def _start(load: Values, throughput: Values) -> Values:
-    """The parameters by linear least squares: N / X is a polynomial of N."""
+    """Return the parameters by linear least squares: N / X is a polynomial of N."""
     ratio = load / np.maximum(throughput, 1e-12)
     terms = np.column_stack([np.ones_like(load), load - 1, load * (load - 1)])
     weights = 1 / ratio
@@ -173,7 +173,7 @@ def akaike(squares: float, count: int, parameters: int) -> float:
 
 
 def throughput_knee(load: Values, throughput: Values) -> Knee | None:
-    """Where throughput stops to grow with the load: the corner of two lines that fit better than one line does.
+    """Return where throughput stops to grow with the load: the corner of two lines that fit better than one line does.
 
     None if the second line is not less than half as steep as the first.
     """

@@ -91,7 +91,7 @@ def rank_correlation(first: Values, second: Values, most_lag: int = 0) -> RankCo
 
 
 def ranks(values: Values) -> Values:
-    """The rank of each value; equal values have the mean of theirs."""
+    """Return the rank of each value; equal values have the mean of theirs."""
     return pl.Series(values).rank("average").to_numpy()
 
 
@@ -110,5 +110,5 @@ def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | 
 
 
 def _effective(x: Values, y: Values) -> float:
-    """How many independent pairs the two standardised series are worth."""
+    """Return how many independent pairs the two standardised series are worth."""
     return len(x) / correlation_time(autocovariances(x) * autocovariances(y))

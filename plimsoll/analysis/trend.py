@@ -56,11 +56,11 @@ class Line:
     offset: float
 
     def reach(self, confidence: float) -> float:
-        """How far the interval of the slope reaches to each side."""
+        """Return how far the interval of the slope reaches to each side."""
         return student_quantile(self.freedom, (1 + confidence) / 2) * self.error
 
     def climbs(self, confidence: float) -> bool:
-        """Whether the whole interval of the slope is above 0."""
+        """Return whether the whole interval of the slope is above 0."""
         return self.slope > _LEAST_REACH[confidence] * self.error and self.slope - self.reach(confidence) > 0
 
 
@@ -96,7 +96,7 @@ class Trend:
 
 
 def trend(seconds: Values, values: Values) -> Trend | None:
-    """The trend of finite values at ascending times; None if there are too few to tell."""
+    """Return the trend of finite values at ascending times; None if there are too few to tell."""
     if len(values) < _FEWEST_SAMPLES:
         return None
     parts = _parts(seconds)
@@ -111,13 +111,13 @@ def trend(seconds: Values, values: Values) -> Trend | None:
 
 
 def _parts(seconds: Values) -> NDArray[np.intp]:
-    """The first rows of parts of equal time, and the number of rows; parts without samples are left out."""
+    """Return the first rows of parts of equal time, and the number of rows; parts without samples are left out."""
     edges = np.linspace(seconds[0], seconds[-1], _PARTS + 1)[:-1]
     return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
 
 
 def _line(times: Values, means: Values) -> Line:
-    """The line of least squares."""
+    """Return the line of least squares."""
     middle = times - times.mean()
     slope = float((middle * means).sum() / (middle * middle).sum())
     offset = float(means.mean() - slope * times.mean())
@@ -126,7 +126,7 @@ def _line(times: Values, means: Values) -> Line:
 
 
 def error_of(middle: Values, residuals: Values, fitted: int) -> tuple[float, float]:
-    """The standard error of a coefficient, and its degrees of freedom, with the effective number of samples."""
+    """Return the standard error of a coefficient, and its degrees of freedom, with the effective number of samples."""
     count = len(residuals)
     squares = float((residuals * residuals).sum())
     if squares == 0:
@@ -153,13 +153,13 @@ def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.i
 
 
 def is_doubtful(times: Values, rising: Values, slope: float) -> bool:
-    """Whether means that climb jump, or level off, so that they may not climb any more."""
+    """Return whether means that climb jump, or level off, so that they may not climb any more."""
     change = slope * float(times[-1] - times[0])
     return _jumps(rising, change) or _stepped(times, rising) or _levels_off(times, rising)
 
 
 def _jumps(means: Values, change: float) -> bool:
-    """Whether much of the change happens within two parts, by more than the noise from part to part explains."""
+    """Return whether much of the change happens within two parts, by more than the noise from part to part explains."""
     steps = means[2:] - means[:-2]
     usual = median(steps)
     scatter = _NORMAL * median(np.abs(steps - usual))
@@ -168,7 +168,7 @@ def _jumps(means: Values, change: float) -> bool:
 
 
 def _stepped(times: Values, means: Values) -> bool:
-    """Whether one step explains the means better than a line."""
+    """Return whether one step explains the means better than a line."""
     count = len(means)
     rows = np.arange(1, count)
     sums = np.cumsum(means)[:-1]
@@ -178,7 +178,7 @@ def _stepped(times: Values, means: Values) -> bool:
 
 
 def _levels_off(times: Values, means: Values) -> bool:
-    """Whether a climb has slowed down so much at the end that it may be over."""
+    """Return whether a climb has slowed down so much at the end that it may be over."""
     unit = (times - times[0]) / (times[-1] - times[0])
     basis = np.stack((np.ones_like(unit), unit, unit * unit), axis=1)
     (_, slope, curve), *_ = np.linalg.lstsq(basis, means, rcond=None)
@@ -191,7 +191,7 @@ def _levels_off(times: Values, means: Values) -> bool:
 def trend_beside(
     seconds: Values, values: Values, load: Values | None = None, smallest_change: float = 0.0
 ) -> Trend | None:
-    """The trend of finite values at ascending times; None if there are too few to tell.
+    """Return the trend of finite values at ascending times; None if there are too few to tell.
 
     Args:
         seconds: The times.
@@ -241,7 +241,7 @@ def trend_beside(
 
 
 def _others(times: Values, loads: Values | None) -> Iterator[Values]:
-    """What else may move values, as columns over the parts."""
+    """Yield what else may move values, as columns over the parts."""
     since, span = times - times[0], float(times[-1] - times[0])
     for share in _FILLS_IN:
         yield np.exp(-since / (share * span))[:, None]
@@ -275,7 +275,7 @@ def _information(means: Values, fitted: Values, parameters: int) -> float:
 
 
 def _line_beside(times: Values, means: Values, values: Values) -> Line:
-    """The line beside others; its offset is the mean."""
+    """Return the line beside others; its offset is the mean."""
     basis = _basis(times - times.mean(), values - values.mean(axis=0))
     coefficients = _coefficients(basis, means)
     beside = basis[:, [0, *range(2, basis.shape[1])]]

@@ -65,7 +65,7 @@ def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: Com
 
 
 def _sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[RunSide]:
-    """The runs by their names, or as they were named where names are missing or alike."""
+    """Return the runs by their names, or as they were named where names are missing or alike."""
     names = [review.run.name or "" for review in reviews]
     if not all(names) or len(set(names)) < len(names):
         names = [Path(source).name or source for source in sources]
@@ -99,11 +99,11 @@ class ComparisonResult:
         return document(self.comparisons)
 
     def to_json(self) -> str:
-        """What `plimsoll compare --json` writes."""
+        """Return what `plimsoll compare --json` writes."""
         return self.document.model_dump_json(by_alias=True, indent=2)
 
     def to_html(self) -> str:
-        """What `plimsoll compare --out` writes."""
+        """Return what `plimsoll compare --out` writes."""
         from plimsoll.report.comparison.comparison_page import render  # noqa: PLC0415  only the HTML report needs jinja2
 
         return as_options(render(self.comparisons, self.zone))

@@ -55,7 +55,7 @@ class Connection:
         self._pools.clear()
 
     def health(self) -> HealthPart:
-        """Whether all hosts are well."""
+        """Return whether all hosts are well."""
         return self._read(HealthPart, "/health")
 
     def hosts(self, *, text: str = "", state: str | None = None) -> list[ApiHost]:
@@ -63,17 +63,17 @@ class Connection:
         return [*self._all(ApiHost, "/hosts", text=text, state=state)]
 
     def limits(self, *, host: str = "", state: str | None = None, severity: str | None = None) -> list[ApiLimit]:
-        """The limits that are judged now, with their values."""
+        """Return the limits that are judged now, with their values."""
         return [*self._all(ApiLimit, "/limits", host=host, state=state, severity=severity)]
 
     def signals(self, *, text: str = "") -> list[ApiSignal]:
-        """The signals that rules judge and charts show."""
+        """Return the signals that rules judge and charts show."""
         return [*self._all(ApiSignal, "/signals", text=text)]
 
     def names(
         self, *, host: Sequence[str] = (), text: str = "", from_: str = "now-1h", to: str = "now"
     ) -> list[SeriesPart]:
-        """The series with samples in a range, as they were sent."""
+        """Return the series with samples in a range, as they were sent."""
         return [*self._all(SeriesPart, "/series", host=host, text=text, **{"from": from_, "to": to})]
 
     def series(
@@ -89,7 +89,7 @@ class Connection:
         to: str = "now",
         bucket: str = "",
     ) -> pl.DataFrame:
-        """The samples of a signal (`cpu.busy`), or of a measurement's field as it was sent.
+        """Return the samples of a signal (`cpu.busy`), or of a measurement's field as it was sent.
 
         The frame has a row for each time and series: `time` (UTC, ns), `host`, `name`, `instance`, `tags`
         (`name=value,...`), and `value`; with a `bucket` (`"5m"`) the `minimum`, `mean` and `maximum` of each such time.
@@ -110,13 +110,13 @@ class Connection:
         return pl.read_ipc(BytesIO(self._sent("GET", "/samples", query)[1]))
 
     def incidents(self, *, host: str = "", severity: str | None = None) -> list[IncidentPart]:
-        """The incidents that are open, the gravest first, each with its alerts."""
+        """Return the incidents that are open, the gravest first, each with its alerts."""
         return [*self._all(IncidentPart, "/incidents", host=host, severity=severity)]
 
     def alerts(
         self, *, state: str = "firing", host: str = "*", rule: str = "*", from_: str = "now-24h", to: str = "now"
     ) -> list[AlertPart]:
-        """The alerts that fire, or that have `ended` and fired in a range; `host` and `rule` are patterns."""
+        """Return the alerts that fire, or that have `ended` and fired in a range; `host` and `rule` are patterns."""
         query = {"from": from_, "to": to}
         return [*self._all(AlertPart, "/alerts", state=state, host=host, rule=rule, **query)]
 
@@ -125,7 +125,7 @@ class Connection:
         return self._changed(AlertPart, "POST", f"/alerts/{alert}/acknowledgement", {"who": who, "note": note})
 
     def silences(self, *, state: str = "active") -> list[SilencePart]:
-        """The silences that hold, or that are `planned`."""
+        """Return the silences that hold, or that are `planned`."""
         return [*self._all(SilencePart, "/silences", state=state)]
 
     def silence(
@@ -140,7 +140,7 @@ class Connection:
         return self._changed(SilencePart, "DELETE", f"/silences/{silence}")
 
     def notes(self, *, from_: str = "now-24h", to: str = "now") -> list[NotePart]:
-        """The notes of a time."""
+        """Return the notes of a time."""
         return [*self._all(NotePart, "/notes", **{"from": from_, "to": to})]
 
     def note(self, text: str, *, at: str = "now", host: str = "", who: str = "") -> NotePart:
@@ -148,12 +148,12 @@ class Connection:
         return self._changed(NotePart, "POST", "/notes", {"text": text, "at": at, "host": host, "who": who})
 
     def runs(self, *, text: str = "", labels: Mapping[str, str] | None = None) -> list[ApiRun]:
-        """The recorded runs, the latest first, each with what its review says in short."""
+        """Return the recorded runs, the latest first, each with what its review says in short."""
         label = [f"{name}={value}" for name, value in (labels or {}).items()]
         return [*self._all(ApiRun, "/runs", text=text, label=label)]
 
     def review(self, run: str, *, wait_s: float = 600) -> dict[str, Any]:
-        """The review of a run, as docs/review-json.md describes it; it is made if there is none."""
+        """Return the review of a run, as docs/review-json.md describes it; it is made if there is none."""
         return self._wait_for(f"/reviews/{quote(run, safe='')}", {}, wait_s)
 
     def compare(self, baseline: str, *runs: str, wait_s: float = 600) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class Connection:
         return self._wait_for("/comparisons", {"run": [baseline, *runs]}, wait_s)
 
     def _wait_for(self, path: str, query: Mapping[str, _QueryValue], wait_s: float) -> dict[str, Any]:
-        """What the server makes when it is asked for; Unreachable if that takes too long."""
+        """Return what the server makes when it is asked for; Unreachable if that takes too long."""
         until, pause_s = time.monotonic() + wait_s, 0.5
         while True:
             status, content = self._sent("GET", path, query)
@@ -173,7 +173,7 @@ class Connection:
             pause_s = min(2 * pause_s, 5.0)
 
     def _all(self, part: type[_Part], path: str, **query: _QueryValue) -> Iterator[_Part]:
-        """The entries of a list, asked for part by part."""
+        """Yield the entries of a list, asked for part by part."""
         offset: int | None = 0
         while offset is not None:
             page = self._read(Page[part], path, **query, limit=MOST_AT_ONCE, offset=offset)
@@ -195,7 +195,7 @@ class Connection:
     def _sent(
         self, method: str, path: str, query: Mapping[str, _QueryValue], body: Mapping[str, Any] | None = None
     ) -> tuple[int, bytes]:
-        """The status and content of an answer."""
+        """Return the status and content of an answer."""
         values = {name: value for name, value in query.items() if value not in (None, "")}
         encoded = urlencode(values, doseq=True)
         address = f"{self._url}{_ROOT}{path}{f'?{encoded}' if encoded else ''}"
@@ -221,7 +221,7 @@ class _Problem(BaseModel):
 
 
 def connect(url: str, token: str | None = None, *, ca: str | PathLike[str] | None = None) -> Connection:
-    """A running `plimsoll up`, by its address: `http://127.0.0.1:8087`.
+    """Return a running `plimsoll up`, by its address: `http://127.0.0.1:8087`.
 
     `token` is one for reading or for changes (docs/http-api.md says how to make it); the loopback address needs none.
     `ca`: a file with the certificates to trust, where the system does not.
@@ -230,7 +230,7 @@ def connect(url: str, token: str | None = None, *, ca: str | PathLike[str] | Non
 
 
 def _problem_text(status: int, content: bytes) -> str:
-    """What the server says is wrong."""
+    """Return what the server says is wrong."""
     try:
         problem = _Problem.model_validate_json(content)
     except ValidationError:

@@ -20,7 +20,7 @@ _SECRET = frozenset({"up.toml", "token", "access.json"})
 
 
 def default_folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path:
-    r"""The data folder where none is named: that of the user's applications, as the system has it.
+    r"""Return the data folder where none is named: that of the user's applications, as the system has it.
 
     `$XDG_DATA_HOME/plimsoll` or `~/.local/share/plimsoll`, `~/Library/Application Support/plimsoll` on macOS,
     `%LOCALAPPDATA%\plimsoll` on Windows.
@@ -36,23 +36,23 @@ def default_folder(environment: Mapping[str, str] = os.environ, system: str = sy
 
 
 def is_address(store: str | None) -> bool:
-    """Whether a store is named by the address of its server, and not by its folder."""
+    """Return whether a store is named by the address of its server, and not by its folder."""
     return store is not None and "://" in store
 
 
 def folder_of(store: str | None) -> Path:
-    """The data folder of the store that is named; the default one where none is, or a server."""
+    """Return the data folder of the store that is named; the default one where none is, or a server."""
     return Path(store) if store and not is_address(store) else default_folder()
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether nothing is in a folder but what Plimsoll, or the file system, puts there."""
+    """Return whether nothing is in a folder but what Plimsoll, or the file system, puts there."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
     return names <= {"lost+found", "up.lock"} or bool(names & _FILES)
 
 
 def made(folder: Path) -> Path:
-    """The data folder, made for its owner alone if there is none. Unusable if others may change what is in it.
+    """Return the data folder, made for its owner alone if there is none. Unusable if others may change what is in it.
 
     What is in it becomes readable by its owner alone.
     """

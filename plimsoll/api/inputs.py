@@ -81,7 +81,7 @@ def named_inputs(
     names: Sequence[str | PathLike[str]],
     store: str | None,
 ) -> Inputs:
-    """The inputs that a Python program names."""
+    """Return the inputs that a Python program names."""
     if not sources:
         raise Unusable("name a log, a folder of logs, run:NAME or live:HOST")
     paths = tuple(str(fspath(source)) for source in sources)
@@ -140,7 +140,7 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
 
 
 def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:
-    """The range to read of live hosts (UTC ns): one hour if an end is open, the last hour if both are."""
+    """Return the range to read of live hosts (UTC ns): one hour if an end is open, the last hour if both are."""
     now = time.time_ns()
     # --from 10:22 is the latest 10:22 before now, and --to 10:22 the first one after --from.
     first, last = when.resolve(zone, now - _DAY, now, "it is")

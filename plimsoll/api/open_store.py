@@ -73,7 +73,7 @@ def open_store(
 
 
 def influx_store(address: InfluxAddress, notify: Notify) -> Store:
-    """The InfluxDB at an address. `notify` is as in `open_store`."""
+    """Return the InfluxDB at an address. `notify` is as in `open_store`."""
     # Its client is slow to import, and most have no InfluxDB.
     from plimsoll.store.influx.runs import open_influx  # noqa: PLC0415
 
@@ -98,7 +98,7 @@ def _shipped() -> Collection[str]:
 
 
 def measurements_of(signals: Iterable["Signal"]) -> Collection[str]:
-    """The measurements that signals are recorded in."""
+    """Return the measurements that signals are recorded in."""
     return {source.measurement for signal in signals for source in signal.sources if source.measurement}
 
 

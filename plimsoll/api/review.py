@@ -44,7 +44,7 @@ def review_inputs(inputs: Inputs, options: ReviewSettings) -> Review:
 
 
 def reviewed(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path | None, settings.Settings]:
-    """The same, and the settings with where they are from."""
+    """Return the same, and the settings with where they are from."""
     files = read(replace(inputs, measurements=lambda: _measurements(options)))
     catalogue = load(options.packs, options.only)
     path, configured = _settings(inputs, options.config, files)
@@ -118,11 +118,11 @@ class ReviewResult:
         return ReviewDocument.model_validate(self.insights)
 
     def to_json(self) -> str:
-        """What `plimsoll review --json` writes."""
+        """Return what `plimsoll review --json` writes."""
         return self.document.model_dump_json(by_alias=True, indent=2)
 
     def to_html(self) -> str:
-        """What `plimsoll review --out` writes."""
+        """Return what `plimsoll review --out` writes."""
         from plimsoll.report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
 
         return as_options(render(self.insights, self.zone))

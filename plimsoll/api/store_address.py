@@ -18,7 +18,7 @@ _URL, _TOKEN = "INFLUX_URL", "INFLUX_TOKEN"
 
 
 def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAddress | None:
-    """The address, organisation, bucket and token: from --store, else the environment, else .env.
+    """Return the address, organisation, bucket and token: from --store, else the environment, else .env.
 
     None if none of them names a server. Unusable if there is no token for it.
     """
@@ -47,7 +47,7 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAd
 
 
 def _names(settings: Mapping[str, str], url: str) -> bool:
-    """Whether settings name this address, or the same without TLS.
+    """Return whether settings name this address, or the same without TLS.
 
     https for a server without TLS uses its token, so that the error is about TLS and not about a missing token.
     """
@@ -55,7 +55,7 @@ def _names(settings: Mapping[str, str], url: str) -> bool:
 
 
 def _no_token(url: str, environment: Mapping[str, str], file: Path | None) -> Unusable:
-    """The error for an address without a token; `file` is the file that names it, if no person did."""
+    """Return the error for an address without a token; `file` is the file that names it, if no person did."""
     if file and environment.get(_TOKEN):
         return Unusable(
             f"{_TOKEN} in the environment is not sent to {url}, which only {file} names; if it "
@@ -75,7 +75,7 @@ def _no_token(url: str, environment: Mapping[str, str], file: Path | None) -> Un
 
 
 def _without_query(whole: str) -> str:
-    """An address without its query, user and password."""
+    """Return an address without its query, user and password."""
     try:
         parts = urlsplit(whole)
     except ValueError:
@@ -84,7 +84,7 @@ def _without_query(whole: str) -> str:
 
 
 def _pairs(path: Path) -> dict[str, str]:
-    """The settings of a file of NAME=value lines; other lines are ignored."""
+    """Return the settings of a file of NAME=value lines; other lines are ignored."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -43,14 +43,14 @@ def typed_inputs(
 
 
 def not_empty(value: str | None) -> str | None:
-    """The value unchanged. BadParameter if it is empty, as when a shell variable is not set."""
+    """Return the value unchanged. BadParameter if it is empty, as when a shell variable is not set."""
     if value == "":
         raise typer.BadParameter("it is empty; give it a value, or leave the option out.")
     return value
 
 
 def _path(text: str) -> Path:
-    """The path of a file or folder. BadParameter if the text is empty: Path('') would be the current folder."""
+    """Return the path of a file or folder. BadParameter if the text is empty: Path('') would be the current folder."""
     if not text:
         raise typer.BadParameter("no file is named.")
     return Path(text)
@@ -72,7 +72,7 @@ def _text(name: str, help_: str, metavar: str | None = None) -> Any:
 
 
 def text_encoding(value: str | None) -> str | None:
-    """The name of a text encoding, unchanged. BadParameter if Python does not know it."""
+    """Return the name of a text encoding, unchanged. BadParameter if Python does not know it."""
     if value is None:
         return None
     not_empty(value)

@@ -96,7 +96,7 @@ def plimsoll_command(
 
 @cache
 def _command() -> Any:
-    """The commands as Typer reads them from their functions, which takes longer than many a call."""
+    """Return the commands as Typer reads them from their functions, which takes longer than many a call."""
     return get_command(app)
 
 
@@ -163,7 +163,7 @@ def _lines(error: typer.TyperException) -> list[str]:
 
 
 def _called(error: typer.TyperException) -> str:
-    """The command that was called wrongly: `plimsoll rules list`."""
+    """Return the command that was called wrongly: `plimsoll rules list`."""
     names: list[str] = []
     context = getattr(error, "ctx", None)
     while context is not None and context.parent is not None:

@@ -29,7 +29,7 @@ class _Console(Console):
 
 
 def _stdout() -> Console:
-    """A console for results. It shows names as they are: `:cd:` is not replaced by an emoji."""
+    """Return a console for results. It shows names as they are: `:cd:` is not replaced by an emoji."""
     return _Console(emoji=False)
 
 
@@ -47,7 +47,7 @@ def print_lines(lines: Iterable[Line]) -> None:
 
 
 def width() -> int | None:
-    """How many columns the terminal has; None where results do not go to one."""
+    """Return how many columns the terminal has; None where results do not go to one."""
     console = _stdout()
     return console.width if console.file.isatty() else None
 

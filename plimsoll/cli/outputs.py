@@ -38,7 +38,7 @@ def refuse_overwriting(logs: Sequence[Log], *outputs: Path | None, also_read: Se
 
 
 def is_stdout(path: Path) -> bool:
-    """Whether a path, such as `/dev/stdout`, is stdout: then nothing else may be printed there."""
+    """Return whether a path, such as `/dev/stdout`, is stdout: then nothing else may be printed there."""
     try:
         return os.path.samestat(path.stat(), os.fstat(1))
     except OSError:  # the file does not exist, or stdout is closed

@@ -57,7 +57,7 @@ class Collector:
         return {name: seconds for name, seconds in [*self._silent.items()] if seconds >= _SILENT_AFTER_S}
 
     def collect(self, now_ns: int) -> Points:
-        """The counters now. All samples have the last multiple of 10 s as their time."""
+        """Return the counters now. All samples have the last multiple of 10 s as their time."""
         values = {
             self._named(reading, field): float(value)
             for name, group in list(self._groups.items())
@@ -91,7 +91,7 @@ class Collector:
 
 
 def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
-    """What can be read on this system, by the name that people see when it fails."""
+    """Return what can be read on this system, by the name that people see when it fails."""
     if sys.platform == "win32":
         return _windows_groups(host, load_signals() if signals is None else signals)
     common: dict[str, Group] = {

@@ -92,7 +92,7 @@ class Pdh:
         raise PdhError("PdhEnumObjects", _BUFFER_TOO_SMALL)
 
     def open(self) -> Query:
-        """A new query of what is now."""
+        """Return a new query of what is now."""
         query = c_void_p()
         _check("PdhOpenQuery", self._open(None, 0, byref(query)))
         return Query(query.value or 0)
@@ -119,7 +119,7 @@ class Pdh:
         return True
 
     def value(self, counter: Counter) -> float | None:
-        """The value of a counter without instances, or of one instance."""
+        """Return the value of a counter without instances, or of one instance."""
         value = _Value()
         status = self._value(counter, _DOUBLE_UNCAPPED, None, byref(value)) & _WHOLE
         if status in _NO_VALUE:
@@ -128,7 +128,7 @@ class Pdh:
         return _of(value)
 
     def values(self, counter: Counter) -> list[tuple[str, float | None]]:
-        """The values of all instances that a counter has now, under names that may be there more than once."""
+        """Return the values of all instances that a counter has now, under names that may be there more than once."""
         size, count = c_uint32(0), c_uint32(0)
         buffer = None
         for _ in range(_TRIES):  # there may be more of them from one call to the next

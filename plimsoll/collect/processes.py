@@ -101,7 +101,7 @@ class ProcessWatch:
                 self._look(now_ns)
 
     def top(self, start_ns: int, end_ns: int, now_ns: int) -> list[TopProcesses]:
-        """Who used most of each resource from `start_ns` to `end_ns`, averaged over the looks that cover it.
+        """Return who used most of each resource from `start_ns` to `end_ns`, averaged over the looks that cover it.
 
         What is more recent than the last look is looked at now.
         """

@@ -115,13 +115,13 @@ class Comparison:
         return self.in_phase(self.phase)
 
     def in_phase(self, phase: CommonPhase) -> tuple[Compared, ...]:
-        """Every signal in a phase, the most important difference first."""
+        """Return every signal in a phase, the most important difference first."""
         if phase.name not in self._cache:
             self._cache[phase.name] = tuple(sorted(judged(list(self._compared(phase))), key=_rank))
         return self._cache[phase.name]
 
     def of(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """The signals of which the comparison says one of these, in the phase to judge by."""
+        """Return the signals of which the comparison says one of these, in the phase to judge by."""
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     @cached_property
@@ -154,7 +154,7 @@ class Comparison:
         return self.of(ComparisonOutcome.REGRESSION)
 
     def also_worse(self) -> list[tuple[CommonPhase, list[Compared]]]:
-        """What became worse in the other phases, and did not in the one to judge by."""
+        """Return what became worse in the other phases, and did not in the one to judge by."""
         entries = {(regression.name, regression.subject) for regression in self.regressions}
         phases = [phase for phase in self.phases if phase is not self.phase and phase.first is not None]
         items = [
@@ -218,28 +218,28 @@ class Comparison:
             )
 
     def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], SignalLevel]:
-        """The levels of the baseline, by the signal and the subject of the other run."""
+        """Return the levels of the baseline, by the signal and the subject of the other run."""
         return {(pair.name, pair.second.key): first for pair, first, _ in self._both(phase)}
 
     def named(self, name: str) -> CommonPhase | None:
-        """The phase of this name; None if the runs do not both have it."""
+        """Return the phase of this name; None if the runs do not both have it."""
         return next((phase for phase in self.phases if phase.name == name), None)
 
     def effect(self, phase: CommonPhase) -> LoadEffect:
-        """What the load explains in a phase."""
+        """Return what the load explains in a phase."""
         if phase.name not in self._effects:
             reviews = self.first.review, self.second.review
             self._effects[phase.name] = load_effect(self.load_in(phase), reviews, phase)
         return self._effects[phase.name]
 
     def load_in(self, phase: CommonPhase) -> LoadComparison:
-        """Whether both were under the same load in a phase."""
+        """Return whether both were under the same load in a phase."""
         if phase.name not in self._loads:
             self._loads[phase.name] = compare_loads(self.first.review, self.second.review, phase, self.treatments)
         return self._loads[phase.name]
 
     def _both(self, phase: CommonPhase) -> Iterator[tuple[Pair, SignalLevel, SignalLevel]]:
-        """The signals of which both have samples in a phase, with their levels."""
+        """Yield the signals of which both have samples in a phase, with their levels."""
         for pair in self._pairs[0]:
             first = SignalLevel.of(pair.first_samples, phase.first, self._weights)
             second = SignalLevel.of(pair.second_samples, phase.second, self._weights)

@@ -264,7 +264,7 @@ def _expected(baselines: Sequence[SignalLevel], bands: Sequence[Band], value: fl
 
 
 def _methods(baselines: Sequence[SignalLevel], second: SignalLevel) -> tuple[Difference, RankTest | None]:
-    """Both methods. Of several baselines the ranks say nothing: runs differ by more than their parts."""
+    """Return both methods. Of several baselines the ranks say nothing: runs differ by more than their parts."""
     if len(baselines) > 1:
         count = len(baselines)
         error = float(np.sqrt(sum(baseline.mean.error**2 for baseline in baselines))) / count
@@ -278,12 +278,12 @@ def _methods(baselines: Sequence[SignalLevel], second: SignalLevel) -> tuple[Dif
 
 
 def _cautious(level: SignalLevel) -> Estimate:
-    """The mean, whose error is known no better than from its independent parts."""
+    """Return the mean, whose error is known no better than from its independent parts."""
     return replace(level.mean, freedom=min(level.mean.freedom, float(len(level.blocks) - 1)))
 
 
 def judged(items: Sequence[Compared]) -> list[Compared]:
-    """The comparisons of one phase, with chances raised for their number: critical signals apart from others."""
+    """Return the comparisons of one phase, with chances raised for their number: critical signals apart from others."""
     compareds: list[Compared] = []
     for critical in (True, False):
         alike = [compared for compared in items if compared.treatment.critical == critical]

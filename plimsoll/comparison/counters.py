@@ -127,7 +127,7 @@ def _compared(series: Series, first: Values, second: Values) -> Counter:
 
 
 def _differs(counter: Counter, count: int, expected: Band) -> bool:
-    """Whether it differs for certain (Bonferroni), and by more than the load explains."""
+    """Return whether it differs for certain (Bonferroni), and by more than the load explains."""
     if counter.chance * count >= _CERTAIN:
         return False
     low, high = expected.ends(counter.before)
@@ -162,7 +162,7 @@ def _values(review: Review, series: Series, phase: Phase | None) -> Values:
 
 
 def _key(series: Series, hosts: Hosts) -> tuple[object, ...]:
-    """What the first run would call a series of the second."""
+    """Return what the first run would call a series of the second."""
     host, measurement, tags, field = series.key
     first = hosts.in_first((host, None))[0]
     named = [

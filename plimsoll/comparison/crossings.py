@@ -24,7 +24,7 @@ _FALL = 0.05  # of what climbs, as a share; our choice
 
 
 def crossings(comparison: Comparison) -> list[Finding]:
-    """The crossings that count against every baseline."""
+    """Return the crossings that count against every baseline."""
     result = (comparison, *comparison.against)
     return [
         finding
@@ -34,7 +34,7 @@ def crossings(comparison: Comparison) -> list[Finding]:
 
 
 def _is_judged(comparison: Comparison, finding: Finding) -> bool:
-    """Whether the baseline judged the limit."""
+    """Return whether the baseline judged the limit."""
     return finding not in comparison.thresholds.unjudged
 
 
@@ -48,14 +48,14 @@ def surprises(comparison: Comparison) -> list[Finding]:
 
 
 def _is_far(comparison: Comparison, finding: Finding) -> bool:
-    """Whether the second run was beyond a limit and the baseline would not have been, had it been worse."""
+    """Return whether the second run was beyond a limit and the baseline would not have been, had it been worse."""
     climbs = comparison.treatments.of(finding.rule.signal, finding.signal).integrates
     beyond = _beyond(comparison, finding) if _is_judged(comparison, finding) and not climbs else None
     return beyond is not None and bool(beyond[1].any()) and not beyond[0].any()
 
 
 def _counts(comparison: Comparison, finding: Finding) -> bool:
-    """Whether the second run was beyond the limit for longer, for certain."""
+    """Return whether the second run was beyond the limit for longer, for certain."""
     if finding not in comparison.thresholds.only_second:
         return False
     other = _same_rule(comparison, finding)
@@ -99,7 +99,7 @@ def _memory_in_use(comparison: Comparison, finding: Finding, level: float) -> fl
 
 
 def _same_rule(comparison: Comparison, finding: Finding) -> Finding | None:
-    """The finding of the same rule, host and instance in the baseline."""
+    """Return the finding of the same rule, host and instance in the baseline."""
     if finding.subject is None:
         return None
     key = comparison.hosts.in_first(finding.subject.key)
@@ -112,7 +112,7 @@ def _present(track: RuleEvaluation) -> Values:
 
 
 def _falls(track: RuleEvaluation) -> bool:
-    """Whether what climbs fell."""
+    """Return whether what climbs fell."""
     values = _present(track)
     return bool((np.diff(values) < -_FALL * np.abs(values[:-1])).any())
 

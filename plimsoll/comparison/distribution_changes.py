@@ -62,7 +62,7 @@ class Reshaped:
 
 
 def reshaped(items: list[Compared]) -> list[Reshaped]:
-    """What differs for certain in peaks and noise."""
+    """Return what differs for certain in peaks and noise."""
     compareds = [compared for compared in items if compared.treatment.shape in ("all", "noise") and _enough(compared)]
     peaking = [compared for compared in items if compared.treatment.shape in ("all", "sustained") and _enough(compared)]
     return [*_certain(peaking, "peaks"), *_certain(compareds, "noise")]
@@ -132,7 +132,7 @@ def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
 
 
 def _certain(compareds: list[Compared], shape: Shape) -> Iterator[Reshaped]:
-    """Those of which it is certain, with chances raised for their number."""
+    """Yield those of which it is certain, with chances raised for their number."""
     judge = _peaks if shape == "peaks" else _noise
     judged = [judge(compared) for compared in compareds]
     chances = holm(np.array([judged.chance for judged in judged])) if judged else ()
@@ -183,7 +183,7 @@ def _noise(compared: Compared) -> _Judged:
 
 
 def _rough(level: SignalLevel, load: SignalLevel | None) -> Values:
-    """How far each sample is from its neighbours, without what goes with the load from sample to sample."""
+    """Return how far each sample is from its neighbours, without what goes with the load from sample to sample."""
     mine = _deviations(level.values)
     if load is None:
         return mine
@@ -234,7 +234,7 @@ def _failures(compared: Compared) -> Reshaped | None:
 
 
 def _longest(samples: Samples) -> tuple[int, float]:
-    """The longest burst: how many samples in a row with many failures, and their duration (ns)."""
+    """Return the longest burst: how many samples in a row with many failures, and their duration (ns)."""
     if len(samples.times) < 2:
         return 0, 0.0
     edges = np.flatnonzero(np.diff(np.concatenate(([False], samples.values >= MANY, [False])).astype(np.int8)))

@@ -55,7 +55,7 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
 
 
 def _is_merely_more(comparison: Comparison) -> bool:
-    """Whether the load was higher, though not by far, and nothing that waits became slower with it."""
+    """Return whether the load was higher, though not by far, and nothing that waits became slower with it."""
     ratios = comparison.load.ratios
     if comparison.load.is_same is not False or not ratios or not 1 <= min(ratios) <= max(ratios) <= _MUCH_MORE:
         return False
@@ -86,7 +86,7 @@ def _surprises(comparison: Comparison) -> Iterator[str]:
 
 
 def suspects(comparison: Comparison) -> list[Compared]:
-    """What is worse beyond its tolerance, though runs of one build may differ as much or samples are too few.
+    """Return what is worse beyond its tolerance, though runs of one build may differ as much or samples are too few.
 
     Of several baselines none may be as bad.
     """
@@ -108,7 +108,7 @@ def _is_suspect(compared: Compared) -> bool:
 
 
 def news(comparison: Comparison) -> list[News]:
-    """What the insights tell of the second run that must not be, and not of the first."""
+    """Return what the insights tell of the second run that must not be, and not of the first."""
     hosts = comparison.hosts
 
     def as_in_first(key: SubjectKey) -> SubjectKey:
@@ -125,7 +125,7 @@ def news(comparison: Comparison) -> list[News]:
 
 
 def hidden(comparison: Comparison) -> list[str]:
-    """What means hide and which counters have no signal; each a clause."""
+    """Return what means hide and which counters have no signal; each a clause."""
     return list(_hidden(comparison))
 
 
@@ -140,7 +140,7 @@ def _hidden(comparison: Comparison) -> Iterator[str]:
 
 
 def _is_noisier(reshaped: Reshaped) -> bool:
-    """Whether noise grew that matters: of what is critical, or of the load itself."""
+    """Return whether noise grew that matters: of what is critical, or of the load itself."""
     treatment = reshaped.compared.treatment
     return reshaped.what == "noise" and (treatment.critical or treatment.shape == "noise")
 
@@ -153,7 +153,7 @@ def counter_text(counter: Counter) -> str:
 
 
 def not_compared(comparison: Comparison) -> str:
-    """How many counters without a signal were compared, and how many were not, and why; empty without any."""
+    """Return how many counters without a signal were compared, and how many were not, and why; empty without any."""
     counters = comparison.unassigned_counters
     texts = [
         f"{counted(count, 'counter')} {why}"
@@ -218,7 +218,7 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
 
 
 def _interrupted(comparison: Comparison) -> Iterator[str]:
-    """What a review says of the second run against its being whole, and not of the first."""
+    """Yield what a review says of the second run against its being whole, and not of the first."""
     before = {_kind(doubt) for doubt in _of_recording(comparison.first.review)}
     of_second = [doubt.reason for doubt in _of_recording(comparison.second.review) if _kind(doubt) not in before]
     yield from (f"in {comparison.second.called} {name}" for name in dict.fromkeys(of_second))
@@ -229,7 +229,7 @@ def _of_recording(review: Review) -> tuple[Doubt, ...]:
 
 
 def _kind(doubt: Doubt) -> str:
-    """What is alike in both runs, where both were interrupted: never for the very same time."""
+    """Return what is alike in both runs, where both were interrupted: never for the very same time."""
     return re.sub(r"\d[\d.,]*", "", doubt.reason)
 
 

@@ -99,7 +99,7 @@ class Hosts:
 
 
 def _unknown(runs: Sequence[Review], renamed: Mapping[str, str]) -> tuple[str, ...]:
-    """The names, old and new, that no host and no instance of the runs has."""
+    """Return the names, old and new, that no host and no instance of the runs has."""
     if not renamed:
         return ()
     host_keys = {host_key(host) for run in runs for host in run.hosts}
@@ -117,7 +117,7 @@ def _subjects(run: Review) -> set[Key]:
 
 
 def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, str]:
-    """The names that instances have in the first run; not where the second has one of this name, too."""
+    """Return the names that instances have in the first run; not where the second has one of this name, too."""
     if not renamed:
         return {}
     subjects = _subjects(second)
@@ -131,7 +131,7 @@ def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, 
 
 
 def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str]]:
-    """The hosts by the packs for their kind."""
+    """Return the hosts by the packs for their kind."""
     entries: dict[frozenset[str], list[str]] = {}
     for host in hosts:
         packs = (applied for applied in run.applied if applied.pack.applies_to)
@@ -141,7 +141,7 @@ def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str
 
 
 def set_differently(first: Review, second: Review, hosts: Hosts) -> tuple[HostChange, ...]:
-    """The labels that differ, then the facts of each host."""
+    """Return the labels that differ, then the facts of each host."""
     here, entries = first.run.labels, second.run.labels
     labels = [
         HostChange(name, here.get(name, "–"), entries.get(name, "–"))
@@ -159,5 +159,5 @@ def set_differently(first: Review, second: Review, hosts: Hosts) -> tuple[HostCh
 
 
 def _bare(fact: str) -> str:
-    """A fact without where it is from."""
+    """Return a fact without where it is from."""
     return fact.rpartition(" (")[0] or fact

@@ -42,7 +42,7 @@ class SignalLevel:
 
     @classmethod
     def of(cls, samples: Samples, phase: Phase | None, weights_of: Weights | None = None) -> "SignalLevel | None":
-        """The level in a phase, or in all that was recorded; None without samples."""
+        """Return the level in a phase, or in all that was recorded; None without samples."""
         weights = (weights_of or Weights())(samples)
         rows = samples.between(phase.start, phase.end) if phase else samples
         present = rows.present
@@ -104,7 +104,7 @@ class SignalLevel:
 
 
 def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
-    """The phases both runs have, the steady one first, then the longest; the whole run last."""
+    """Return the phases both runs have, the steady one first, then the longest; the whole run last."""
     phases = {phase.name: phase for phase in reversed(second.phases)}
     here = {phase.name: phase for phase in reversed(first.phases)}
     shared = [CommonPhase(name, phase, phases[name]) for name, phase in here.items() if name in phases]

@@ -137,7 +137,7 @@ def _means(review: Review, name: str, phase: CommonPhase) -> list[float]:
 
 
 def _where(load: Load) -> str:
-    """The subject, or how many it is summed over."""
+    """Return the subject, or how many it is summed over."""
     first, *subjects = load.subjects
     return f"sum of {len(load.subjects):,}" if subjects else str(first)
 
@@ -175,7 +175,7 @@ def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[floa
 
 
 def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str, ...]) -> float | None:
-    """How many times as much the second did, by the first of these signals that both have."""
+    """Return how many times as much the second did, by the first of these signals that both have."""
     first, second = reviews
     for name in names:
         before, after = _total(first, name, phase.first), _total(second, name, phase.second)

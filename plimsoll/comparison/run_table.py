@@ -98,7 +98,7 @@ def _joined(review: Review, name: str, hosts: Sequence[str], *, mean: bool) -> S
 
 
 def _roles(review: Review) -> dict[str, list[str]]:
-    """The hosts of each role, by the packs for their kind; a host without one stands alone."""
+    """Return the hosts of each role, by the packs for their kind; a host without one stands alone."""
     roles: dict[object, list[str]] = {}
     for host in review.hosts:
         packs = [a for a in review.applied if a.pack.applies_to and host_key(host) in map(host_key, a.hosts)]
@@ -107,7 +107,7 @@ def _roles(review: Review) -> dict[str, list[str]]:
 
 
 def _scaling(reviews: Sequence[Review]) -> list[dict[str, str]]:
-    """How work grows with what was varied; empty unless the runs differ in one label alone, which is a number.
+    """Return how work grows with what was varied; empty unless the runs differ in one label alone, which is a number.
 
     As in the tables of the studies of directories (Site Server Membership Directory, Scaling): speed-up is the
     throughput of a run over that of the baseline, efficiency the speed-up over the growth of what was varied, and cost
@@ -147,7 +147,7 @@ def _varied(labels: Sequence[Mapping[str, str]]) -> tuple[str, list[float]] | No
 
 
 def _operations(review: Review) -> float | None:
-    """The operations a second in the steady phase, or in the whole run where that is not known."""
+    """Return the operations a second in the steady phase, or in the whole run where that is not known."""
     all_loads = loads(review.signals, review.question.signals)
     load = next((load for load in all_loads if load.kind == "operations"), None)
     return _mean(load.samples, _phase(review, _STEADY)) if load else None

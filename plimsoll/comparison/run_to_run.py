@@ -31,7 +31,7 @@ class Band:
         return (self.low, self.high) != (1.0, 1.0)
 
     def ends(self, baseline: float) -> tuple[float, float]:
-        """The lowest and the highest expected value."""
+        """Return the lowest and the highest expected value."""
         low, high = sorted(self.whole + factor * (baseline - self.whole) for factor in (self.low, self.high))
         return low, high
 
@@ -104,7 +104,7 @@ def weight() -> float:
 
 @cache
 def kind_of(name: str, unit: str) -> tuple[int, SpreadKind]:
-    """The kind of a signal, and its place among the kinds: the first tells most."""
+    """Return the kind of a signal, and its place among the kinds: the first tells most."""
     kinds = _table().kinds
     named = next(
         (at for at, kind in enumerate(kinds) if any(fnmatchcase(name, signal) for signal in kind.signals)), None

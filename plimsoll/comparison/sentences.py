@@ -78,7 +78,7 @@ def _signed(share: float) -> str:
 
 
 def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
-    """The comparisons of each signal together, in their order."""
+    """Return the comparisons of each signal together, in their order."""
     groups: dict[str, list[Compared]] = {}
     for compared in compareds:
         groups.setdefault(compared.name, []).append(compared)
@@ -86,13 +86,13 @@ def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
 
 
 def title(compared: Compared) -> str:
-    """The title within a sentence: `page life expectancy`, `CPU time`."""
+    """Return the title within a sentence: `page life expectancy`, `CPU time`."""
     text = compared.signal.title
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
 def distribution_change_text(reshaped: Reshaped) -> str:
-    """A clause: `the 99th percentile of request execution time of WEB1 rose from 20 ms to 60 ms`."""
+    """Return a clause: `the 99th percentile of request execution time of WEB1 rose from 20 ms to 60 ms`."""
     compared = reshaped.compared
     name = f"{title(compared)} of {place(compared)}"
     first, second = (quantity(value, compared.signal.unit) for value in (reshaped.before, reshaped.after))

@@ -61,7 +61,7 @@ class Proposal:
 def proposals(
     first: Review, second: Review, hosts: Hosts, lone: tuple[Sequence[Lone], Sequence[Lone]]
 ) -> list[Proposal]:
-    """What looks the same under another name."""
+    """Return what looks the same under another name."""
     return [*_of_hosts(first, second, hosts), *_of_instances(hosts, lone)]
 
 
@@ -75,7 +75,7 @@ def _of_instances(hosts: Hosts, lone: tuple[Sequence[Lone], Sequence[Lone]]) -> 
 
 
 def _by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, set[str]]]:
-    """The signals of each instance, by its host and area."""
+    """Return the signals of each instance, by its host and area."""
     entries: dict[tuple[str, str], dict[str, set[str]]] = {}
     for item in lone:
         for instance in item.instances:
@@ -85,7 +85,7 @@ def _by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, set[st
 
 
 def _pairs(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Those that share a drive letter, `1 D:` and `2 D:`; else the only one of each."""
+    """Yield those that share a drive letter, `1 D:` and `2 D:`; else the only one of each."""
     letters = [{_letter(name): name for name in entries if _letter(name)} for entries in (mine, theirs)]
     same = [(letters[0][letter], letters[1][letter]) for letter in letters[0] if letter in letters[1]]
     yield from ((name, other) for name, other in same if mine[name] & theirs[other])
@@ -133,7 +133,7 @@ def _quoted(name: str) -> str:
 
 
 def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
-    """What both runs recorded, and what only the first and only the second did."""
+    """Return what both runs recorded, and what only the first and only the second did."""
     items: list[Pair] = []
     alone: tuple[list[Lone], list[Lone]] = ([], [])
     partners = {host_key(left) for left, _ in hosts.pairs}, {host_key(right) for _, right in hosts.pairs}

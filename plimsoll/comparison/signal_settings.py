@@ -54,7 +54,7 @@ class Treatment:
     shape: Shapes | None = None
 
     def tolerated(self, baseline: float) -> float:
-        """The largest change from a baseline that does not matter."""
+        """Return the largest change from a baseline that does not matter."""
         return max(self.tolerance * abs(baseline), self.smallest)
 
     @property
@@ -124,12 +124,12 @@ class Treatments:
 
 
 def resources() -> tuple[str, ...]:
-    """The signals that tell of a resource of a host, in the order in which they are told of."""
+    """Return the signals that tell of a resource of a host, in the order in which they are told of."""
     return _defaults().resources
 
 
 def scaled_labels() -> tuple[str, ...]:
-    """The words in the names of labels that throughput should grow with."""
+    """Return the words in the names of labels that throughput should grow with."""
     return _defaults().scaled
 
 
@@ -152,7 +152,7 @@ def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, 
 
 
 def _amount(text: str, unit: str) -> float:
-    """An amount in a unit. ValueError if it has another one."""
+    """Return an amount in a unit. ValueError if it has another one."""
     try:
         return convert_limit(Healthy.parse(f">= {text}"), unit).limit
     except ValueError as error:

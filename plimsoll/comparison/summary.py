@@ -49,7 +49,7 @@ def answer(comparison: Comparison) -> Answer:
 
 
 def critical(comparison: Comparison) -> list[Compared]:
-    """What makes the run worse: regressions of critical signals, and throughput that was lost."""
+    """Return what makes the run worse: regressions of critical signals, and throughput that was lost."""
     lost = comparison.load.throughput_lost
     return [
         *([lost] if lost else []),
@@ -70,12 +70,12 @@ def peaks(comparison: Comparison) -> list[Reshaped]:
 
 
 def story(comparison: Comparison) -> list[str]:
-    """The sentences."""
+    """Return the sentences."""
     return [_load(comparison), _worse(comparison), _same(comparison)]
 
 
 def account(comparison: Comparison) -> list[str]:
-    """What to read: why the answer is not known, if the story does not say it, and the story."""
+    """Return what to read: why the answer is not known, if the story does not say it, and the story."""
     items = [name for name in story(comparison) if name]
     if answer(comparison) != Answer.UNKNOWN:
         return items
@@ -200,7 +200,7 @@ def _first_of(group: list[Compared]) -> str:
 
 
 def _cause_by_insight(comparison: Comparison) -> str:
-    """What an insight names that makes the second run worse."""
+    """Return what an insight names that makes the second run worse."""
     for insight in insights():
         if insight.cause and (
             text := insight.cause(comparison.first.insights.of(insight), comparison.second.insights.of(insight))
@@ -210,7 +210,7 @@ def _cause_by_insight(comparison: Comparison) -> str:
 
 
 def _cause(comparison: Comparison, worse: list[Compared]) -> str:
-    """What an insight names that makes the second run worse, else what a limit says that only it crossed."""
+    """Return what an insight names that makes the second run worse, else what a limit says that only it crossed."""
     if text := _cause_by_insight(comparison):
         return text
     signal = worse[0].name
@@ -237,7 +237,7 @@ def _ended(comparison: Comparison) -> str:
 
 
 def _tolerated(comparison: Comparison) -> str:
-    """What became worse by most of what is within its tolerance, where that is larger than the usual one."""
+    """Return what became worse by most of what is within its tolerance, where that is larger than the usual one."""
     worse = {"higher": 1, "lower": -1, "either": 0}
     compareds = [
         compared
@@ -255,7 +255,7 @@ def _tolerated(comparison: Comparison) -> str:
 
 
 def _allowed(compared: Compared) -> str:
-    """What is tolerated: a share, or near zero, where shares mean nothing, an amount."""
+    """Return what is tolerated: a share, or near zero, where shares mean nothing, an amount."""
     if compared.treatment.tolerance * abs(compared.before) >= compared.treatment.smallest:
         return percent(compared.treatment.tolerance)
     return _amount(compared, compared.treatment.smallest)
@@ -279,7 +279,7 @@ def _unchanged(comparison: Comparison) -> str:
 
 
 def unchanged(comparison: Comparison) -> list[Compared]:
-    """The resources of which no host or instance differs: of each the busiest."""
+    """Return the resources of which no host or instance differs: of each the busiest."""
     same = comparison.of(*_ALIKE)
     moving = {compared.name for compared in comparison.judged if compared.outcome not in _ALIKE}
     groups = [[compared for compared in same if compared.name == name] for name in resources() if name not in moving]
@@ -287,5 +287,5 @@ def unchanged(comparison: Comparison) -> list[Compared]:
 
 
 def _amount(compared: Compared, value: float) -> str:
-    """A difference of its values."""
+    """Return a difference of its values."""
     return quantity(value, "points" if compared.signal.unit == "%" else compared.signal.unit)

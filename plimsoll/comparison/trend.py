@@ -37,7 +37,7 @@ class RunMeans:
 
     @classmethod
     def of(cls, name: str, review: Review) -> "RunMeans":
-        """The means of a run."""
+        """Return the means of a run."""
         phase = next((phase for phase in review.phases if phase.name == _STEADY), None)
         means: dict[tuple[str, Key], float] = {}
         subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {}
@@ -103,7 +103,7 @@ class HistoryTrend:
         return len(self.courses)
 
     def visible(self, share: float) -> float:
-        """The change (as a share of its level) that could be seen of such a share of the signals."""
+        """Return the change (as a share of its level) that could be seen of such a share of the signals."""
         sizes = [course.visible / max(abs(float(course.values.mean())), 1e-12) for course in self.courses]
         return float(np.quantile(sizes, share, method="higher")) if sizes else float("inf")
 
@@ -167,7 +167,7 @@ def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
 def _partly(
     runs: Sequence[RunMeans], alike: Sequence[tuple[str, Key]], treatments: Treatments
 ) -> Iterator[tuple[str, Signal, Subject]]:
-    """What would have been looked at, had all runs recorded it."""
+    """Yield what would have been looked at, had all runs recorded it."""
     entries = {key: subject for run in runs for key, subject in run.subjects.items()}
     for key in entries.keys() - set(alike):
         signal, subject = entries[key]
@@ -177,7 +177,7 @@ def _partly(
 
 
 def _values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment) -> Values:
-    """The means; of what grows with every operation, as they would be under the mean load."""
+    """Return the means; of what grows with every operation, as they would be under the mean load."""
     values = np.array([run.means[key] for run in runs])
     items = [run.load for run in runs]
     names = {pair[0] for pair in items if pair}

@@ -48,7 +48,7 @@ _BUSY = "\\Processor(_Total)\\% Processor Time"  # the mean of the processors
 
 
 def demo_points(start_ns: int, from_ns: int, to_ns: int) -> Points:
-    """The samples of the host at the multiples of 10 s from `from_ns` to `to_ns`, both included.
+    """Return the samples of the host at the multiples of 10 s from `from_ns` to `to_ns`, both included.
 
     The demo was started at `start_ns`: an alert fires half a minute later, and again every 24 minutes. Each sample
     depends on its time and `start_ns` alone.

@@ -24,7 +24,7 @@ NONE = np.zeros(SAMPLES)
 
 
 def simulate(setup: StudySetup) -> dict[str, DemoRecording]:
-    """The counters of all hosts of one run, by host."""
+    """Return the counters of all hosts of one run, by host."""
     sql, write_s = _sql_server(setup, _chance(setup, 0))
     return {
         "SQLSRV01": sql,
@@ -34,7 +34,7 @@ def simulate(setup: StudySetup) -> dict[str, DemoRecording]:
 
 
 def _chance(setup: StudySetup, host: int) -> np.random.Generator:
-    """A generator per host, so that changing one host does not affect the others."""
+    """Return a generator per host, so that changing one host does not affect the others."""
     return np.random.Generator(np.random.PCG64([SEED, setup.sql_memory_mb, host]))
 
 
@@ -44,7 +44,7 @@ def _curve(points: Points) -> Values:
 
 
 def _load(level: StudyLevel) -> Values:
-    """A level over the run: idle, ramp-up while users log on, then steady state."""
+    """Return a level over the run: idle, ramp-up while users log on, then steady state."""
     ramp, steady = _curve(study.RAMP_LOAD), _curve(study.STEADY_LOAD)
     return level.idle + (level.ramp - level.idle) * ramp + (level.steady - level.idle) * steady
 
@@ -54,7 +54,7 @@ def _logged_on() -> Values:
 
 
 def _wander(rng: np.random.Generator, spread: float, every_s: int = 120) -> Values:
-    """A slow drift around 0 that never leaves `spread` to either side."""
+    """Return a slow drift around 0 that never leaves `spread` to either side."""
     knots = np.arange(0, DURATION_S + every_s, every_s)
     return np.interp(TIME_S, knots, rng.uniform(-spread, spread, len(knots)))
 
@@ -65,7 +65,7 @@ def _around(rng: np.random.Generator, mean: Values | float, share: float) -> Val
 
 
 def _counted(rng: np.random.Generator, per_second: Values | float) -> Values:
-    """A rate per second, from a random whole number of events in each interval."""
+    """Return a rate per second, from a random whole number of events in each interval."""
     return rng.poisson(np.full(SAMPLES, INTERVAL_S) * per_second) / INTERVAL_S
 
 
@@ -151,7 +151,7 @@ def _page_life(rng: np.random.Generator, setup: StudySetup, burst: Values) -> Va
 
 
 def _front_end(setup: StudySetup, rng: np.random.Generator, neighbour: str, write_s: Values) -> DemoRecording:
-    """The counters of a front end; `write_s` is how long a write to the database takes."""
+    """Return the counters of a front end; `write_s` is how long a write to the database takes."""
     out = DemoRecording()
     cpu = _processors(out, rng, _load(study.FRONT_END_CPU), 0.8, _load(StudyLevel(500, 2900, 6400)))
     paging = _counted(rng, 0.2)

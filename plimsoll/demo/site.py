@@ -168,7 +168,7 @@ def _listed(site: DemoSite, server: DemoServer) -> Iterator[tuple[str, DemoCount
 
 
 def _volume(letter: str, free_percent: float, free_mb: float) -> dict[str, DemoCounter]:
-    """A volume that answers in a few milliseconds."""
+    """Return a volume that answers in a few milliseconds."""
     path = f"\\LogicalDisk({letter}:)\\"
     return {
         path + "Avg. Disk sec/Read": DemoCounter(level=0.003, spread=0.2),

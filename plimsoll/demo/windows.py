@@ -39,7 +39,7 @@ def significant(values: Values, digits: int = 6) -> Values:
 
 
 def added(parts: Iterable[Values]) -> Values:
-    """The sum in a fixed order; numpy's order differs between processors."""
+    """Return the sum in a fixed order; numpy's order differs between processors."""
     total, *rest = parts
     for part in rest:
         total = total + part

@@ -103,7 +103,7 @@ class ObjectiveSettings(ObjectiveLimits):
 
 
 def time_limits(typed: Sequence[str]) -> dict[str, float]:
-    """The limits (s) of response times of all requests, by signal, from texts like `response_p95=500ms`.
+    """Return the limits (s) of response times of all requests, by signal, from texts like `response_p95=500ms`.
 
     ValueError with what is wrong with a text.
     """
@@ -130,7 +130,7 @@ class Objective:
 
 
 def objective(settings: ObjectiveSettings) -> Objective | None:
-    """The rules of an objective; None if it sets no limit."""
+    """Return the rules of an objective; None if it sets no limit."""
     if not settings.is_set:
         return None
     rules = [

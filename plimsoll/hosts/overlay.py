@@ -26,7 +26,7 @@ _HEAD = "# Limits that were changed on pages of plimsoll up, which writes this f
 
 
 def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue: Catalogue) -> Overrides:
-    """The changed limits of a plimsoll.toml, if there is one, and over them those of the data folder.
+    """Return the changed limits of a plimsoll.toml, if there is one, and over them those of the data folder.
 
     Unusable, naming file and setting, if one does not fit the rules.
     """
@@ -40,12 +40,12 @@ def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue:
 
 
 def changed_here(folder: Path, rule: str) -> set[str]:
-    """The hosts (case-folded) for which the overlay changes a rule."""
+    """Return the hosts (case-folded) for which the overlay changes a rule."""
     return {host_key(host) for host, facts in _read(folder).hosts.items() if rule in facts.rules}
 
 
 def text(folder: Path) -> str:
-    """The content of the file; empty if there is none."""
+    """Return the content of the file; empty if there is none."""
     path = folder / FILE_NAME
     return text_of(path) if os.path.lexists(path) else ""
 
@@ -100,7 +100,7 @@ def remove(folder: Path, rule: str, host: str) -> None:
 
 
 def limit_now(overrides: Overrides, rule: Rule, host: str, catalogue: Catalogue) -> str:
-    """The limit of a rule on a host, as it would be written."""
+    """Return the limit of a rule on a host, as it would be written."""
     changed, _ = overrides.of(rule, host)
     return written(changed.healthy, unit_of(rule, catalogue.signals))
 
@@ -116,7 +116,7 @@ def _tables(folder: Path) -> dict[str, dict[str, Mapping[str, object]]]:
 
 
 def _written(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
-    """The text of the file; empty where nothing is changed."""
+    """Return the text of the file; empty where nothing is changed."""
     parts: list[str] = []
     for host, rules in sorted(tables.items(), key=lambda item: host_key(item[0])):
         for rule, settings in sorted(rules.items()):
@@ -131,5 +131,5 @@ def _value(value: object) -> str:
 
 
 def _of_form(error: str, folder: Path, host: str, rule: Rule) -> str:
-    """A mistake without the place in the file, which whoever fills in the form does not see."""
+    """Return a mistake without the place in the file, which whoever fills in the form does not see."""
     return error.replace(f"{folder / FILE_NAME}: ", "").replace(f"hosts.{host}.rules.{rule.id}", "").lstrip(".: ")

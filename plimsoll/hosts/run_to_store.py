@@ -15,7 +15,7 @@ from plimsoll.rules.load import load
 def run_to_store(
     read_logs: LogSet, name: str, labels: Mapping[str, str], config: Path | None = None, zone: Zone | None = None
 ) -> StoredRun:
-    """The run with its recordings and plimsoll.toml: `config`, else the one beside the logs.
+    """Return the run with its recordings and plimsoll.toml: `config`, else the one beside the logs.
 
     `zone` is that of the times of phases, if it is not the logs' own.
 

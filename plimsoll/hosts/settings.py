@@ -203,7 +203,7 @@ class Settings(_Strict):
         return Run(self.run.name, dict(self.run.labels), phases, self.run.simulated)
 
     def planned(self) -> tuple[Planned, ...]:
-        """The times of planned work."""
+        """Return the times of planned work."""
         return tuple(
             Planned(instant(planned.start), instant(planned.end), planned.reason, planned.rules)
             for planned in self.run.except_
@@ -216,7 +216,7 @@ class Settings(_Strict):
         return tuple(reversed(by_name.values()))
 
     def labels(self) -> Mapping[str, Mapping[str, str]]:
-        """The labels of each host that has some, by its case-folded name."""
+        """Return the labels of each host that has some, by its case-folded name."""
         return {host_key(host): facts.labels for host, facts in self.hosts.items() if facts.labels}
 
     def facts(self) -> GivenFacts:
@@ -282,7 +282,7 @@ def parse(text: str, path: Path) -> Settings:
 
 
 def is_load_step(phase: str) -> bool:
-    """Whether a phase is a load step: `step 1`, `step 2` and so on."""
+    """Return whether a phase is a load step: `step 1`, `step 2` and so on."""
     return _STEP.fullmatch(phase) is not None
 
 

@@ -100,7 +100,7 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
 
 
 def _format(text: Text, name: str | None) -> Format:
-    """The format that was named, or else the first that takes the log."""
+    """Return the format that was named, or else the first that takes the log."""
     match = next((entry for entry in FORMATS if entry.sniff(text)), None)
     if name is not None:
         wanted_format = next((entry for entry in FORMATS if entry.NAME.casefold() == name.casefold()), None)

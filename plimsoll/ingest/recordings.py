@@ -52,7 +52,7 @@ def refuse_unnamed(logs: Sequence[Log]) -> None:
 
 
 def _first_remarks(remarks: Iterator[Remark]) -> Iterator[Remark]:
-    """The first of many remarks, and how many more there are."""
+    """Yield the first of many remarks, and how many more there are."""
     yield from islice(remarks, MAX_SHOWN)
     if rest := list(remarks):
         yield Remark(rest[0].kind, f"{counted(len(rest), 'more remark')} like these", count=len(rest))
@@ -73,7 +73,7 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
-    """Where each series is, those of a host or all."""
+    """Return where each series is, those of a host or all."""
     return {series.key: at for at, series in enumerate(log.series) if host in (None, series.host)}
 
 
@@ -135,12 +135,12 @@ def _met(
 
 
 def _within(log: Log, other: Log) -> int:
-    """How many rows of a log are of the other's span."""
+    """Return how many rows of a log are of the other's span."""
     return int(np.count_nonzero((log.times >= other.times[0]) & (log.times <= other.times[-1])))
 
 
 def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
-    """The pairs of recordings, by their places, that have a host in common and overlap in time.
+    """Return the pairs of recordings, by their places, that have a host in common and overlap in time.
 
     Of many hosts, or of a log that was rotated many times, these are few of all pairs.
     """
@@ -182,12 +182,12 @@ def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _are_alike(length: int, other: int) -> bool:
-    """Whether recordings may have been started and ended together, by hand or by a schedule."""
+    """Return whether recordings may have been started and ended together, by hand or by a schedule."""
     return length > QUARTER and abs(length - other) <= max(0.02 * length, 30 * SECOND)
 
 
 def _is_of_zones(shift: int) -> bool:
-    """Whether clocks that are right may be so far apart, as zones are whole quarter-hours from UTC."""
+    """Return whether clocks that are right may be so far apart, as zones are whole quarter-hours from UTC."""
     nearest = round(shift / QUARTER) * QUARTER
     return _LEAST_SHIFT <= abs(nearest) <= _MOST_SHIFT and abs(shift - nearest) <= 60 * SECOND
 
@@ -216,7 +216,7 @@ def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
-    """A host by its short name in one recording and by its full name in another."""
+    """Yield a host by its short name in one recording and by its full name in another."""
     names = {host_key(host): host for log in logs for host in log.hosts}
     for full, shown in names.items():
         name, dot, _ = full.partition(".")
@@ -229,7 +229,7 @@ def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) -> bool:
-    """Whether the values of a counter that rules may need are far apart in two recordings for some minutes.
+    """Return whether the values of a counter that rules may need are far apart in two recordings for some minutes.
 
     `shared` are the columns of the counters that both have. Each recording needs ten samples meanwhile.
     """
@@ -245,7 +245,7 @@ def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) 
 
 
 def _blocks(times: Times, values: Values, edges: Times) -> tuple[Values, Values, Times]:
-    """The least and the greatest value, and the number of values, between each pair of edges."""
+    """Return the least and the greatest value, and the number of values, between each pair of edges."""
     inside = np.isfinite(values) & (times >= edges[0]) & (times < edges[-1])
     block = np.searchsorted(edges, times[inside], side="right") - 1
     array, greatest = np.full(len(edges) - 1, np.inf), np.full(len(edges) - 1, -np.inf)
@@ -257,7 +257,7 @@ def _blocks(times: Times, values: Values, edges: Times) -> tuple[Values, Values,
 def _far_apart(
     values: Values, greatest: Values, count: Times, other_least: Values, other_greatest: Values, other_count: Times
 ) -> bool:
-    """Whether in some block one range of values lies above twice the other one."""
+    """Return whether in some block one range of values lies above twice the other one."""
     enough = (count >= _LEAST_VALUES) & (other_count >= _LEAST_VALUES)
     above = (values > _FACTOR * other_greatest) | (other_least > _FACTOR * greatest)
     return bool((enough & above).any())

@@ -53,7 +53,7 @@ class Insights:
         return self._results[insight.name]
 
     def sections(self, place: Literal["causes", "beside"], zone: Zone) -> Iterator[Section]:
-        """The sections of a place, one for each heading under which something is said."""
+        """Yield the sections of a place, one for each heading under which something is said."""
         of_place = (insight for insight in insights() if insight.heading.place == place)
         for heading, group in groupby(of_place, lambda insight: insight.heading):
             blocks = tuple(b for insight in group for b in insight.blocks(self.of(insight), self.review, zone))

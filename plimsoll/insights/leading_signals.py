@@ -39,7 +39,7 @@ def _by_host(entries: Mapping[Subject, Samples]) -> dict[str, list[tuple[Subject
 
 
 def _has_instances(review: Review, name: str, host: str) -> bool:
-    """Whether a signal of the same kind and unit was recorded for instances of the host."""
+    """Return whether a signal of the same kind and unit was recorded for instances of the host."""
     signals = review.question.signals
     family = name.partition(".")[0] + "."
     return any(
@@ -60,5 +60,5 @@ def _smallest() -> dict[str, float]:
 
 
 def smallest_change(unit: str) -> float:
-    """The smallest change worth telling, in the unit."""
+    """Return the smallest change worth telling, in the unit."""
     return _smallest().get(unit, 1.0)

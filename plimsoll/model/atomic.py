@@ -75,7 +75,7 @@ def _replaceable(path: Path) -> Path | None:
 
 
 def _why(path: Path, error: OSError) -> str:
-    """The reason of an error; names the parent folder that is not a folder, if that is the cause."""
+    """Return the reason of an error; names the parent folder that is not a folder, if that is the cause."""
     if isinstance(error, FileExistsError | NotADirectoryError):
         for above in path.parents:
             if os.path.lexists(above) and not above.is_dir():

@@ -48,7 +48,7 @@ class ChartLimit:
 
     @classmethod
     def of(cls, level: float, unit: str, severity: str = "") -> "ChartLimit":
-        """The limit of a signal in `unit`."""
+        """Return the limit of a signal in `unit`."""
         return cls(level, f"threshold {exactly(level, unit)}", severity)
 
 

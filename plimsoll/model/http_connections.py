@@ -33,16 +33,16 @@ def check_connections(pools: PoolManager, check: Callable[[], None]) -> None:
 
 
 def last_cause(error: Exception) -> str:
-    """The innermost cause of a connection failure, in a few words."""
+    """Return the innermost cause of a connection failure, in a few words."""
     inner = getattr(error, "reason", None) or wrapped_error(error)
     return last_words(str(inner)) or type(inner).__name__
 
 
 def wrapped_error(error: Exception) -> Exception:
-    """The error that urllib3 wraps as a broken connection."""
+    """Return the error that urllib3 wraps as a broken connection."""
     return next((inner for inner in reversed(error.args) if isinstance(inner, Exception)), error)
 
 
 def last_words(causes: str) -> str:
-    """The last of the causes in a message of urllib3, without the numbers of the system."""
+    """Return the last of the causes in a message of urllib3, without the numbers of the system."""
     return re.sub(r"^\[Errno -?\d+\] | \(_ssl\.c:\d+\)$", "", causes.rpartition(": ")[2])

@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Result:
-    """What `make` returned for this key before, or returns now, which is kept for the next time."""
+    """Return what `make` returned for this key before, or returns now, which is kept for the next time."""
     with suppress(Exception):  # a pickle that does not fit this program may raise anything
         if (content := loaded(folder, name, key)) is not None:
             return pickle.loads(content)
@@ -30,7 +30,7 @@ def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Res
 
 
 def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
-    """What was kept for this key; None if nothing was, or what is there cannot be trusted.
+    """Return what was kept for this key; None if nothing was, or what is there cannot be trusted.
 
     A file of the folder is only used if the user owns it and the folder, and nobody else can write to either: its
     content is a program. One that is damaged, and a folder that cannot be used, cost time and nothing else.
@@ -65,7 +65,7 @@ def _path(folder: Path, name: str, key: bytes) -> Path:
 
 
 def state_of(folders: list[Path]) -> bytes:
-    """What changes where any file of these folders does: names, sizes and times."""
+    """Return what changes where any file of these folders does: names, sizes and times."""
     files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".yaml"))
     return repr([(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()
 
@@ -98,7 +98,7 @@ def _refuse_foreign(stat_result: os.stat_result) -> None:
 
 
 def cache_folder() -> Path:
-    """The folder for files that can be rebuilt: `PLIMSOLL_CACHE`, else plimsoll/ in the user's cache folder."""
+    """Return the folder for files that can be rebuilt: `PLIMSOLL_CACHE`, else plimsoll/ in the user's cache folder."""
     if chosen := os.environ.get("PLIMSOLL_CACHE"):
         return Path(chosen).absolute()
     return _users("XDG_CACHE_HOME", ".cache", "Library/Caches") / "plimsoll"

@@ -110,10 +110,10 @@ class Log:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def rows(self, start: int, stop: int) -> "Log":
-        """The rows from `start` to before `stop`, as a log."""
+        """Return the rows from `start` to before `stop`, as a log."""
         columns = tuple(column.slice(start, stop - start) for column in self.columns)
         return replace(self, times=self.times[start:stop], columns=columns)
 
     def column(self, index: int) -> Values:
-        """The values of one column; NaN for a missing sample."""
+        """Return the values of one column; NaN for a missing sample."""
         return self.columns[index].to_numpy()

@@ -43,7 +43,7 @@ class Names:
         self._names: dict[tuple[str, str], _Name] = {}
 
     def series(self, path: CounterPath, host: str) -> Series:
-        """The series of a counter of `host`. The path keeps the recorded language."""
+        """Return the series of a counter of `host`. The path keeps the recorded language."""
         name = self._names.get((path.object, path.counter)) or self._find(path.object, path.counter)
         instance = path.instance
         if instance is None:
@@ -91,23 +91,23 @@ class Names:
 
 @cache
 def shipped() -> Names:
-    """The shipped names."""
+    """Return the shipped names."""
     return Names()
 
 
 def measurement(object_: str) -> str:
-    """The measurement of an object, given by its English name."""
+    """Return the measurement of an object, given by its English name."""
     windows_object = objects().get(folded(generic_object(object_)[0]))
     return windows_object.measurement if windows_object else UNKNOWN
 
 
 def measurements() -> frozenset[str]:
-    """The measurements of the known objects, and the one of all others."""
+    """Return the measurements of the known objects, and the one of all others."""
     return frozenset([UNKNOWN, *(windows_object.measurement for windows_object in objects().values())])
 
 
 def path_of(series: Series) -> str:
-    r"""The display name of a series that was not read from a log: its counter path, or Telegraf's names.
+    r"""Return the display name of a series that was not read from a log: its counter path, or Telegraf's names.
 
     `\Processor(_Total)\% Processor Time`; `cpu(cpu-total) usage_idle`.
     """

@@ -47,10 +47,10 @@ _MARK = re.compile("|".join(Parameter))
 
 
 def worded(text: str, called: Callable[[Parameter], str]) -> str:
-    """A message in which each parameter is what `called` calls it."""
+    """Return a message in which each parameter is what `called` calls it."""
     return _MARK.sub(lambda mark: called(Parameter(mark[0])), text)
 
 
 def as_options(text: str) -> str:
-    """A message in which each parameter is the option of the command line."""
+    """Return a message in which each parameter is the option of the command line."""
     return worded(text, lambda parameter: f"--{parameter.plain}")

@@ -69,13 +69,13 @@ def _split_instance(head: str) -> tuple[str, str]:
 
 
 def telegraf_name(name: str) -> str:
-    """A counter or measurement name as `win_perf_counters` writes it."""
+    """Return a counter or measurement name as `win_perf_counters` writes it."""
     return _REPLACED.sub(lambda match: _REPLACEMENTS[match[0]], name)
 
 
 @lru_cache(1024)
 def generic_object(object_: str) -> tuple[str, str | None]:
-    """The name of an SQL Server object on the default instance, and its named instance.
+    """Return the name of an SQL Server object on the default instance, and its named instance.
 
     `MSSQL$PAYROLL:Buffer Manager` gives `SQLServer:Buffer Manager` and `PAYROLL`; any other
     object gives itself and None.

@@ -42,7 +42,7 @@ class Points:
 
 
 def joined(parts: Sequence[Points]) -> Points:
-    """All points of several batches, in order; a series that is the same object in several is there once."""
+    """Return all points of several batches, in order; a series that is the same object in several is there once."""
     if len(parts) == 1:
         return parts[0]
     series: dict[int, Series] = {id(series): series for part in parts for series in part.series}

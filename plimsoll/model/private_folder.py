@@ -42,7 +42,7 @@ def _check(
 
 
 def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """The folders and symbolic links that lead to a path, as far as they exist."""
+    """Yield the folders and symbolic links that lead to a path, as far as they exist."""
     here, todo, links = Path(path.anchor), list(path.parts[1:]), 0
     yield here, here.lstat()
     while todo:
@@ -62,7 +62,7 @@ def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _others_write(status: os.stat_result) -> bool:
-    """Whether others than the owner may write. The mode of a link means nothing."""
+    """Return whether others than the owner may write. The mode of a link means nothing."""
     if stat.S_ISLNK(status.st_mode):
         return False
     by_group = bool(status.st_mode & stat.S_IWGRP) and not _is_own_group(status.st_gid)
@@ -70,7 +70,7 @@ def _others_write(status: os.stat_result) -> bool:
 
 
 def _is_own_group(group: int) -> bool:
-    """Whether a group is the one of the user alone, which many systems make for each user."""
+    """Return whether a group is the one of the user alone, which many systems make for each user."""
     import grp  # noqa: PLC0415 - Windows has none
     import pwd  # noqa: PLC0415
 

@@ -16,19 +16,19 @@ def counted(count: int, noun: str) -> str:
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """The first names, and how many more there are: `WEB01, WEB02 and 17 more`."""
+    """Return the first names, and how many more there are: `WEB01, WEB02 and 17 more`."""
     rest = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
 
 
 def short(text: str | None, most: int = 40) -> str:
-    """The text, or its beginning with dots if it is long."""
+    """Return the text, or its beginning with dots if it is long."""
     text = text or ""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def and_more(count: int) -> str:
-    """The end of a remark on the first of `count` cells of a column."""
+    """Return the end of a remark on the first of `count` cells of a column."""
     return f", and {count - 1:,} more in this column" if count > 1 else ""
 
 

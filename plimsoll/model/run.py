@@ -68,14 +68,14 @@ class Recording:
 
     @classmethod
     def of(cls, log: Log, sha256: str) -> "Recording":
-        """The recording of a log."""
+        """Return the recording of a log."""
         missing = tuple(
             column.is_null().arg_true().to_numpy() if column.null_count() else _NONE for column in log.columns
         )
         return cls(str(log.path), log.format, sha256, log.zone, log.times, log.series, missing, log.remarks, log.unread)
 
     def held(self, column: int) -> Times:
-        """The times at which a column has a sample."""
+        """Return the times at which a column has a sample."""
         return np.delete(self.times, self.missing[column])
 
     @property

@@ -55,7 +55,7 @@ class Samples:
         return self if filled.all() else Samples(self.times[filled], self.values[filled])
 
     def between(self, start: int | None, end: int | None) -> "Samples":
-        """The rows from `start` to `end`, both included; None leaves that end open."""
+        """Return the rows from `start` to `end`, both included; None leaves that end open."""
         first = 0 if start is None else int(self.times.searchsorted(start, side="left"))
         last = len(self.times) if end is None else int(self.times.searchsorted(end, side="right"))
         if not first and last == len(self.times) and not self.declared:
@@ -63,7 +63,7 @@ class Samples:
         return Samples(self.times[first:last], self.values[first:last])
 
     def chosen(self, condition: Callable[[Times], NDArray[np.bool_]]) -> "Samples":
-        """The rows whose times `wanted` selects."""
+        """Return the rows whose times `wanted` selects."""
         rows = condition(self.times)
         return Samples(self.times[rows], self.values[rows])
 
@@ -86,7 +86,7 @@ class Recorded:
                 places.append((at, column))
 
     def samples(self, series: Series) -> Samples:
-        """All samples of a series. KeyError if no recording has it."""
+        """Return all samples of a series. KeyError if no recording has it."""
         places = self._places[series.key]
         if not places:
             raise KeyError(series)
@@ -98,7 +98,7 @@ _columns: WeakKeyDictionary[Log, WeakValueDictionary[int, Samples]] = WeakKeyDic
 
 
 def _shared_samples(log: Log, column: int) -> Samples:
-    """The samples of a column: the same object for all who ask while one of them holds it."""
+    """Return the samples of a column: the same object for all who ask while one of them holds it."""
     by_column = _columns.setdefault(log, WeakValueDictionary())
     samples = by_column.get(column)
     if samples is None:

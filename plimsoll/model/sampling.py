@@ -35,7 +35,7 @@ class Stretch(NamedTuple):
         return self.start, self.until
 
     def borders(self, interval: int) -> list[tuple[int, int]]:
-        """The spans between the part and the samples next to it, without pauses.
+        """Return the spans between the part and the samples next to it, without pauses.
 
         `interval` (ns) is that of the rest of the recording.
         """
@@ -45,7 +45,7 @@ class Stretch(NamedTuple):
 
 
 def within(times: Times, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
-    """Which times lie in any of the spans; a span includes its start but not its end."""
+    """Return which times lie in any of the spans; a span includes its start but not its end."""
     starts, ends = np.array(sorted(spans), dtype=np.int64).reshape(-1, 2).T
     if not len(starts):
         return np.zeros(len(times), dtype=bool)
@@ -60,7 +60,7 @@ def merge_times(recordings: Sequence[Times]) -> Times:
 
 
 def sampling_interval(times: Times) -> int | None:
-    """The median of the steps above zero (ns); None if there are none.
+    """Return the median of the steps above zero (ns); None if there are none.
 
     With an even number of steps, the lower of the two middle ones counts: their mean may be an interval that never
     occurred. Timers of recorders run slightly late, so a median within 2 % of whole seconds is rounded to them.
@@ -71,7 +71,7 @@ def sampling_interval(times: Times) -> int | None:
 
 
 def pauses(times: Times) -> NDArray[np.bool_]:
-    """Whether the recorder paused after each time: the step is over 2.5 intervals.
+    """Return whether the recorder paused after each time: the step is over 2.5 intervals.
 
     A longer interval that is kept up is not a pause.
     """
@@ -83,7 +83,7 @@ def pauses(times: Times) -> NDArray[np.bool_]:
 
 
 def other_intervals(times: Times) -> list[Stretch]:
-    """The parts with an interval below 2/5 or above 5/2 of that of the whole recording."""
+    """Return the parts with an interval below 2/5 or above 5/2 of that of the whole recording."""
     steps, interval = np.diff(times), sampling_interval(times)
     if interval is None:
         return []

@@ -50,7 +50,7 @@ class Series:
         return (host_key(self.host), self.measurement, tags, self.field)
 
     def tag(self, name: str) -> str | None:
-        """The value of a tag, or None if the series does not have it."""
+        """Return the value of a tag, or None if the series does not have it."""
         for key, value in self.tags:
             if key == name:
                 return value
@@ -58,7 +58,7 @@ class Series:
 
 
 def hosts_of(series: Iterable[Series]) -> tuple[str, ...]:
-    """The hosts of some series in order of appearance, each spelled as it first appears."""
+    """Return the hosts of some series in order of appearance, each spelled as it first appears."""
     first: dict[str, str] = {}
     for member in series:
         first.setdefault(host_key(member.host), member.host)
@@ -66,5 +66,5 @@ def hosts_of(series: Iterable[Series]) -> tuple[str, ...]:
 
 
 def host_key(name: str) -> HostKey:
-    """What a host is looked up by, from a name of it."""
+    """Return what a host is looked up by, from a name of it."""
     return HostKey(name.casefold())

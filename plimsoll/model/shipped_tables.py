@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def shipped_table(package: str, name: str, of: type[T]) -> T:
-    """The table of a package, checked: `shipped_table("plimsoll.model", "perfmon.yaml", dict[str, Entry])`.
+    """Return the table of a package, checked: `shipped_table("plimsoll.model", "perfmon.yaml", dict[str, Entry])`.
 
     As it was read before, if neither the table nor the room that it is of has changed.
 

@@ -40,7 +40,7 @@ class Excess(Exception):
 
 
 def decoded(data: bytes, path: Path) -> str:
-    """The text of a file. Unusable if it is not UTF-8."""
+    """Return the text of a file. Unusable if it is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -49,7 +49,7 @@ def decoded(data: bytes, path: Path) -> str:
 
 
 def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], str | None] = lambda _: None) -> _Model:
-    """The model of the text of `path`. Unusable, naming the setting and never its value, if it is invalid.
+    """Return the model of the text of `path`. Unusable, naming the setting and never its value, if it is invalid.
 
     `unusual` words a mistake that pydantic found where its own words do not help: what follows the name of the setting.
     """

@@ -60,12 +60,12 @@ class StrictDocument:
         return f"{self.file}:{line}:{column}"
 
     def only(self, places: Sequence[Place]) -> "StrictDocument":
-        """What is needed to say where these parts are, and whose they are."""
+        """Return what is needed to say where these parts are, and whose they are."""
         rules = [{"id": rule.get("id")} for rule in self.data.get("rules", ())]
         return StrictDocument(self.file, {"rules": rules}, {place: self.marks[place] for place in places})
 
     def mistake(self, place: Place, text: str) -> str:
-        """A message about one part of the file, with the rule or signal it belongs to."""
+        """Return a message about one part of the file, with the rule or signal it belongs to."""
         owner = self._owner(place)
         return f"{self.where(place)}: {owner}{text}"
 
@@ -128,7 +128,7 @@ def _scalar(node: yaml.Node) -> Any:
 
 
 def validate(document: StrictDocument, model: type[Model]) -> Model:
-    """The file as a model. Raises Mistakes with all of them if it does not match."""
+    """Return the file as a model. Raises Mistakes with all of them if it does not match."""
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
@@ -172,7 +172,7 @@ def _lowered(text: str) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """What a value of a file is, in words."""
+    """Return what a value of a file is, in words."""
     match value:
         case None:
             return "nothing"
@@ -185,7 +185,7 @@ def kind_of(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value of a file, cut short where it is long."""
+    """Return a value of a file, cut short where it is long."""
     return short(str(value), _MOST_SHOWN)
 
 
@@ -226,7 +226,7 @@ class _Loader(Composer, yaml.CSafeLoader):
         self._sizes: dict[str, tuple[int, int]] = {}  # of each anchor: its values and levels
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """The next node. An alias counts as often as it is used, with all that it stands for."""
+        """Return the next node. An alias counts as often as it is used, with all that it stands for."""
         event: Any = self.peek_event()
         anchor = getattr(event, "anchor", None)
         if isinstance(event, yaml.AliasEvent):

@@ -21,27 +21,27 @@ _WORD = re.compile(r"(?:[<>≤≥=] )?\d\S{0,15} \S{1,12}(?!\S)|[<>≤≥=] \S+|
 
 
 def plain(lines: Iterable[Line]) -> str:
-    """The text of the lines, without styles; what cannot be seen in it is shown as what it is."""
+    """Return the text of the lines, without styles; what cannot be seen in it is shown as what it is."""
     return "\n".join(printable(text_of(line)) for line in lines)
 
 
 def text_of(line: Line) -> str:
-    """The text of a line, as it is."""
+    """Return the text of a line, as it is."""
     return "".join(part if isinstance(part, str) else part[0] for part in line)
 
 
 def hanging(text: str) -> int:
-    """How far the lines are indented into which a line is wrapped: a little more than the line itself."""
+    """Return how far the lines are indented into which a line is wrapped: a little more than the line itself."""
     return len(text) - len(text.lstrip(" ")) + _HANGING
 
 
 def rows_of(lines: Iterable[Line], width: int) -> int:
-    """How many rows lines take on a terminal of this width."""
+    """Return how many rows lines take on a terminal of this width."""
     return sum(1 + sum(1 for _ in breaks(text, width, hanging(text))) for text in map(text_of, lines))
 
 
 def breaks(text: str, width: int, indent: int) -> Iterator[int]:
-    """Where to break a text: between words, preferably after a comma in the last third of the line.
+    """Yield where to break a text: between words, preferably after a comma in the last third of the line.
 
     A word wider than the terminal is not split, so that paths can be copied.
     """
@@ -77,7 +77,7 @@ def _aligned(cell: str, width: int, left: bool) -> str:
 
 
 def cells(text: str) -> int:
-    """How wide a text is on a terminal: letters of East Asia take two cells, marks above others none."""
+    """Return how wide a text is on a terminal: letters of East Asia take two cells, marks above others none."""
     if text.isascii():
         return len(text)
     return sum(_cells_of(letter) for letter in text)

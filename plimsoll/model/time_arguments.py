@@ -37,7 +37,7 @@ def parse_time(text: str, zone: Zone, start: int) -> int:
 
 
 def _first(clock: time, zone: Zone, start: int) -> int:
-    """The first instant from `start` on at which clocks in a zone show a time, even if they show it twice."""
+    """Return the first instant from `start` on at which clocks in a zone show a time, even if they show it twice."""
     day = zone.local(start).date()
     instants: list[int] = []
     for date in (day, day + timedelta(days=1)):
@@ -59,7 +59,7 @@ class TimeRange:
         return any(name is not None for name in (self.start, self.end, self.last))
 
     def resolve(self, zone: Zone, start: int, end: int, ends: str = "the logs end at") -> tuple[int | None, int | None]:
-        """The first and last instant (UTC ns) of the range, in data from `start` to `end`; None for an open end.
+        """Return the first and last instant (UTC ns) of the range, in data from `start` to `end`; None for an open end.
 
         `-15m` means 15 minutes before `end`. A clock time may mean the next day if the data extends into it. `ends`
         is used in the error message. Unusable if a text is not a time, or the range ends before it begins.
@@ -102,14 +102,14 @@ def _length(option: str, text: str) -> int:
 
 
 def _is_after_last_day(text: str, moment: int, begin: int, end: int, zone: Zone) -> bool:
-    """Whether a clock time, taken as the first one after the beginning, falls on a day after the last one."""
+    """Return whether a clock time, taken as the first one after the beginning, falls on a day after the last one."""
     if not _CLOCK.fullmatch(text.strip()):
         return False
     return zone.local(moment).date() > max(zone.local(begin).date(), zone.local(end).date())
 
 
 def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
-    """The two ends of `FROM/TO`; a missing side is that of the run. Unusable if it ends before it begins."""
+    """Return the two ends of `FROM/TO`; a missing side is that of the run. Unusable if it ends before it begins."""
     first, slash, last = text.partition("/")
     if not slash:
         raise Unusable(f'"{text}" is not a span; write it like 10:22/12:00, or 10:22/ for the rest of the run')
@@ -121,7 +121,7 @@ def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
 
 
 def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
-    """The phases of a run whose steady state is `FROM/TO`: ramp-up, steady, ramp-down.
+    """Return the phases of a run whose steady state is `FROM/TO`: ramp-up, steady, ramp-down.
 
     Unusable if the span is not inside the run.
     """

@@ -37,7 +37,7 @@ def _nanoseconds(seconds: float, text: str) -> int:
 
 
 def duration_text(duration: float) -> str:
-    """A duration (ns) for people: `41 min`, `1 h 24 min`, `30 s`."""
+    """Return a duration (ns) for people: `41 min`, `1 h 24 min`, `30 s`."""
     seconds = duration / SECOND
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
@@ -52,17 +52,17 @@ def duration_text(duration: float) -> str:
 
 
 def instant(moment: datetime) -> int:
-    """The instant of an aware datetime."""
+    """Return the instant of an aware datetime."""
     return (moment - _EPOCH) // timedelta(microseconds=1) * 1000
 
 
 def utc(nanoseconds: int) -> datetime:
-    """An instant as an aware datetime in UTC, cut to microseconds."""
+    """Return an instant as an aware datetime in UTC, cut to microseconds."""
     return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
 
 
 def iso(nanoseconds: int) -> str:
-    """An instant as ISO 8601 in UTC with milliseconds, for other programs."""
+    """Return an instant as ISO 8601 in UTC with milliseconds, for other programs."""
     return utc(nanoseconds).strftime("%Y-%m-%dT%H:%M:%S.") + f"{nanoseconds // 1_000_000 % 1000:03}Z"
 
 
@@ -86,12 +86,12 @@ class Zone:
 
     @classmethod
     def from_bias(cls, name: str, bias_minutes: int) -> "Zone":
-        """The zone in a Perfmon header: UTC = local + bias. The name is only for display."""
+        """Return the zone in a Perfmon header: UTC = local + bias. The name is only for display."""
         return cls(name, timezone(timedelta(minutes=-bias_minutes)))
 
     @classmethod
     def unknown(cls) -> "Zone":
-        """The zone of a log that does not give one."""
+        """Return the zone of a log that does not give one."""
         return cls("the log's own time, zone not recorded", UTC, known=False)
 
     @classmethod
@@ -114,11 +114,11 @@ class Zone:
             ) from None
 
     def local(self, nanoseconds: int) -> datetime:
-        """An instant on this zone's clock."""
+        """Return an instant on this zone's clock."""
         return utc(nanoseconds).astimezone(self.rule)
 
     def clock(self, nanoseconds: int, *, date: bool = True) -> str:
-        """An instant on this zone's clock, to the second, for people."""
+        """Return an instant on this zone's clock, to the second, for people."""
         return self.local(nanoseconds).strftime("%Y-%m-%d %H:%M:%S" if date else "%H:%M:%S")
 
     def span(self, start: int, end: int) -> str:
@@ -127,7 +127,7 @@ class Zone:
         return f"{self.clock(start)}–{self.clock(end, date=not same_day)}"
 
     def label(self, nanoseconds: int) -> str:
-        """The label of the zone next to times: its name, and its offset unless the name is an offset."""
+        """Return the label of the zone next to times: its name, and its offset unless the name is an offset."""
         if not self.known:
             return self.name
         offset = self.local(nanoseconds).strftime("%z")

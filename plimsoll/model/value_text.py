@@ -26,13 +26,13 @@ def number(value: float) -> str:
 
 
 def exact(value: float) -> str:
-    """A number with all its digits: `216.734`, `3,600`."""
+    """Return a number with all its digits: `216.734`, `3,600`."""
     shown = number(value)
     return shown if math.isclose(float(shown.replace(",", "")), value) else f"{value:,.12g}"
 
 
 def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -> str:
-    """A value with its unit, in the usual multiple: `612 MB`, `21.1 ms`, `80 %`; none of a ratio or a state."""
+    """Return a value with its unit, in the usual multiple: `612 MB`, `21.1 ms`, `80 %`; none of a ratio or a state."""
     if math.isnan(value):
         return "no value"
     for size, name in MULTIPLES.get(unit, ()):
@@ -48,7 +48,7 @@ def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, not rounded to 0 or 100."""
+    """Return a share as a percentage, not rounded to 0 or 100."""
     if 0 < share < 0.001:
         return "< 0.1 %"
     if 0.999 < share < 1:

@@ -39,7 +39,7 @@ Send: TypeAlias = Callable[[Message], str | None]
 
 
 def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
-    """A sender for each target of up.toml. Unusable, naming the setting, if apprise cannot use an address."""
+    """Return a sender for each target of up.toml. Unusable, naming the setting, if apprise cannot use an address."""
     hide_in_logs(settings.addresses)
     return {
         name: sender(target_settings.url.get_secret_value(), f"{file_name}: notify.{name}.url")
@@ -48,7 +48,7 @@ def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
 
 
 def sender(address: str, setting: str) -> Send:
-    """The sender for one address. Unusable, naming the setting, if apprise cannot use it."""
+    """Return the sender for one address. Unusable, naming the setting, if apprise cannot use it."""
     if address.strip().partition("://")[0].casefold() in SCHEMES:
         alertmanager = Alertmanager(address.strip(), setting)
         return lambda message: _shown(alertmanager(message), address)
@@ -127,7 +127,7 @@ def _each(message: Message, send: Callable[[MessageEvent], str | None]) -> str |
 
 
 def _fields(message: Message) -> dict[str, object]:
-    """The fields of the gravest alert, and of each in `alerts`."""
+    """Return the fields of the gravest alert, and of each in `alerts`."""
     alerts = [
         alert_fields(alert, event.key, event.state, event.link) for event in message.events for alert in event.alerts
     ]

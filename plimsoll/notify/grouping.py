@@ -39,7 +39,7 @@ class Routing:
     labels_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def fits(self, alert: Alert) -> bool:
-        """Whether an alert is the target's."""
+        """Return whether an alert is the target's."""
         if alert.kind in _OF_NO_HOST:
             return True
         if self.hosts and not any(is_like(alert.host, pattern) for pattern in self.hosts):
@@ -99,7 +99,7 @@ class Policy:
     after: int = 0
 
     def wants(self, alert: Alert) -> bool:
-        """Whether an alert is the target's."""
+        """Return whether an alert is the target's."""
         return alert.severity in self.severities and self.routing.fits(alert)
 
     def spares(self, alert: Alert, now: int) -> bool:
@@ -183,7 +183,7 @@ class AlertGroup:
 
 
 def next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | None:
-    """What to tell the target now; None if there is nothing, or nothing yet."""
+    """Return what to tell the target now; None if there is nothing, or nothing yet."""
     items = list(_due(situation, policy, now))
     if not any(_is_urgent(item, situation, now) for item in items):
         return None
@@ -214,7 +214,7 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
 
 
 def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
-    """What there is to say of an alert, if nothing mutes it."""
+    """Return what there is to say of an alert, if nothing mutes it."""
     notified = situation.told.get(alert.id)
     if alert.hold:
         return None
@@ -242,18 +242,18 @@ def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
 
 
 def _covered(alert: Alert, situation: Situation) -> bool:
-    """Whether the target knows of an alert of the same incident that is as grave and still fires."""
+    """Return whether the target knows of an alert of the same incident that is as grave and still fires."""
     rank = SEVERITIES.index(alert.severity)
     return any(SEVERITIES.index(alert.severity) <= rank for alert in _other_limits(alert, situation))
 
 
 def _lasts(alert: Alert, situation: Situation) -> bool:
-    """Whether another alert of the same incident that the target knows of still fires."""
+    """Return whether another alert of the same incident that the target knows of still fires."""
     return any(_other_limits(alert, situation))
 
 
 def _remaining(alert: Alert, situation: Situation) -> Alert | None:
-    """The gravest other limit of the incident that is past."""
+    """Return the gravest other limit of the incident that is past."""
     if alert.kind != "rule" or alert.ended_how != "recovered":
         return None
     alerts = situation.past.get(alert.incident, ())
@@ -261,7 +261,7 @@ def _remaining(alert: Alert, situation: Situation) -> Alert | None:
 
 
 def _other_limits(alert: Alert, situation: Situation) -> Iterator[Alert]:
-    """The other limits of the incident that are past, not muted, and known to the target."""
+    """Yield the other limits of the incident that are past, not muted, and known to the target."""
     if alert.kind != "rule":
         return
     yield from (item for item in situation.told_limits.get(alert.incident, ()) if item.id != alert.id)
@@ -280,17 +280,17 @@ def _is_muted(alert: Alert, situation: Situation) -> bool:
 
 
 def _happened(item: Item) -> int:
-    """When it happened that there is something to say."""
+    """Return when it happened that there is something to say."""
     return item.alert.fired_at if item.alert.ended_at is None else item.alert.ended_at
 
 
 def _repeat_after(alert: Alert, notified: Notified) -> int:
-    """The time to the next repetition. What is flapping is repeated later: after an hour it may have ended."""
+    """Return the time to the next repetition. What is flapping is repeated later: after an hour it may have ended."""
     times = notified.times + (alert.kind == "flapping")
     return _REPEATS[min(times, len(_REPEATS)) - 1]
 
 
 def routing(hosts: Sequence[str], packs: Sequence[str], labels: Mapping[str, str], site: Site) -> Routing:
-    """The routing of a target at a site."""
+    """Return the routing of a target at a site."""
     packs_of = {rule.id: pack.pack for pack in site.catalogue.packs for rule in pack.rules}
     return Routing(hosts, packs, labels, packs_of, site.labels)

@@ -65,7 +65,7 @@ class MessageEvent:
         return self.worst.severity
 
     def fields(self) -> dict[str, Value]:
-        """The fields of its gravest alert, as webhooks have them."""
+        """Return the fields of its gravest alert, as webhooks have them."""
         return alert_fields(self.worst, self.key, self.state, self.link)
 
 
@@ -103,7 +103,7 @@ class Style:
 
 
 def message(group: AlertGroup, style: Style, now: int, failing_since: int | None = None) -> Message:
-    """The message for a group. `failing_since`: messages to this target could not be sent since then."""
+    """Return the message for a group. `failing_since`: messages to this target could not be sent since then."""
     groups = _by_incident(group.items)
     firing = [items for items in groups if items[0].news not in ENDED]
     remain = [item for items in groups for item in items if item.remains is not None]
@@ -125,7 +125,7 @@ def message(group: AlertGroup, style: Style, now: int, failing_since: int | None
 
 
 def _remaining(items: Sequence[Item]) -> Severity | Literal["recovered"]:
-    """The gravest severity that still fires where the target's own alerts ended."""
+    """Return the gravest severity that still fires where the target's own alerts ended."""
     left: list[Severity] = [item.remains.severity for item in items if item.remains]
     if not left:
         return "recovered"
@@ -135,7 +135,7 @@ def _remaining(items: Sequence[Item]) -> Severity | Literal["recovered"]:
 def _events(
     groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]], style: Style, now: int
 ) -> Iterator[MessageEvent]:
-    """An event for each incident; one that fires is not resolved by those of its alerts that ended."""
+    """Yield an event for each incident; one that fires is not resolved by those of its alerts that ended."""
     fires = {items[0].alert.incident for items in firing}
     for items in groups:
         worst, ended = items[0], items[0].news in ENDED
@@ -152,7 +152,7 @@ def _plain(text: str) -> str:
 
 
 def _by_incident(items: Sequence[Item]) -> list[list[Item]]:
-    """The items of each incident, what fires apart from what ended: the gravest first."""
+    """Return the items of each incident, what fires apart from what ended: the gravest first."""
     entries: dict[tuple[bool, IncidentKey], list[Item]] = {}
     for item in sorted(items, key=_rank):
         entries.setdefault((item.news in ENDED, item.alert.incident), []).append(item)
@@ -186,7 +186,7 @@ def _where(alerts: Sequence[Alert]) -> str:
 
 
 def _block(items: Sequence[Item], style: Style, now: int) -> Iterator[str]:
-    """An incident: its cause, its gravest limit in full, the others in a line each."""
+    """Yield an incident: its cause, its gravest limit in full, the others in a line each."""
     worst = items[0].alert
     if worst.kind == "rule" and items[0].news not in ENDED:
         yield printable(f"{cause(worst)}; {certainty(Incident([item.alert for item in items]))}.")
@@ -196,13 +196,13 @@ def _block(items: Sequence[Item], style: Style, now: int) -> Iterator[str]:
 
 
 def _firing_title(alert: Alert) -> str:
-    """The cause with its evidence: `WEB01 is short of processors (Processor time 95 %)`."""
+    """Return the cause with its evidence: `WEB01 is short of processors (Processor time 95 %)`."""
     short = short_resource(alert)
     return f"{short} ({evidence(alert)})" if short else headline(alert)
 
 
 def _is_closed(alert: Alert) -> bool:
-    """Whether it ended because nothing is judged there any more, and not because it recovered."""
+    """Return whether it ended because nothing is judged there any more, and not because it recovered."""
     return alert.ended_how not in (None, "recovered")
 
 
@@ -297,7 +297,7 @@ def _label(level: str) -> str:
 
 
 def incident_key(alert: Alert) -> str:
-    """The key of the incident of an alert, at most 255 characters, as pagers take."""
+    """Return the key of the incident of an alert, at most 255 characters, as pagers take."""
     parts = [part for part in alert.incident if part]
     key = f"plimsoll:{'/'.join(parts)}"
     if len(key) <= 255 and key.isprintable():
@@ -306,7 +306,7 @@ def incident_key(alert: Alert) -> str:
 
 
 def alert_fields(alert: Alert, key: str, state: State, link: str) -> dict[str, Value]:
-    """An alert for other programs. Times are ISO 8601 in UTC, values in the signal's unit; null is none."""
+    """Return an alert for other programs. Times are ISO 8601 in UTC, values in the signal's unit; null is none."""
     return {
         "id": alert.id,
         "key": key,

@@ -50,11 +50,11 @@ class NotificationLog:
             )
 
     def state(self) -> TargetState:
-        """Whether messages arrive."""
+        """Return whether messages arrive."""
         return next(state for state in states(self._file) if state.name == self._name)
 
     def situation(self, policy: Policy, now: int) -> Situation:
-        """All that decides what the target is told next."""
+        """Return all that decides what the target is told next."""
         alerts = firing(self._file).every
         query = f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE"
         ended = self._file.rows(
@@ -150,7 +150,7 @@ class NotificationLog:
 
 
 def states(file: AlertsFile) -> list[TargetState]:
-    """Whether messages arrive, for each target that was ever notified."""
+    """Return whether messages arrive, for each target that was ever notified."""
     return [TargetState(**dict(row)) for row in file.rows("SELECT * FROM targets ORDER BY name")]
 
 
@@ -166,7 +166,7 @@ class Notification:
 
 
 def notifications(file: AlertsFile, alert: int) -> list[Notification]:
-    """The messages about an alert."""
+    """Return the messages about an alert."""
     rows = file.rows(
         "SELECT target, at, title, outcome, error FROM notifications"
         " WHERE EXISTS (SELECT 1 FROM json_each(alerts) WHERE value = ?) ORDER BY id",

@@ -21,7 +21,7 @@ _COMMON = {"http", "https", "json", "post", "get", "services", "api", "hooks", "
 
 
 def redacted(address: str) -> str:
-    """An address for people: `slack://****`, `jsons://alerts.example.com/****`."""
+    """Return an address for people: `slack://****`, `jsons://alerts.example.com/****`."""
     match = _ADDRESS.fullmatch(address.strip())
     if match is None:
         return _HIDDEN
@@ -34,7 +34,7 @@ def redacted(address: str) -> str:
 
 
 def hide(text: str, addresses: Iterable[str]) -> str:
-    """The text without the addresses and without any secret part of them."""
+    """Return the text without the addresses and without any secret part of them."""
     for secret in sorted({part for address in addresses for part in _secrets(address)}, key=len, reverse=True):
         text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)
     return text

@@ -61,7 +61,7 @@ class QuietWindow(Strict):
     end: _Clock = Field(default=time(), alias="to")
 
     def covers(self, today: str, yesterday: str, clock: time) -> bool:
-        """Whether a time of today is in the window."""
+        """Return whether a time of today is in the window."""
         if self.begin < self.end:
             return today in self.days and self.begin <= clock < self.end
         if self.begin == self.end:
@@ -84,7 +84,7 @@ class QuietHours:
     settings: QuietSettings = field(default_factory=QuietSettings)
 
     def hold(self, severity: Severity, at: int) -> bool:
-        """Whether an alert of this severity is held back at `at` (UTC ns)."""
+        """Return whether an alert of this severity is held back at `at` (UTC ns)."""
         passes = severity == "critical" and self.settings.passes == "critical"
         moment = self.zone.local(at)
         today, yesterday = (DAYS[day.weekday()] for day in (moment, moment - timedelta(days=1)))

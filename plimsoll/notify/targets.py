@@ -99,7 +99,7 @@ class NotifyTarget:
             state = self._outbox.state()
 
     def _is_told(self, group: AlertGroup, now: int) -> bool:
-        """Whether another one must have told the target by now."""
+        """Return whether another one must have told the target by now."""
         items = [(item.alert.id, item.news) for item in group.items]
         if now - max(self._due.setdefault(item, now) for item in items) < LEFT_AFTER:
             return False
@@ -190,7 +190,7 @@ class Notifier:
             self._wake[target.name].set()
 
     def states(self) -> list[TargetState]:
-        """Whether messages arrive, by target."""
+        """Return whether messages arrive, by target."""
         return states(self._file)
 
     def trouble(self, now: int) -> str | None:

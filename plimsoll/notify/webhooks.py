@@ -115,7 +115,7 @@ def _alert(event: MessageEvent) -> dict[str, Any]:
 
 
 def _plain(message: Message) -> dict[str, Any]:
-    """What is not of an incident: a test, or that alerts cannot be kept."""
+    """Return what is not of an incident: a test, or that alerts cannot be kept."""
     return {
         "status": "firing",
         "labels": {"alertname": "plimsoll", "severity": message.level},

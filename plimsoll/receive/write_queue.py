@@ -94,7 +94,7 @@ class WriteQueue:
         return done
 
     def _is_full(self, writer: str, count: int) -> bool:
-        """Whether no more points are taken. However many they are, they are if no others wait."""
+        """Return whether no more points are taken. However many they are, they are if no others wait."""
         waiting, of_writer = self._queued.total(), self._queued[writer]
         return (waiting > 0 and waiting + count > MOST_WAITING) or (
             of_writer > 0 and of_writer + count > MOST_OF_WRITER
@@ -142,7 +142,7 @@ class WriteQueue:
                 self._written(batch, points, results)
 
     def _next(self) -> list["_Waiting"]:
-        """What waits, at most _AT_ONCE values; empty at the end."""
+        """Return what waits, at most _AT_ONCE values; empty at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             batch: list[_Waiting] = []

@@ -58,7 +58,7 @@ def first_screen(result: Insights) -> FirstScreen:
 
 
 def _named(result: Insights) -> Finding | LimitedValue | None:
-    """What the verdict's sentence is about: the worst crossing, what came closest, or what a doubt names."""
+    """Return what the verdict's sentence is about: the worst crossing, what came closest, or what a doubt names."""
     review = result.review
     match review.verdict:
         case Verdict.NOT_HEALTHY:
@@ -76,7 +76,7 @@ def _named(result: Insights) -> Finding | LimitedValue | None:
 
 
 def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequence[Finding]) -> Iterator[EvidenceRow]:
-    """What is named first, then what else was crossed; where nothing was, what came nearest to its limit."""
+    """Yield what is named first, then what else was crossed; where nothing was, what came nearest to its limit."""
     if isinstance(named, LimitedValue):
         yield _evidence_of_insight(named)
     findings = (named,) if isinstance(named, Finding) else ()
@@ -101,12 +101,12 @@ def _severe(review: Review) -> list[Finding]:
 
 
 def _short(result: Insights) -> list[tuple[str, str]]:
-    """The resources that insights name as the cause, and their hosts."""
+    """Return the resources that insights name as the cause, and their hosts."""
     return [named for insight in insights() if insight.short and (named := insight.short(result.of(insight)))]
 
 
 def _cause(result: Insights, crossed: Sequence[Finding]) -> str:
-    """What caused it; where no insight tells, what the rule of the worst crossing says of it.
+    """Return what caused it; where no insight tells, what the rule of the worst crossing says of it.
 
     Empty if the headline says it: it is the doubt about a run that crossed no limit.
     """
@@ -167,7 +167,7 @@ def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:
 
 
 def _of_the_cause(result: Insights, crossed: Sequence[Finding]) -> list[Finding]:
-    """The crossings of limits on the resource that an insight names as the cause."""
+    """Return the crossings of limits on the resource that an insight names as the cause."""
     causes = {(resource, host_key(host)) for resource, host in _short(result)}
     return [
         finding

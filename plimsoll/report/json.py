@@ -43,7 +43,7 @@ P = TypeVar("P", bound=JsonPart)
 
 
 def _text(path: str | Path) -> str:
-    """A path as it is, but for bytes that are not UTF-8, which JSON cannot hold."""
+    """Return a path as it is, but for bytes that are not UTF-8, which JSON cannot hold."""
     return os.fsencode(path).decode(errors="replace")
 
 
@@ -90,7 +90,7 @@ def _window(finding: Finding) -> int:
 
 
 def _breaches(finding: Finding) -> list[Any]:
-    """The breaches, each with the processes that used most during it."""
+    """Return the breaches, each with the processes that used most during it."""
     used = finding.processes
     unit = used.signal.unit if used else ""
     return [
@@ -112,7 +112,7 @@ def _not_counted(group: Group) -> list[str]:
 
 
 def _counts(findings: Sequence[Finding]) -> dict[str, int]:
-    """The number of findings by state, and of those that count as crossed by severity."""
+    """Return the number of findings by state, and of those that count as crossed by severity."""
     by_outcome = Counter(str(finding.outcome) for finding in findings)
     by_severity = Counter(finding.rule.severity for finding in findings if finding.outcome in CROSSED)
     return {
@@ -459,7 +459,7 @@ class _JudgedPart(JsonPart):
 
 
 def _with_insights(base: type[P], place: str) -> type[P]:
-    """The document so far, with the fields of the insights of a place."""
+    """Return the document so far, with the fields of the insights of a place."""
     fields: dict[str, Any] = {
         insight.json.name: (insight.json.type, attribute(partial(_result, insight), insight.json.description or None))
         for insight in insights()

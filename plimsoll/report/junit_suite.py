@@ -53,7 +53,7 @@ def _verdict(review: Review) -> DocumentCheck:
 
 
 def _check(findings: Sequence[Finding], why: str, zone: Zone) -> DocumentCheck:
-    """One rule on one host: the findings of all instances, worst first."""
+    """Return one rule on one host: the findings of all instances, worst first."""
     first = findings[0]
     crossed = [finding for finding in findings if finding.outcome in CROSSED]
     details, items = tuple(_details(crossed, zone)), tuple(_other_findings(findings))
@@ -69,7 +69,7 @@ def _check(findings: Sequence[Finding], why: str, zone: Zone) -> DocumentCheck:
 
 
 def _details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:
-    """Every breach of every instance: when, how long, worst, threshold; then the sources."""
+    """Yield every breach of every instance: when, how long, worst, threshold; then the sources."""
     for finding in crossed:
         yield f"{finding.signal.title}, {place(finding)}: threshold {threshold(finding)}{in_phase(finding)}"
         for crossing in finding.counted:
@@ -96,7 +96,7 @@ def _other_findings(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _reasons(findings: Sequence[Finding], why: str) -> str:
-    """The reasons why no instance was judged."""
+    """Return the reasons why no instance was judged."""
     reasons: dict[str, None] = {}
     for finding in findings:
         because = why if finding.outcome == Outcome.DOES_NOT_APPLY else reason(finding)

@@ -49,14 +49,14 @@ class RulePageSection:
 
 
 def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
-    """The page of a rule: what is counted, the threshold, why, sources, what to look at next."""
+    """Return the page of a rule: what is counted, the threshold, why, sources, what to look at next."""
     head = f"# {rule.id}\n\n{rule.summary}\n\nSeverity: {rule.severity}. Pack: {pack.pack} ({pack.title})."
     parts = [f"## {section.title}\n\n{section.text}" for section in sections(rule, signals)]
     return "\n\n".join([head, *parts]) + "\n"
 
 
 def sections(rule: Rule, signals: Signals) -> Iterator[RulePageSection]:
-    """The parts of the page of a rule."""
+    """Yield the parts of the page of a rule."""
     yield RulePageSection(
         "What is counted", "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals))
     )
@@ -69,7 +69,7 @@ def sections(rule: Rule, signals: Signals) -> Iterator[RulePageSection]:
 
 
 def signal_text(name: str, signals: Signals) -> str:
-    """A signal: its meaning and unit, and the sources it is read from or the signals it is computed from."""
+    """Return a signal: its meaning and unit, and the sources it is read from or the signals it is computed from."""
     signal = signals[name]
     worse = "" if signal.worse == "either" else f"; {signal.worse} is worse"
     kept = ". Each instance is judged on its own" if signal.instances == "each" else ""
@@ -85,7 +85,7 @@ def signal_text(name: str, signals: Signals) -> str:
 
 
 def source_text(source: Source) -> str:
-    r"""A source of a signal and how its values are converted: `` `\Memory\Available KBytes`, times 1,024``."""
+    r"""Return a source of a signal and how its values are converted: `` `\Memory\Available KBytes`, times 1,024``."""
     if source.path is not None:
         where = f"`{source.path}`"
     else:
@@ -117,7 +117,7 @@ def _growing(source: Source) -> str:
 
 
 def threshold_text(condition: Condition, signals: Signals) -> str:
-    """The limit as a table shows it: `< 80 %`, `≤ 3 requests × spindles`; `…` stands for further conditions."""
+    """Return the limit as a table shows it: `< 80 %`, `≤ 3 requests × spindles`; `…` stands for further conditions."""
     text = limit_text(condition.healthy, unit_of(condition, signals), condition.scale)
     return f"{text} …" if isinstance(condition, Rule) and condition.and_ else text
 
@@ -223,7 +223,7 @@ def _transform(transform: Transform) -> str:
 
 
 def _family(name: str, signals: Signals) -> Iterator[str]:
-    """A signal, then the signals it is derived from."""
+    """Yield a signal, then the signals it is derived from."""
     yield name
     if derived := signals[name].derived:
         for operand in derived.operands:
@@ -231,7 +231,7 @@ def _family(name: str, signals: Signals) -> Iterator[str]:
 
 
 def as_text(markdown: str) -> Iterator[str]:
-    """The lines without marks: headings as they are, what is below them indented. What is code is left alone."""
+    """Yield the lines without marks: headings as they are, what is below them indented. What is code is left alone."""
     below = False
     for line in markdown.rstrip("\n").split("\n"):
         if heading := _HEADING.match(line):
@@ -244,7 +244,7 @@ def as_text(markdown: str) -> Iterator[str]:
 
 
 def _bare(line: str) -> str:
-    """A line without the marks of Markdown outside its code."""
+    """Return a line without the marks of Markdown outside its code."""
     parts = _CODE.split(line)  # text and code by turns
     parts[::2] = [_LINK.sub(r"\1", text).replace("**", "") for text in parts[::2]]
     return "".join(parts)

@@ -74,7 +74,7 @@ _SEE_REPORT = f"{Parameter.OUT} writes a report with all of them"
 
 
 def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
-    """What follows the first screen, line by line, with tables that fit the width."""
+    """Yield what follows the first screen, line by line, with tables that fit the width."""
     review = insights.review
     yield from render_lines(insights.sections("causes", zone))
     if any(group.worst.severe for group in review.groups):
@@ -101,7 +101,7 @@ def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
 
 
 def _notes(review: Review, zone: Zone) -> Iterator[Line]:
-    """What the verdict does not count: crossings of severity info, and old limits that current ones replace."""
+    """Yield what the verdict does not count: crossings of severity info, and old limits that current ones replace."""
     groups = [group for group in review.groups if not group.worst.severe]
     old = old_limits_in_brief(review.set_aside)
     if groups or old:
@@ -136,7 +136,7 @@ def _group(review: Review, group: Group, zone: Zone) -> Iterator[Line]:
 
 
 def when(review: Review, finding: Finding, zone: Zone) -> str:
-    """When it was crossed, and for how much of the time where it never fired."""
+    """Return when it was crossed, and for how much of the time where it never fired."""
     spans = spans_text(review, zone, finding, finding.counted, _MOST_SPANS)
     if finding.outcome == Outcome.OFTEN:
         return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
@@ -144,7 +144,7 @@ def when(review: Review, finding: Finding, zone: Zone) -> str:
 
 
 def _table(review: Review, findings: Sequence[Finding], zone: Zone, width: int) -> Iterator[Line]:
-    """A line for each signal, nearest to its limit first: the rule and subject that came nearest."""
+    """Yield a line for each signal, nearest to its limit first: the rule and subject that came nearest."""
     groups = by_signal(findings)
     for row, group in zip(rows(groups[:_MOST_HELD], width), groups, strict=False):
         yield row
@@ -161,7 +161,7 @@ def _table(review: Review, findings: Sequence[Finding], zone: Zone, width: int) 
 
 
 def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
-    """What plimsoll.toml changed in a rule, with the hosts unless it changed it on all of them."""
+    """Yield what plimsoll.toml changed in a rule, with the hosts unless it changed it on all of them."""
     hosts: dict[str, dict[str, None]] = {}
     for finding in alike:
         hosts.setdefault(finding.override.note if finding.override else "", {})[host_of(finding)] = None
@@ -191,7 +191,7 @@ def _unjudged(review: Review) -> Iterator[Line]:
 
 
 def _packs(review: Review) -> Iterator[Line]:
-    """Which packs were applied to which hosts."""
+    """Yield which packs were applied to which hosts."""
     used = [applied for applied in review.applied if applied.hosts]
     everywhere = len(review.hosts)
     where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
@@ -201,18 +201,18 @@ def _packs(review: Review) -> Iterator[Line]:
 
 
 def title(text: str) -> Iterator[Line]:
-    """A heading, after an empty line."""
+    """Yield a heading, after an empty line."""
     yield ()
     yield ((text, "bold"),)
 
 
 def dim(text: str) -> Part:
-    """A text of less weight."""
+    """Return a text of less weight."""
     return text, "dim"
 
 
 def head(group: Group) -> Line:
-    """What was crossed, where, and by how much."""
+    """Return what was crossed, where, and by how much."""
     colour, mark, worst = COLOURS[group.severity], MARKS[group.severity], group.worst
     where = place(worst)
     if len(group.hosts) > 1:
@@ -228,7 +228,7 @@ def head(group: Group) -> Line:
 
 
 def by_signal(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """The findings of each signal, nearest to its limit first."""
+    """Return the findings of each signal, nearest to its limit first."""
     groups: dict[str, list[Finding]] = {}
     for finding in sorted(findings, key=nearness):
         groups.setdefault(finding.rule.signal, []).append(finding)
@@ -268,7 +268,7 @@ def _row(alike: Sequence[Finding]) -> _DetailRow:
 
 
 def unjudged_titles(findings: Iterable[Finding], hosts: int) -> Iterator[str]:
-    """The signals, with their hosts unless they are all hosts of the run."""
+    """Yield the signals, with their hosts unless they are all hosts of the run."""
     where: dict[str, dict[str, None]] = {}
     for finding in findings:
         where.setdefault(finding.signal.title, {})[host_of(finding)] = None

@@ -57,7 +57,7 @@ _ROOMS = (
 def lines(
     insights: Insights, zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = False
 ) -> Iterator[Line]:
-    """The review line by line: at most 40 rows of a terminal for one host and 60 for many, or `all_of_it`.
+    """Yield the review line by line: at most 40 rows of a terminal for one host and 60 for many, or `all_of_it`.
 
     Times are in `zone`, by default the log's own. Tables fit the `width`; without one, the lines are for no terminal.
     """
@@ -77,7 +77,7 @@ def lines(
 
 
 def in_brief(insights: Insights) -> Iterator[Line]:
-    """A run in two lines: its verdict, and the cause or what was judged."""
+    """Yield a run in two lines: its verdict, and the cause or what was judged."""
     review = insights.review
     name = (f"{review.run.name}: ",) if review.run.name else ()
     yield *name, (review.word, _VERDICT_STYLE[review.verdict]), f" {crossed_summary(review.findings)}"
@@ -85,7 +85,7 @@ def in_brief(insights: Insights) -> Iterator[Line]:
 
 
 def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
-    """The verdict, the cause, what to look at next, and what was judged."""
+    """Yield the verdict, the cause, what to look at next, and what was judged."""
     review = insights.review
     yield (review.word, _VERDICT_STYLE[review.verdict]), f" {review.answer}"
     first = first_screen(insights)
@@ -125,13 +125,13 @@ def _brief(insights: Insights, zone: Zone, width: int, room: _Room) -> Iterator[
 
 
 def _of_unjudged_signals(review: Review, outcome: Outcome) -> list[Finding]:
-    """The findings of which no other limit of their signal was judged on their host."""
+    """Return the findings of which no other limit of their signal was judged on their host."""
     judged = {(finding.rule.signal, host_of(finding)) for finding in review.findings if finding.outcome in JUDGED}
     return [finding for finding in review.of(outcome) if (finding.rule.signal, host_of(finding)) not in judged]
 
 
 def _notes(review: Review) -> str:
-    """What was crossed and does not count, in a line; empty if there is nothing of the kind."""
+    """Return what was crossed and does not count, in a line; empty if there is nothing of the kind."""
     names = [group.worst.signal.title for group in review.groups if not group.worst.severe]
     parts = [f"Notes (info): {listed(names, _MOST_NAMES)}"] if names else []
     old = dict.fromkeys(finding.signal.title for finding in review.set_aside)

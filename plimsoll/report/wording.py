@@ -23,7 +23,7 @@ WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
 
 
 def scope(review: Review, zone: Zone) -> str:
-    """What was reviewed: run, time span, zone, hosts, counters, interval."""
+    """Return what was reviewed: run, time span, zone, hosts, counters, interval."""
     parts = [f'run "{review.run.name}"'] if review.run.name else []
     parts += ["simulated data"] if review.run.simulated else []
     if review.start is not None and review.end is not None:
@@ -39,7 +39,7 @@ def scope(review: Review, zone: Zone) -> str:
 
 
 def lasted(duration: int) -> str:
-    """How long a crossing lasted; one without a duration is a single evaluation."""
+    """Return how long a crossing lasted; one without a duration is a single evaluation."""
     return duration_text(duration) if duration else "one evaluation"
 
 
@@ -66,12 +66,12 @@ def spans_text(review: Review, zone: Zone, finding: Finding, crossings: Sequence
 
 
 def until(review: Review, crossing: Crossing) -> int:
-    """When a crossing ended, as it is shown: its last evaluation, or the end of the run if that is after it."""
+    """Return when a crossing ended, as it is shown: its last evaluation, or the end of the run if that is after it."""
     return max(crossing.start, min(crossing.end, review.end or crossing.end))
 
 
 def used_by(finding: Finding, start: int) -> str:
-    """The processes that used most during the breach that started then; empty if none are known.
+    """Return the processes that used most during the breach that started then; empty if none are known.
 
     `Processor time of a process, mean while crossed (in the rest of the steady phase): sqlservr 312 % (20 %)`
     """
@@ -91,7 +91,7 @@ def used_by(finding: Finding, start: int) -> str:
 
 
 def host_of(finding: Finding) -> str:
-    """The host; empty if the rule applies to none."""
+    """Return the host; empty if the rule applies to none."""
     return finding.subject.host if finding.subject else ""
 
 
@@ -163,7 +163,7 @@ def threshold(finding: Finding) -> str:
 
 
 def condition_text(condition: Condition, unit: str) -> str:
-    """How a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
+    """Return how a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
     parts = [f"{condition.reduce} over {duration_text(condition.over)}" if condition.over else condition.reduce]
     if isinstance(condition, Rule):
         parts += [f"for {duration_text(condition.for_)}"] if condition.for_ else []
@@ -208,7 +208,7 @@ def extreme(finding: Finding) -> str:
 
 
 def brief_crossings(finding: Finding) -> str:
-    """The number of crossings that did not fire, and the longest: `3, longest 40 s`."""
+    """Return the number of crossings that did not fire, and the longest: `3, longest 40 s`."""
     longest = max((crossing.duration for crossing in finding.brief), default=0)
     return (
         number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "") if finding.brief else ""
@@ -260,7 +260,7 @@ def _used(review: Review, found_phases: FoundPhases, zone: Zone) -> str:
 
 
 def steady_typed(review: Review, found_phases: FoundPhases, zone: Zone) -> str:
-    """The steady state as it is typed: `10:22:20/12:32:00`."""
+    """Return the steady state as it is typed: `10:22:20/12:32:00`."""
     pattern = "%Y-%m-%dT%H:%M:%S" if _several_days(review, zone) else "%H:%M:%S"
     phase = found_phases.steady
     return "/".join(zone.local(at).strftime(pattern) for at in (phase.start, phase.end)) if phase else ""

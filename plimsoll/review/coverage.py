@@ -61,7 +61,7 @@ class Coverage:
 
 
 def coverage(findings: Iterable[Finding]) -> Coverage:
-    """The coverage of a review's findings. Rules that do not apply are left out."""
+    """Return the coverage of a review's findings. Rules that do not apply are left out."""
     by_threshold: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         if finding.subject and finding.outcome != Outcome.DOES_NOT_APPLY:

@@ -163,7 +163,7 @@ def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
 
 
 def _gap(crossings: CrossingColumns, track: RuleEvaluation, for_: int) -> int | None:
-    """The length (ns) of a gap with crossings on both sides that are as long as `for_` together with it, if any.
+    """Return the length (ns) of a gap with crossings on both sides that are as long as `for_` together with it, if any.
 
     A gap that is too long for one time of trouble is none.
     """
@@ -211,7 +211,7 @@ def apart_from_load(is_apart: bool) -> Iterator[Doubt]:
 
 
 def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], bool]) -> Iterator[Doubt]:
-    """What is needed of every host and was recorded on one without a single value."""
+    """Yield what is needed of every host and was recorded on one without a single value."""
     judged: dict[tuple[str, str], bool] = {}
     names: dict[tuple[str, str], str] = {}
     for finding in findings:
@@ -289,7 +289,7 @@ def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
 def without_their_conditions(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: IsRecorded
 ) -> list[Doubt]:
-    """What was past its limit for as long as counts, where another condition of the rule has no data.
+    """Return what was past its limit for as long as counts, where another condition of the rule has no data.
 
     `recorded` says whether a signal was recorded on a host. A limit that another rule could judge is left out, and of
     several rules on one signal of a subject one is named.
@@ -310,7 +310,7 @@ def without_their_conditions(
 
 
 def _lacking(finding: Finding, recorded: IsRecorded) -> list[str]:
-    """The signals of a rule's other conditions that were not recorded."""
+    """Return the signals of a rule's other conditions that were not recorded."""
     host = finding.subject.host if finding.subject else ""
     needed = [part.signal for part in finding.rule.and_ if not part.if_not_recorded]
     return [name for name in dict.fromkeys(needed) if not recorded(name, host)]

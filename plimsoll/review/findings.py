@@ -303,7 +303,7 @@ class Question:
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings by rank; of one rule that was crossed for about as long on several, the worst value first."""
+    """Return the findings by rank; of one rule that was crossed for about as long on several, the worst value first."""
     ranked = sorted(findings, key=_rank)
     by_rule: dict[tuple[str, Outcome], list[int]] = {}
     for at, finding in enumerate(ranked):

@@ -54,13 +54,13 @@ class Group:
         return tuple({finding.rule.id: finding.rule for finding in self.findings}.values())
 
     def instances_on(self, host: str) -> int:
-        """How many instances of a host it was crossed for."""
+        """Return how many instances of a host it was crossed for."""
         subjects = {finding.subject.key for finding in self.findings if finding.subject}
         return sum(key[0] == host_key(host) for key in subjects)
 
 
 def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """The groups, worst first, of findings that are sorted so.
+    """Return the groups, worst first, of findings that are sorted so.
 
     An old limit belongs to the group of its signal, else to that of a rule that supersedes it. If it was crossed and
     neither of those was, it is a group of its own, unless a rule that supersedes it was judged: then it is set aside.

@@ -54,16 +54,16 @@ class _Host:
     found: dict[str, list[Finding]] = field(default_factory=dict[str, list[Finding]])
 
     def recorded(self, resource: Resource) -> list[Finding]:
-        """The findings whose counters were recorded."""
+        """Return the findings whose counters were recorded."""
         return [finding for finding in self.found.get(resource, ()) if finding.outcome not in _NOT_RECORDED]
 
     def _of_all(self, resource: Resource) -> list[Finding]:
-        """Those that tell of all of a resource: of processors not the root partition's alone."""
+        """Return those that tell of all of a resource: of processors not the root partition's alone."""
         guests_only = resource == "cpu" and self.has_guests
         return [finding for finding in self.recorded(resource) if not guests_only or finding.pack.pack == _HYPER_V]
 
     def proofs(self, resource: Resource) -> dict[str, list[Finding]]:
-        """What a resource was judged by: each disk by its name."""
+        """Return what a resource was judged by: each disk by its name."""
         recorded = self._of_all(resource)
         by_disk = _by_instance(recorded) if resource == "disk" else {}
         if not by_disk:
@@ -71,7 +71,7 @@ class _Host:
         return {name: list(filter(self._is_known, findings)) for name, findings in by_disk.items()}
 
     def lacks(self, resource: Resource) -> list[Lack]:
-        """What of a resource was not judged."""
+        """Return what of a resource was not judged."""
         if resource == "disk":
             return [*self._disks(), *self._space()]
         recorded = self._of_all(resource)
@@ -106,12 +106,12 @@ class _Host:
             yield _lack(f"the free space of {listed(unknown, _MOST_DISKS)}", "space", findings)
 
     def _is_known(self, finding: Finding) -> bool:
-        """Whether a disk was judged by a finding, or had no request, so that there was no latency to judge."""
+        """Return whether a disk was judged by a finding, or had no request, so that there was no latency to judge."""
         return _proves(finding) or (finding.severe and finding.outcome == Outcome.NO_DATA and self.has_values(finding))
 
 
 def judged_everywhere(findings: Sequence[Finding], has_values: HasValues) -> list[Resource]:
-    """The resources that were judged on every host."""
+    """Return the resources that were judged on every host."""
     hosts = _hosts(findings, has_values)
     return [resource for resource in RESOURCES if hosts and not any(host.lacks(resource) for host in hosts)]
 
@@ -146,7 +146,7 @@ def unjudged(
     *,
     too_short: bool,
 ) -> Iterator[Doubt]:
-    """What was asked for and not judged; hosts that lack the same are named together.
+    """Yield what was asked for and not judged; hosts that lack the same are named together.
 
     `too_short`: another doubt says that the recording is, so what was recorded too briefly is not named again.
     """
@@ -199,7 +199,7 @@ def partly_recorded(
 
 
 def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
-    """The volumes whose free space was recorded at first and then not; empty if there are none.
+    """Return the volumes whose free space was recorded at first and then not; empty if there are none.
 
     One that comes later may be there for a backup alone.
     """
@@ -255,7 +255,7 @@ def _hosts(findings: Sequence[Finding], has_values: HasValues) -> list[_Host]:
 
 
 def _by_instance(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """The findings of each instance, totals left out."""
+    """Return the findings of each instance, totals left out."""
     entries: dict[str, list[Finding]] = {}
     for finding in findings:
         instance = finding.subject.instance if finding.subject else None
@@ -265,7 +265,7 @@ def _by_instance(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
 
 
 def _proves(finding: Finding) -> bool:
-    """Whether a limit could have fired: not so by a queue that is 0 throughout."""
+    """Return whether a limit could have fired: not so by a queue that is 0 throughout."""
     return finding.severe and finding.outcome in JUDGED and not _is_silent(finding)
 
 
@@ -276,7 +276,7 @@ def _is_silent(finding: Finding) -> bool:
 
 
 def _is_covered(name: str, items: Sequence[str]) -> bool:
-    """Whether a disk is one that is known, or all its volumes are."""
+    """Return whether a disk is one that is known, or all its volumes are."""
     names = [text.casefold() for text in items]
     volumes = letters(name)
     return (
@@ -304,7 +304,7 @@ def _disks_text(names: Sequence[str]) -> str:
 
 
 def healthy_text(findings: Sequence[Finding], judged: Sequence[Resource]) -> str:
-    """The verdict on a healthy run; `judged` are the resources that were judged on every host."""
+    """Return the verdict on a healthy run; `judged` are the resources that were judged on every host."""
     items = [NAMES[resource] for resource in RESOURCES if resource not in judged]
     if not items:
         return "Healthy."

@@ -31,7 +31,7 @@ from plimsoll.rules.window import transformed
 def judge(
     logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, items: Sequence[Phase] = ()
 ) -> tuple[list[Finding], list[Applied]]:
-    """A finding for each rule, host and instance, worst first; and for each pack the hosts it was applied to.
+    """Return a finding for each rule, host and instance, worst first; and for each pack the hosts it was applied to.
 
     `whole` are the signals of the logs from their beginning to their end, as windows reach back before what is judged.
     `found` are phases to judge by if none were given.
@@ -103,7 +103,7 @@ class _RunJudge:
         self._begun: set[str] = set()  # hosts that were recorded before the part that is judged
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
-        """The hosts a pack applies to, and why."""
+        """Return the hosts a pack applies to, and why."""
         computers = tuple(name for host, name in self._hosts.items() if not self._is_load_driver(host))
         if pack.applies_to is None:
             return computers, "applies to every host"
@@ -119,11 +119,11 @@ class _RunJudge:
         return hosts, f"{names} recorded" if hosts else f"none of {names} recorded"
 
     def _is_load_driver(self, host: str) -> bool:
-        """Whether all that is known of a host is what a load driver saw, so that it is no computer to judge."""
+        """Return whether all that is known of a host is what a load driver saw, so that it is no computer to judge."""
         return all(series.measurement in LOAD_DRIVER for series in self._objects[host].values())
 
     def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
-        """The instances of a signal on a host, with their samples in the part of the run that is judged."""
+        """Yield the instances of a signal on a host, with their samples in the part of the run that is judged."""
         for subject, origin in self._origins(name).values() if name in self._question.signals else ():
             if host_key(subject.host) == host_key(host) and subject.instance is not None:
                 samples = signal_samples(origin, self._samples)
@@ -131,7 +131,7 @@ class _RunJudge:
                     yield subject.instance, samples.between(self._question.start, self._question.end)
 
     def findings(self, pack: Pack, rule: Rule, hosts: Sequence[str]) -> Iterator[Finding]:
-        """The findings of one rule on all hosts its pack applies to."""
+        """Yield the findings of one rule on all hosts its pack applies to."""
         if not hosts:
             yield Finding(pack, rule, self._question.signals[rule.signal], Outcome.DOES_NOT_APPLY)
             return
@@ -188,7 +188,7 @@ class _RunJudge:
                 return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=result.unknown)
 
     def _judged(self, bare: Finding, subjects: Sequence[tuple[Subject, ResolvedSource]]) -> Iterator[Finding]:
-        """The findings of a rule for the subjects of a host, all judged at once if no fact is lacking."""
+        """Yield the findings of a rule for the subjects of a host, all judged at once if no fact is lacking."""
         host = host_key(bare.subject.host) if bare.subject else ""
         at = self._grid(host) if host else np.empty(0, dtype=np.int64)
         try:
@@ -247,7 +247,7 @@ class _RunJudge:
 
 
 def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
-    """The outcome of a rule that was evaluated for a subject."""
+    """Return the outcome of a rule that was evaluated for a subject."""
     if not track.judged:
         outside_phase = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
         return Outcome.NOT_JUDGED if outside_phase else Outcome.NO_DATA

@@ -12,7 +12,7 @@ _OF_GUESTS = ("hyper_v.virtual_processor_busy", "hyper_v.memory_pressure", "hype
 
 
 def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
-    """The counters to record for a resource: `cpu`, `memory`, `disk`, `space` or `network`.
+    """Return the counters to record for a resource: `cpu`, `memory`, `disk`, `space` or `network`.
 
     `cpu of guests` is that of a host of virtual machines.
     """
@@ -20,7 +20,7 @@ def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
 
 
 def is_linux(host: str, applied: Iterable[Applied]) -> bool:
-    """Whether the host was judged as one of Linux."""
+    """Return whether the host was judged as one of Linux."""
     return any(applied.pack.pack == _LINUX and host in applied.hosts for applied in applied)
 
 

@@ -16,7 +16,7 @@ from plimsoll.rules.wording import limit_text
 
 
 def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """The notes of a rule that was evaluated, without those that its finding has already."""
+    """Return the notes of a rule that was evaluated, without those that its finding has already."""
     rule = finding.rule
     notes: list[str] = []
     if finding.outcome == Outcome.OFTEN:
@@ -61,7 +61,7 @@ def _too_short(finding: Finding) -> str:
 
 
 def _windows(rule: Rule, track: RuleEvaluation) -> Iterator[str]:
-    """Where the window was widened because samples are too far apart for the documented one."""
+    """Yield where the window was widened because samples are too far apart for the documented one."""
     if track.window > rule.over:
         widened = f"window widened from {duration_text(rule.over)} to {duration_text(track.window)}"
         yield f"{widened}, twice the sampling interval"
@@ -71,7 +71,7 @@ def _windows(rule: Rule, track: RuleEvaluation) -> Iterator[str]:
 
 
 def _weights(rule: Rule, subject: Subject, facts: Facts, signals: Mapping[str, Signal]) -> Iterator[str]:
-    """Which operands of the rule's signal count more than once, and by which fact."""
+    """Yield which operands of the rule's signal count more than once, and by which fact."""
     derived = signals[rule.signal].derived
     for name, weight in derived.weights.items() if derived else ():
         fact = facts.find(subject, weight.by)

@@ -31,7 +31,7 @@ RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 def with_processes(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn, phases: Sequence[Phase] = ()
 ) -> list[Finding]:
-    """The findings, with processes for those that were crossed, if any were recorded.
+    """Return the findings, with processes for those that were crossed, if any were recorded.
 
     `recorded` gives the instances of a signal on a host. What a process used in a breach is compared with what it
     used in the rest of the phase that contains the breach.
@@ -102,7 +102,7 @@ def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times
 def _together(
     recorded: Iterable[tuple[str, Samples]], first: int, last: int
 ) -> Iterator[tuple[list[str], Times, NDArray[np.float64]]]:
-    """The instances that share their times, a row of values from `first` to `last` for each."""
+    """Yield the instances that share their times, a row of values from `first` to `last` for each."""
     by_times: dict[int, list[tuple[str, Samples]]] = {}
     for name, samples in recorded:
         if name.casefold() != IDLE:
@@ -116,7 +116,7 @@ def _together(
 
 
 def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
-    """The mean of each span in each row of values, NaN without samples."""
+    """Return the mean of each span in each row of values, NaN without samples."""
     first, last = np.searchsorted(times, starts, "left"), np.searchsorted(times, ends, "right")
     filled = np.isfinite(values)
     running = np.zeros((len(values), len(times) + 1))
@@ -135,7 +135,7 @@ def _edges(breaches: Sequence[Crossing]) -> tuple[Times, Times]:
 
 
 def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | None:
-    """The name of the phase that contains all of the crossings; None if no single phase does."""
+    """Return the name of the phase that contains all of the crossings; None if no single phase does."""
     names = {_containing(crossing, phases) for crossing in crossings}
     return names.pop() if len(names) == 1 else None
 
@@ -143,7 +143,7 @@ def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | No
 def in_rest_of_phase(
     times: Times, name: str, crossings: Sequence[Crossing], phases: Sequence[Phase]
 ) -> NDArray[np.bool_]:
-    """Which times are in the phases of this name but in none of the crossings; none if hardly any are left."""
+    """Return which times are in the phases of this name but in none of the crossings; none if hardly any are left."""
     inside = np.zeros(len(times), dtype=bool)
     for phase in phases:
         if phase.name == name:
@@ -153,7 +153,7 @@ def in_rest_of_phase(
 
 
 def in_crossings(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:
-    """Which times are in one of the crossings; those are in time order."""
+    """Return which times are in one of the crossings; those are in time order."""
     if not crossings:
         return np.zeros(len(times), dtype=bool)
     starts = np.array([crossing.start for crossing in crossings], dtype=np.int64)

@@ -45,7 +45,7 @@ class RecordedSignals:
         return self._recorded.series
 
     def of(self, name: str) -> Mapping[Subject, Samples]:
-        """The samples of a signal by subject; subjects without samples are left out.
+        """Return the samples of a signal by subject; subjects without samples are left out.
 
         Empty for a signal that is not known or not recorded. A signal computed from others is included if those were
         sampled at the same times.
@@ -56,11 +56,11 @@ class RecordedSignals:
         return self._merged[name]
 
     def on(self, name: str, host: str) -> Mapping[Subject, Samples]:
-        """The same for one host."""
+        """Return the same for one host."""
         return {subject: s for subject, s in self.of(name).items() if host_key(subject.host) == host_key(host)}
 
     def is_recorded(self, name: str, host: str) -> bool:
-        """Whether the counters of a signal were recorded on a host, if only without values."""
+        """Return whether the counters of a signal were recorded on a host, if only without values."""
         return any(on == host_key(host) for on, _ in self._origins(name))
 
     def samples(self, finding: Finding) -> Samples | None:
@@ -79,21 +79,21 @@ class RecordedSignals:
         return len(together.present.times) if together is not None else None
 
     def has_values(self, finding: Finding) -> bool:
-        """Whether each counter that a finding's signal is computed from has a value."""
+        """Return whether each counter that a finding's signal is computed from has a value."""
         origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         return origin_of_subject is not None and all(
             self.counter(series).any_present for series in series_of(origin_of_subject[1])
         )
 
     def times(self, finding: Finding) -> list[Times]:
-        """When each counter that a finding needs had a value (UTC ns); the parts of a total are one counter."""
+        """Return when each counter that a finding needs had a value (UTC ns); the parts of a total are one counter."""
         origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         origin = recorded_as(origin_of_subject[1]) if origin_of_subject else None
         times_list = [self.counter(series).present.times for series in series_of(origin)] if origin else []
         return [merge_times(times_list)] if isinstance(origin, ResolvedTotal) and times_list else times_list
 
     def grows(self, finding: Finding) -> bool:
-        """Whether the counter is a growing count, of which the signal is the change between two samples."""
+        """Return whether the counter is a growing count, of which the signal is the change between two samples."""
         origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         return (
             origin_of_subject is not None
@@ -102,7 +102,7 @@ class RecordedSignals:
         )
 
     def unused_counters(self) -> list[Series]:
-        """The recorded counters that no known signal uses."""
+        """Return the recorded counters that no known signal uses."""
         used = {
             series.key
             for name in self._question.signals
@@ -112,7 +112,7 @@ class RecordedSignals:
         return [series for series in self._recorded.series if series.key not in used]
 
     def counter(self, series: Series) -> Samples:
-        """The samples of one counter."""
+        """Return the samples of one counter."""
         if series.key not in self._cache:
             self._cache[series.key] = self._recorded.samples(series).between(self._question.start, self._question.end)
         return self._cache[series.key]

@@ -13,7 +13,7 @@ _MOST_NAMES = 12  # of counters that are not known
 
 
 def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
-    """A remark for each host with thresholds that were recorded for less than they must be crossed to count."""
+    """Yield a remark for each host with thresholds that were recorded for less than they must be crossed to count."""
     by_host: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.outcome == Outcome.TOO_SHORT and finding.subject:
@@ -31,7 +31,7 @@ def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
 
 
 def not_recognised(unrecognised: Unrecognised) -> Remark:
-    """A remark for an object whose counters' names are not known."""
+    """Return a remark for an object whose counters' names are not known."""
     text = (
         f"{counted(unrecognised.counters, 'counter')} of {unrecognised.object} on {unrecognised.host} not recognised "
         f"({listed(unrecognised.names, _MOST_NAMES)}), so no limit of theirs is judged; where they are misspelled, "

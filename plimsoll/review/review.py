@@ -199,7 +199,7 @@ class Review:
         return bad_counters(self.logs, self.question.packs)
 
     def of(self, *outcomes: Outcome) -> list[Finding]:
-        """The findings with these outcomes, worst first."""
+        """Return the findings with these outcomes, worst first."""
         return [finding for finding in self.findings if finding.outcome in outcomes]
 
     @property
@@ -249,7 +249,7 @@ class Review:
         return self.question.apart and len(self.hosts) > 1
 
     def only(self, host: str) -> "Review":
-        """The review of one of its hosts."""
+        """Return the review of one of its hosts."""
         key = host_key(host)
         logs: list[Log] = []
         for log in self.logs:
@@ -272,16 +272,16 @@ class Review:
         )
 
     def hosts_of(self, log: Log) -> tuple[str, ...]:
-        """The computers of one log; if an agent polled others, those and not the agent's."""
+        """Return the computers of one log; if an agent polled others, those and not the agent's."""
         return tuple(hosts_of(log.series, self._host_tags).values())
 
     def clock(self, zone: Zone, instant: int) -> str:
-        """A time of the run, with its date if the run spans several days."""
+        """Return a time of the run, with its date if the run spans several days."""
         start, end = self.start or instant, self.end or instant
         return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())
 
     def host_of(self, series: Series) -> str:
-        """The computer a series is of."""
+        """Return the computer a series is of."""
         return host_of(series, self._host_tags)
 
     @cached_property
@@ -363,7 +363,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
 
 
 def _span(logs: Sequence[Log], question: Question) -> tuple[int | None, int | None]:
-    """The first and last instant reviewed (UTC ns); None if the logs have no rows."""
+    """Return the first and last instant reviewed (UTC ns); None if the logs have no rows."""
     filled = [log.times for log in logs if len(log.times)]
     if not filled:
         return None, None

@@ -95,7 +95,7 @@ def review_logs(
 
 
 def _span(logs: Sequence[Log]) -> tuple[int, int]:
-    """The first and last time in the logs (UTC ns). Unusable if there are no samples."""
+    """Return the first and last time in the logs (UTC ns). Unusable if there are no samples."""
     filled = [log for log in logs if len(log.times)]
     if not filled:
         raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to judge")
@@ -103,7 +103,7 @@ def _span(logs: Sequence[Log]) -> tuple[int, int]:
 
 
 def _part(when: TimeRange, zone: Zone, start: int, end: int) -> tuple[int | None, int | None]:
-    """The part of the run to judge (UTC ns; None: open). Unusable if it is empty."""
+    """Return the part of the run to judge (UTC ns; None: open). Unusable if it is empty."""
     first, last = when.resolve(zone, start, end)
     begin, finish = first or start, last or end
     if begin > finish or begin > end or finish < start:

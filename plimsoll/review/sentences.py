@@ -17,7 +17,7 @@ _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off
 
 
 def breach_sentence(finding: Finding, title: str | None = None) -> str:
-    """What was crossed, in a sentence. `title` replaces the signal and its subject.
+    """Return what was crossed, in a sentence. `title` replaces the signal and its subject.
 
     `Page life expectancy of DB01 stayed below 1,064 s (1 min mean) throughout; it should stay above 3,600 s.`
     """
@@ -25,7 +25,7 @@ def breach_sentence(finding: Finding, title: str | None = None) -> str:
 
 
 def note_sentence(finding: Finding) -> str:
-    """The same of a note, on which no verdict depends: `... went above 15,000 /s for 1 h; a note, which ...`"""
+    """Return the same of a note, on which no verdict depends: `... went above 15,000 /s for 1 h; a note, which ...`"""
     limit = exactly(limit_of(finding).limit, finding.signal.unit)
     clause = crossed_clause(finding)
     text = clause.replace("its limit", limit, 1) if "its limit" in clause else f"{clause}, beyond {limit}"
@@ -33,7 +33,7 @@ def note_sentence(finding: Finding) -> str:
 
 
 def crossed_clause(finding: Finding) -> str:
-    """What a signal did: `went above its limit for 12 min, at worst 95 % (1 min mean) in the steady phase`."""
+    """Return what a signal did: `went above its limit for 12 min, at worst 95 % (1 min mean) in the steady phase`."""
     track = finding.track
     if track is None:
         raise ValueError(f"{finding.rule.id} was not judged")
@@ -114,7 +114,7 @@ def should(finding: Finding) -> str:
 
 
 def limit_of(finding: Finding) -> Healthy:
-    """The limit that was applied, or would have been."""
+    """Return the limit that was applied, or would have been."""
     return finding.track.healthy if finding.track else finding.rule.healthy
 
 
@@ -146,7 +146,7 @@ def window(finding: Finding) -> str:
 
 
 def between(durations: Sequence[int]) -> str:
-    """The range of the durations: `1 min to 20 min`, or `5 min` if all are equal."""
+    """Return the range of the durations: `1 min to 20 min`, or `5 min` if all are equal."""
     return " to ".join(duration_text(value) for value in dict.fromkeys((min(durations), max(durations))))
 
 
@@ -176,5 +176,5 @@ def how_long(finding: Finding) -> str:
 
 
 def shown_crossings(finding: Finding) -> Sequence[Crossing]:
-    """The crossings that count, or all of them if none does."""
+    """Return the crossings that count, or all of them if none does."""
     return finding.counted or finding.crossings

@@ -26,7 +26,7 @@ from plimsoll.rules.window import combined_rates, combined_samples, transformed
 def signal_samples(
     origin: ResolvedSource, samples_of: Callable[[Series], Samples], *, where_shared: bool = False
 ) -> Samples | None:
-    """The samples of a signal; None if it is computed from series that were not sampled at the same times.
+    """Return the samples of a signal; None if it is computed from series that were not sampled at the same times.
 
     `where_shared`: such a signal is computed at the times that all its parts have, if there are any.
     """
@@ -57,7 +57,7 @@ def signal_samples(
 def _together(
     parts: Sequence[ResolvedSource], samples_of: Callable[[Series], Samples], where_shared: bool
 ) -> list[Samples]:
-    """The samples of each part at the same times; empty if they were not sampled so."""
+    """Return the samples of each part at the same times; empty if they were not sampled so."""
     samples_list = (signal_samples(part, samples_of, where_shared=where_shared) for part in parts)
     items = [samples for samples in samples_list if samples is not None]
     if len(items) < len(parts):
@@ -89,6 +89,6 @@ def _of_requests(samples: Samples | None, rate: Samples | None) -> Samples | Non
 
 
 def _rates(counts: Samples) -> Samples:
-    """The increase per second of a growing count between neighbouring samples; NaN after a reset."""
+    """Return the increase per second of a growing count between neighbouring samples; NaN after a reset."""
     rise = np.diff(counts.values)
     return Samples(counts.times[1:], np.where(rise >= 0, rise / (np.diff(counts.times) / SECOND), np.nan))

@@ -50,7 +50,7 @@ class Statistic:
 
 
 def statistics(logs: Sequence[Log], phases: Sequence[Phase], start: int | None, end: int | None) -> Iterator[Statistic]:
-    """Every series over the whole run (or the chosen part of it) and in each phase."""
+    """Yield every series over the whole run (or the chosen part of it) and in each phase."""
     recorded = Recorded(logs)
     weights_of_rows = Weights()
     for series in recorded.series:
@@ -75,7 +75,7 @@ class Weights:
 
 
 def weights_of(samples: Samples) -> Values | None:
-    """The sampling interval (ns) at each row; None if it is the same for all."""
+    """Return the sampling interval (ns) at each row; None if it is the same for all."""
     if samples.interval is None or not samples.other_intervals:
         return None
     weights = np.full(len(samples.times), float(samples.interval))
@@ -85,7 +85,7 @@ def weights_of(samples: Samples) -> Values | None:
 
 
 def figures(samples: Samples, weights: Values | None, start: int | None, end: int | None) -> Figures:
-    """The statistics from `start` to `end`, both included; `weights` are those of all rows of the series."""
+    """Return the statistics from `start` to `end`, both included; `weights` are those of all rows of the series."""
     rows = samples.between(start, end)
     values = rows.present.values
     missing = len(rows.values) - len(values)
@@ -119,7 +119,7 @@ def _mean(values: Values, weights: Values | None) -> float:
 
 
 def _quantiles(ordered: Values, weights: Values | None, shares: Sequence[float]) -> list[float]:
-    """The values at these shares of the ordered samples, interpolated linearly between neighbours.
+    """Return the values at these shares of the ordered samples, interpolated linearly between neighbours.
 
     Sample k of n is at position k; weighted, at k times its weight plus n - 1 times the weights before it.
     """

@@ -24,7 +24,7 @@ Known = Callable[[Subject, Fact], float | None]
 
 
 def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[str] = ()) -> list[Finding]:
-    """The findings; those of superseded rules are notes (info).
+    """Return the findings; those of superseded rules are notes (info).
 
     Where a current rule was judged on the same host, a superseded rule that could not be judged does not apply. Where
     none was, the old one counts only on the systems that it was measured on, by the `known` facts. Rules of packs that
@@ -63,14 +63,14 @@ def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], resu
 
 
 def _same_thing(old: Finding, current: Sequence[Finding]) -> bool:
-    """Whether a current finding is of the same instance, or either is of the host as a whole."""
+    """Return whether a current finding is of the same instance, or either is of the host as a whole."""
     key = old.subject.key if old.subject else ("", None)
     instances = [finding.subject.key[1] for finding in current if finding.subject]
     return any(instance is None or key[1] is None or instance == key[1] for instance in instances)
 
 
 def without_stand_ins(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings; those of rules that stand in for one that was judged of the same thing do not apply."""
+    """Return the findings; those of rules that stand in for one that was judged of the same thing do not apply."""
     items = list(findings)
     judged = JudgedSubjects(
         (finding.rule, finding.subject) for finding in items if finding.subject and finding.outcome in JUDGED

@@ -16,7 +16,7 @@ _MOST_NAMED = 8
 def unused_settings(
     given_facts: GivenFacts, question: Question, findings: Sequence[Finding], hosts: Sequence[str]
 ) -> Iterator[Remark]:
-    """A remark for each name that is probably misspelled, and one for all other hosts that were not recorded."""
+    """Yield a remark for each name that is probably misspelled, and one for all other hosts that were not recorded."""
     host_keys = {host_key(host) for host in hosts}
     named = [subject for subject in given_facts.by_subject if subject.instance is None]
     yield from _hosts([subject.host for subject in named if host_key(subject.host) not in host_keys], hosts, named)
@@ -44,7 +44,7 @@ def missing_hosts(expected: Sequence[str], hosts: Sequence[str]) -> tuple[str, .
 def missing_instances(
     given_facts: GivenFacts, hosts: Sequence[str], recorded: Iterable[tuple[str, Series]]
 ) -> tuple[Subject, ...]:
-    """The instances of recorded hosts that plimsoll.toml names and that no series is of."""
+    """Return the instances of recorded hosts that plimsoll.toml names and that no series is of."""
     items = {(host_key(host), value.casefold()) for host, series in recorded for _, value in series.tags}
     host_keys = {host_key(host) for host in hosts}
     named = (
@@ -88,7 +88,7 @@ def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterat
 
 
 def _judged_by(facts: Mapping[str, float], drive: str | None, findings: Iterable[Finding]) -> list[str]:
-    """The instances that rules judge by these facts or this kind of drive; all instances if no rule does."""
+    """Return the instances that rules judge by these facts or this kind of drive; all instances if no rule does."""
     rules = {
         finding.subject.instance: finding.rule for finding in findings if finding.subject and finding.subject.instance
     }
@@ -121,7 +121,7 @@ def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> 
 
 
 def _nearest(name: str, items: Sequence[str]) -> str | None:
-    """The known name most similar to this one, without regard to case and domain; None if none is similar."""
+    """Return the known name most similar to this one, without regard to case and domain; None if none is similar."""
     by_name = {text.casefold(): text for text in reversed(items)}
     short = name.casefold().partition(".")[0]
     same = next((text for folded, text in by_name.items() if folded.partition(".")[0] == short), None)
@@ -130,7 +130,7 @@ def _nearest(name: str, items: Sequence[str]) -> str | None:
 
 
 def _not_named(items: Iterable[str], named: Iterable[str]) -> list[str]:
-    """The known names that plimsoll.toml does not name: one that it does is not what a misspelled name means."""
+    """Return the known names that plimsoll.toml does not name: one that it does is not what a misspelled name means."""
     entries = {name.casefold() for name in named}
     return [name for name in items if name.casefold() not in entries]
 

@@ -48,7 +48,7 @@ def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
 
 
 def verdict_text(answer: Verdict) -> str:
-    """The verdict as the first words of the headline."""
+    """Return the verdict as the first words of the headline."""
     return _TEXTS[answer]
 
 
@@ -103,7 +103,7 @@ def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _left_out(planned: Sequence[Planned]) -> Iterator[str]:
-    """What plimsoll.toml leaves out as planned work."""
+    """Yield what plimsoll.toml leaves out as planned work."""
     if planned:
         reasons = listed(
             [f"{printable(planned.reason)}, {duration_text(planned.end - planned.start)}" for planned in planned], 2
@@ -116,7 +116,7 @@ def _left_out(planned: Sequence[Planned]) -> Iterator[str]:
 
 
 def group_sentence(group: Group) -> str:
-    """What was crossed, on one host or on several: `... on 20 of 20 hosts, worst on WEB07: ...`."""
+    """Return what was crossed, on one host or on several: `... on 20 of 20 hosts, worst on WEB07: ...`."""
     worst = group.worst
     if worst.subject is None:
         raise ValueError(f"{worst.rule.id} has no subject")
@@ -130,7 +130,7 @@ def group_sentence(group: Group) -> str:
 
 
 def _longer(group: Group) -> Finding | None:
-    """A lower limit of the same subject that was crossed for at least twice as long as the worst."""
+    """Return a lower limit of the same subject that was crossed for at least twice as long as the worst."""
     worst = group.worst
     findings = (
         finding for finding in group.findings if finding.subject == worst.subject and finding.severe and finding.track
@@ -169,7 +169,7 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 
 
 def _closest(findings: Sequence[Finding]) -> str:
-    """What came closest to its limit: a brief crossing, else what has the least room left."""
+    """Return what came closest to its limit: a brief crossing, else what has the least room left."""
     items = _within_limits(findings)
     item = "Every warning and critical threshold" if len(items) > 1 else "The one warning or critical threshold"
     item = f"{item} that could be judged held"
@@ -221,12 +221,12 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
 
 
 def _threshold(finding: Finding) -> tuple[str, str]:
-    """A rule on a host, which coverage counts as one threshold."""
+    """Return a rule on a host, which coverage counts as one threshold."""
     return finding.rule.id, host_key(finding.subject.host) if finding.subject else ""
 
 
 def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
-    """How many thresholds were judged, if less than a quarter of those that apply: healthy says little then."""
+    """Yield how many thresholds were judged, if less than a quarter of those that apply: healthy says little then."""
     result = coverage(findings)
     if 4 * result.judged < result.thresholds:
         verb = "was" if result.judged == 1 else "were"

@@ -135,7 +135,7 @@ def _before(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def evaluation_times(times: Times, interval: int = EVALUATION_INTERVAL, reach: int = 0) -> Times:
-    """The evaluations of a recording: from the first grid point at or after the first sample to the
+    """Return the evaluations of a recording: from the first grid point at or after the first sample to the
     first at or after the last.
 
     Of a pause longer than `reach` (the longest window) only the first evaluation without data is kept: the others

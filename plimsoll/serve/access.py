@@ -50,14 +50,14 @@ class TrustedProxy:
     separator: str = ","
 
     def is_at(self, address: str) -> bool:
-        """Whether it is at an address."""
+        """Return whether it is at an address."""
         ip = ip_of(address)
         if isinstance(ip, IPv6Address) and ip.ipv4_mapped:
             ip = ip.ipv4_mapped
         return ip is not None and any(ip in network for network in self.addresses)
 
     def person(self, address: str, headers: Headers, users: UserFile) -> Person | None:
-        """Who asks, by what came from an address. None: not of the proxy, or nobody. UnknownUser: no role."""
+        """Return who asks, by what came from an address. None: not of the proxy, or nobody. UnknownUser: no role."""
         names = [name.strip() for name in headers.getlist(self.header)]
         if len(names) != 1 or not names[0] or not self.is_at(address) or not self._is_secret(headers):
             return None
@@ -108,7 +108,7 @@ class Access:
         return self.listen.is_loopback and self.login
 
     def is_named(self, host: str) -> bool:
-        """Whether a Host header has a name of this server."""
+        """Return whether a Host header has a name of this server."""
         match = _HOST.fullmatch(host.lower())
         name = (match["address"] or match["name"].rstrip(".")) if match else ""
         names = {"127.0.0.1", "localhost", "::1", self.listen.host.lower(), *map(str.lower, self.allowed_hosts)}

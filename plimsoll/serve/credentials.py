@@ -55,7 +55,7 @@ class NewSecrets(NamedTuple):
 
 
 def owner_token(folder: Path) -> str:
-    """The token by which the owner's commands reach the store; made if it is missing."""
+    """Return the token by which the owner's commands reach the store; made if it is missing."""
     path = folder / OWNERS_FILE
     try:
         token = read(path).strip()
@@ -84,7 +84,7 @@ def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
 
 
 def new_token(folder: Path, name: str = "", use: CredentialUse = CredentialUse.SAMPLES) -> str:
-    """A new token; the old one of this name and use is not valid any more, for a running server too."""
+    """Return a new token; the old one of this name and use is not valid any more, for a running server too."""
     token = _new_secret()
     _change(folder, _token_name(name, use), _token_hash(token))
     return token
@@ -103,7 +103,7 @@ def end_token(folder: Path, name: str, use: CredentialUse = CredentialUse.SAMPLE
 
 
 def has_password(folder: Path) -> bool:
-    """Whether there is a password that everybody shares."""
+    """Return whether there is a password that everybody shares."""
     return _PASSWORD in _hashes(folder)
 
 
@@ -118,7 +118,7 @@ def end_password(folder: Path) -> None:
 
 
 def new_password(folder: Path) -> str:
-    """A new password for everybody; the old one is not valid any more, for a running server too."""
+    """Return a new password for everybody; the old one is not valid any more, for a running server too."""
     password = secrets.token_urlsafe(15)
     _change(folder, _PASSWORD, secret_files.shared_hash(password))
     return password
@@ -135,19 +135,19 @@ class Credentials:
         self._key = secrets.token_bytes(32)
 
     def is_owner(self, token: str) -> bool:
-        """Whether this is the owner's token."""
+        """Return whether this is the owner's token."""
         return hmac.compare_digest(token.encode(), self._owner)
 
     def may_write(self, token: str) -> bool:
-        """Whether this is a token for samples."""
+        """Return whether this is a token for samples."""
         return self.is_token(token, CredentialUse.SAMPLES)
 
     def is_token(self, token: str, use: CredentialUse) -> bool:
-        """Whether this is a token for some use."""
+        """Return whether this is a token for some use."""
         return self._token_name(token, use) is not None
 
     def program(self, token: str) -> Person | None:
-        """The program that has a token to read or to change; None if it is neither."""
+        """Return the program that has a token to read or to change; None if it is neither."""
         person: Person | None = None
         for use in CredentialUse:
             name = self._token_name(token, use) if use.role else None
@@ -167,13 +167,13 @@ class Credentials:
         return Person("", Role.ADMIN, "shared password") if self.may_read(password) else None
 
     def may_read(self, password: str) -> bool:
-        """Whether this is the password that everybody shares. It takes some time."""
+        """Return whether this is the password that everybody shares. It takes some time."""
         shared = self._shared
         with self._hash_lock:
             return bool(shared) and secret_files.is_right(password, shared)
 
     def mark(self, name: str, password: str) -> bytes:
-        """What stands for a name and password that were tested, as long as nothing changes about them."""
+        """Return what stands for a name and password that were tested, as long as nothing changes about them."""
         parts = (self._shared, self.users.role(name) or "", self.users.hash_of(name), name, password)
         return hmac.digest(self._key, "\n".join(parts).encode(errors="surrogatepass"), "sha256")
 
@@ -182,7 +182,7 @@ class Credentials:
         return str(self._hashes.current.get(_PASSWORD, ""))
 
     def _token_name(self, token: str, use: CredentialUse) -> str | None:
-        """The name of a token for some use, empty if it has none; None if it is no such token."""
+        """Return the name of a token for some use, empty if it has none; None if it is no such token."""
         digest = _token_hash(token).encode()
         match = None
         for kept_as, stored in self._hashes.current.items():

@@ -40,7 +40,7 @@ class Listen:
         return (ip := ip_of(self.host)) is not None and ip.is_unspecified
 
     def url(self, *, tls: bool) -> str:
-        """The address for people; where it is on all addresses of the machine, by the name of the machine."""
+        """Return the address for people; where it is on all addresses of the machine, by the name of the machine."""
         return f"{'https' if tls else 'http'}://{Listen(socket.gethostname(), self.port) if self.everywhere else self}"
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class PublicAddress:
 
 
 def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The IP address that a text is, or None."""
+    """Return the IP address that a text is, or None."""
     try:
         return ipaddress.ip_address(text)
     except ValueError:
@@ -87,6 +87,6 @@ def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def network_of(address: str) -> str:
-    """The address; of an IPv6 one the first half, since one host may have all others."""
+    """Return the address; of an IPv6 one the first half, since one host may have all others."""
     ip = ip_of(address)
     return address if ip is None or ip.version == 4 else ip.exploded[:19]

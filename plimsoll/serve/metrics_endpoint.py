@@ -95,7 +95,7 @@ class MetricsEndpoint:
     async def _take(
         self, request: Request, read: Callable[[bytearray, int], AcceptedMetrics]
     ) -> tuple[AcceptedMetrics, str]:
-        """What was taken, and why not all of it was stored; empty if it was. NotTaken if nothing was."""
+        """Return what was taken, and why not all of it was stored; empty if it was. NotTaken if nothing was."""
         accepted: list[AcceptedMetrics] = []
 
         def lines(body: bytearray, longest: int) -> bytes:

@@ -24,7 +24,7 @@ class Role(StrEnum):
     ADMIN = "admin"
 
     def may(self, needed: "Role") -> bool:
-        """Whether it is the needed role, or one that may do more."""
+        """Return whether it is the needed role, or one that may do more."""
         order = [*Role]
         return order.index(self) >= order.index(needed)
 
@@ -40,7 +40,7 @@ class RolesOf:
     usual: Role | None = None
 
     def role(self, values: Iterable[str]) -> Role | None:
-        """The role that may do most of those that somebody has."""
+        """Return the role that may do most of those that somebody has."""
         groups = {*values}
         return next((role for role in reversed(Role) if groups & {*self.values.get(role, ())}), self.usual)
 
@@ -60,7 +60,7 @@ class Person:
     how: str = ""
 
     def given_by(self, role: Role) -> str:
-        """What gives them another role."""
+        """Return what gives them another role."""
         return f"plimsoll users role {self.name} {role}"
 
 

@@ -38,7 +38,7 @@ class DamagedBody(Exception):
 
 
 async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenerator[bytes]:
-    """The parts of a body as they arrive. TooSlow if that takes longer than allowed, or the sender goes away."""
+    """Yield the parts of a body as they arrive. TooSlow if that takes longer than allowed, or the sender goes away."""
     until = time.monotonic() + whole_s
     chunks = aiter(request.stream())
     try:
@@ -95,7 +95,7 @@ class Bodies:
 
 
 def gunzip(body: bytes | bytearray, longest: int) -> bytes:
-    """The content of gzip, of one part or some. DamagedBody if it is not valid, TooLarge if it is too long.
+    """Return the content of gzip, of one part or some. DamagedBody if it is not valid, TooLarge if it is too long.
 
     TooLarge also for what nobody packs: too many parts, or far more content than its packed size explains.
     """

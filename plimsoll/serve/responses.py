@@ -29,12 +29,12 @@ _CODES = {
 def refusal(
     status: HTTPStatus, message: str, *, headers: Mapping[str, str] | None = None, **details: str | int
 ) -> Response:
-    """An error: InfluxDB 2's `code` and `message`, and InfluxDB 1's `error`."""
+    """Return an error: InfluxDB 2's `code` and `message`, and InfluxDB 1's `error`."""
     code = _CODES[status]
     content = {"code": code, "message": message, "error": message, **details}
     return JSONResponse(content, status, {**INFLUXDB, "X-Platform-Error-Code": code, **(headers or {})})
 
 
 def later(message: str, seconds: int) -> Response:
-    """The request can be sent again after some seconds, as Telegraf does."""
+    """Return the request can be sent again after some seconds, as Telegraf does."""
     return refusal(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"Retry-After": str(seconds)})

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def read(path: Path) -> str:
-    """The content of a file. FileNotFoundError if there is none; Unusable if others can read it."""
+    """Return the content of a file. FileNotFoundError if there is none; Unusable if others can read it."""
     try:
         with path.open(encoding="utf-8") as file:
             status = os.fstat(file.fileno())
@@ -40,7 +40,7 @@ def read(path: Path) -> str:
 
 
 def read_json(path: Path, mended: str) -> dict[str, Any]:
-    """The object in a file; empty if there is none. Unusable, with how that is mended, if it is no object."""
+    """Return the object in a file; empty if there is none. Unusable, with how that is mended, if it is no object."""
     try:
         content = json.loads(read(path))
     except FileNotFoundError:
@@ -94,20 +94,20 @@ class Reread:
 
 
 def hashed(password: str) -> str:
-    """A hash of the password of a user."""
+    """Return a hash of the password of a user."""
     n, r, p = _COST
     salt = secrets.token_bytes(16)
     return f"scrypt {n} {r} {p} {_text(salt)} {_text(_digest(password, salt, _COST))}"
 
 
 def shared_hash(password: str) -> str:
-    """A hash of the password that everybody shares, which is long and random."""
+    """Return a hash of the password that everybody shares, which is long and random."""
     salt = secrets.token_bytes(16)
     return f"{_text(salt)}:{_text(_digest(password, salt, _SHARED_COST))}"
 
 
 def is_right(password: str, stored: str) -> bool:
-    """Whether a hash is of this password. False if it is none."""
+    """Return whether a hash is of this password. False if it is none."""
     try:
         if stored.startswith("scrypt "):
             _, n, r, p, salt, digest = stored.split(" ")

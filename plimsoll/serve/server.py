@@ -54,7 +54,7 @@ def create_app(
     pages: Sequence[BaseRoute] = (),
     signals: Mapping[str, Signal] | None = None,
 ) -> ASGIApp:
-    """The application. `writing` writes to the same store; the caller closes both when the server has stopped.
+    """Yield the application. `writing` writes to the same store; the caller closes both when the server has stopped.
 
     Metrics of Prometheus are taken if they are something that `signals` read, or that an exporter is known for.
     """
@@ -85,7 +85,7 @@ def create_app(
 
 
 def _written_of_late(store: Store) -> Sequence[Series]:
-    """The series with live samples in the last day."""
+    """Return the series with live samples in the last day."""
     now = time.time_ns()
     try:
         return store.live.series(now - _DAY, now).series
@@ -130,7 +130,7 @@ class _Latest:
         self._until = 0.0
 
     async def health(self) -> Health:
-        """The health, at most _MOMENT_S old."""
+        """Return the health, at most _MOMENT_S old."""
         async with self._lock:
             health = self._last
             if health is None or time.monotonic() >= self._until:
@@ -152,7 +152,7 @@ def _defect(_: Request, error: Exception) -> Response:
 
 
 def _metrics_text(health: Health) -> str:
-    """The metrics in Prometheus's text format."""
+    """Return the metrics in Prometheus's text format."""
     return "".join(f"{line}\n" for line in _lines(health))
 
 

@@ -46,7 +46,7 @@ class Listener(socket.socket):
         self._connections: Counter[str] = Counter()
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """The next connection. ConnectionAbortedError if it is one too many."""
+        """Return the next connection. ConnectionAbortedError if it is one too many."""
         accepted, address = super().accept()
         network, limits = network_of(str(address[0])), self.bounds
         max_connections = limits.connections + limits.reserved
@@ -195,7 +195,7 @@ class Serving:
 
 
 def _bound(listen: Listen) -> Listener:
-    """A socket that is bound to the address."""
+    """Return a socket that is bound to the address."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             listen.host, listen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

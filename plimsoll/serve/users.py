@@ -42,12 +42,12 @@ class UserFile:
         return bool(self._file.current)
 
     def role(self, name: str) -> Role | None:
-        """The role of a user; None if nobody has this name."""
+        """Return the role of a user; None if nobody has this name."""
         entry = self._file.current.get(name.casefold())
         return _role(entry) if entry else None
 
     def name(self, name: str) -> str:
-        """The name of a user, as it was given."""
+        """Return the name of a user, as it was given."""
         return str(self._file.current.get(name.casefold(), {}).get("name", name))
 
     def hash_of(self, name: str) -> str:
@@ -56,7 +56,7 @@ class UserFile:
 
 
 def listed(folder: Path) -> list[User]:
-    """All users, sorted."""
+    """Return all users, sorted."""
     users = [
         User(str(entry.get("name", key)), _role(entry), bool(entry.get("password")))
         for key, entry in _all(folder).items()
@@ -94,7 +94,7 @@ def remove(folder: Path, name: str) -> None:
 
 
 def new_password() -> str:
-    """A password that cannot be guessed."""
+    """Return a password that cannot be guessed."""
     return secrets.token_urlsafe(15)
 
 

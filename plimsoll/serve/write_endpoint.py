@@ -117,7 +117,7 @@ def _answer(parsed: Parsed, result: WriteResult) -> Response:
 
 
 def _partial(reasons: list[str], dropped: int, *, kept: bool) -> str:
-    """The message on lines that were left out, some of which have a reason here."""
+    """Return the message on lines that were left out, some of which have a reason here."""
     rest = [f"and {dropped - len(reasons)} more"] if dropped > len(reasons) else []
     text = "\n".join(reasons + rest)
     return f"partial write: {text} dropped={dropped}" if kept else text

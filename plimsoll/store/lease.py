@@ -121,7 +121,7 @@ def leased(claims: Claims, run: str, work: Work, *, force: bool = False, notify:
 
 
 def described(claim: Claim, *, short: bool = False) -> str:
-    """A claim in words: `run "night" is being loaded by root@build (process 7) since 2026-11-22T10:04:05Z`."""
+    """Return a claim in words: `run "night" is being loaded by root@build (process 7) since 2026-11-22T10:04:05Z`."""
     work = f"being {_DONE[claim.work]} by {claim.who} since {iso(claim.since)[:19]}Z"
     return work if short else f'run "{claim.run}" is {work}'
 

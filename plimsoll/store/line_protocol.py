@@ -96,7 +96,7 @@ def _series_key(measurement: str, tags: tuple[tuple[str, str], ...]) -> str:
 
 
 def value(content: str | float | bool, kind: str) -> str:
-    """A field value of a type: `float`, `integer`, `unsigned`, `string` or `boolean`."""
+    """Return a field value of a type: `float`, `integer`, `unsigned`, `string` or `boolean`."""
     match kind:
         case "integer":
             return f"{int(content)}i"
@@ -111,7 +111,7 @@ def value(content: str | float | bool, kind: str) -> str:
 
 
 def as_stored(series: Series) -> Series:
-    """The series as it is read back: tags cannot hold some characters."""
+    """Return the series as it is read back: tags cannot hold some characters."""
     tags = tuple((_plain(name), _plain(value)) for name, value in series.tags if _plain(value))
     measurement = series.measurement.replace("\n", " ").replace("\r", " ")
     return Series(_plain(series.host), measurement, tags, _plain(series.field), series.path)
@@ -129,7 +129,7 @@ def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
 
 
 def parse_key(key: str) -> Series:
-    """A key in InfluxDB's list of series (measurement and tags), as a series without a field."""
+    """Return a key in InfluxDB's list of series (measurement and tags), as a series without a field."""
     measurement, *tags = (part for part in _UNESCAPED_COMMA.split(key))
     named = dict(_UNESCAPED_EQUALS.split(tag, maxsplit=1) for tag in tags)
     plain = {_unescaped(name): _unescaped(value) for name, value in named.items()}
@@ -151,7 +151,7 @@ def _head(series: Series, further_tags: tuple[tuple[str, str], ...] = ()) -> str
 
 
 def _column(log: Log, twins: list[int]) -> pl.Series:
-    """The values of a field: for several columns of the same counter, the first value that is present."""
+    """Return the values of a field: for several columns of the same counter, the first value that is present."""
     first, *series = (log.columns[at] for at in twins)
     for other in series:
         first = first.zip_with(first.is_not_null(), other)

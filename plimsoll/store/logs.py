@@ -34,7 +34,7 @@ def logs_of(samples: RunReader, run: StoredRun) -> list[Log]:
 
 
 def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
-    """How many values of a run are not in its logs as they were read back."""
+    """Return how many values of a run are not in its logs as they were read back."""
     return sum(
         max(0, count - (len(column) - column.null_count()))
         for recording, log in zip(run.recordings, logs, strict=True)
@@ -43,7 +43,7 @@ def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
 
 
 def _stored(recording: Recording, log: Log) -> Sequence[int]:
-    """How many samples a store keeps of each column: one for each time."""
+    """Return how many samples a store keeps of each column: one for each time."""
     if log.times_differ:
         return recording.present
     return [len(np.unique(recording.held(at))) for at in range(len(recording.series))]
@@ -90,7 +90,7 @@ def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
 
 
 def _column(times: Times, samples: Samples) -> pl.Series:
-    """The samples at the times of a log; samples at other times belong to other logs."""
+    """Return the samples at the times of a log; samples at other times belong to other logs."""
     values = np.full(len(times), np.nan)
     at = np.searchsorted(times, samples.times)
     inside = at < len(times)

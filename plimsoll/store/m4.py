@@ -41,7 +41,7 @@ def m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
 
 
 def joined_corners(times: Times, values: Values) -> Samples:
-    """The samples of buckets, of each its first, lowest, highest and last in a row; each is taken once.
+    """Return the samples of buckets, of each its first, lowest, highest and last in a row; each is taken once.
 
     Where the first or the last is as low or as high as any other, it stands for that one.
     """
@@ -54,5 +54,5 @@ def joined_corners(times: Times, values: Values) -> Samples:
 
 
 def bucket_width(start: int, end: int, buckets: int) -> int:
-    """The length (ns) of each of so many buckets between two times, both included."""
+    """Return the length (ns) of each of so many buckets between two times, both included."""
     return -(-(end - start + 1) // buckets)

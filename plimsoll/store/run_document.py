@@ -20,7 +20,7 @@ VERSION = 1
 
 
 def dumps(run: StoredRun) -> bytes:
-    """The compressed document of a run. The same run gives the same bytes."""
+    """Return the compressed document of a run. The same run gives the same bytes."""
     document = {
         "version": VERSION,
         "run": asdict(run.run),
@@ -33,7 +33,7 @@ def dumps(run: StoredRun) -> bytes:
 
 
 def loads(document: bytes) -> StoredRun:
-    """The run of a document. ValueError if it is not one, or has a later version."""
+    """Return the run of a document. ValueError if it is not one, or has a later version."""
     try:
         data: Any = json.loads(zlib.decompress(document))
     except zlib.error as error:

@@ -34,7 +34,7 @@ def set_up(file: Path | None = None) -> None:
 
 
 def _is_journal() -> bool:
-    """Whether stderr goes to the journal of systemd: JOURNAL_STREAM may be inherited where it does not."""
+    """Return whether stderr goes to the journal of systemd: JOURNAL_STREAM may be inherited where it does not."""
     try:
         fstat = os.fstat(2)
     except OSError:
@@ -46,7 +46,7 @@ class _Lines(logging.Formatter):
     """`2026-03-10 10:00:00+01:00 warning: what happened`; a traceback has a line for each of its own."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The lines of a record; characters that cannot be seen are escaped."""
+        """Return the lines of a record; characters that cannot be seen are escaped."""
         lines = [record.getMessage()]
         if record.exc_info:
             lines += self.formatException(record.exc_info).split("\n")
@@ -72,7 +72,7 @@ class _Repetitions(logging.Filter):
         self._repeats: dict[tuple[str, str], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a record is written."""
+        """Return whether a record is written."""
         if record.levelno < logging.WARNING:
             return True
         message = record.getMessage()

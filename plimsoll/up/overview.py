@@ -38,7 +38,7 @@ def troubles(
     damaged: Mapping[Path, str] | None = None,
     alerts_damaged: Sequence[Path] = (),
 ) -> Iterator[Problem]:
-    """What somebody has to mend.
+    """Yield what somebody has to mend.
 
     `connections` are how many are open, and how many may be; `unchecked` the checks that cannot be made, and why.
     `silent`: the counters of this computer that have not answered for so many seconds. `damaged`: the files of days
@@ -110,7 +110,7 @@ def health(
     duty: str = "",
     unscraped: Sequence[str] = (),
 ) -> Health:
-    """The state of everything. A trouble that is a warning is a note: all is judged still.
+    """Return the state of everything. A trouble that is a warning is a note: all is judged still.
 
     `duty` says who alerts, if that is not this process alone; `unscraped`, which exporters gave no metrics.
     """
@@ -147,7 +147,7 @@ def health(
 def _answer(
     host_healths: list[HostHealth], fires: Firing, mended: list[Problem], progress: Progress, now: int
 ) -> tuple[HealthAnswer, str]:
-    """Whether the hosts are healthy, as far as that is known, and why."""
+    """Return whether the hosts are healthy, as far as that is known, and why."""
     if gone := next((alert for alert in fires.alerts if alert.kind == "all-silent"), None):
         silent = sum(host_health.state == HostState.SILENT for host_health in host_healths)
         since = f" since {iso(gone.since)}" if gone.since else ""

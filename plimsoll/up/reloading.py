@@ -52,7 +52,7 @@ def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
 
 
 def route(reload: Callable[[], Reloaded], done_by_owner: Callable[[str], None]) -> Route:
-    """The route by which the owner's command has settings read anew."""
+    """Return the route by which the owner's command has settings read anew."""
 
     def answer(_: Request) -> Response:
         done = reload()

@@ -95,7 +95,7 @@ def _listens(pid: int, port: int) -> bool:
 
 
 def find(folder: Path) -> Running | None:
-    """The one that runs on a data folder; None if there is none."""
+    """Return the one that runs on a data folder; None if there is none."""
     try:
         loads = json.loads((folder / _FILE).read_text("utf-8"))
         running = Running(int(loads["pid"]), float(loads["began"]), str(loads["address"]))
@@ -105,6 +105,6 @@ def find(folder: Path) -> Running | None:
 
 
 def address(folder: Path) -> str:
-    """The address of the one that runs on a data folder; empty if there is none."""
+    """Return the address of the one that runs on a data folder; empty if there is none."""
     running = find(folder)
     return running.address if running else ""

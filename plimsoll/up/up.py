@@ -227,7 +227,7 @@ class Up:
         return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
 
     def _listening(self) -> list[Serving]:
-        """The servers; if one cannot listen, nothing that was begun goes on."""
+        """Return the servers; if one cannot listen, nothing that was begun goes on."""
         with ExitStack() as undone:
             undone.callback(self._file.close)
             undone.callback(self._closing.close)

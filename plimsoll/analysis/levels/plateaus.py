@@ -47,7 +47,7 @@ class Plateau:
 
 
 def plateaus(samples: Samples) -> tuple[Plateau, ...]:
-    """The plateaus of a step test; empty if the series is none."""
+    """Return the plateaus of a step test; empty if the series is none."""
     times, values = samples.present.times, samples.present.values
     if len(values) < _FEWEST or np.ptp(values) == 0:
         return ()
@@ -119,7 +119,7 @@ class _Stairs:
 
 
 def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
-    """The plateaus among some pieces, with the ramps between them cut off, and those of one level joined."""
+    """Return the plateaus among some pieces, with the ramps between them cut off, and those of one level joined."""
     levels, low = _levels(series, pieces)
     while True:
         stairs = _Stairs(series, pieces, levels, list(_pauses(levels, low)))
@@ -130,7 +130,7 @@ def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
 
 
 def _without_spikes(values: Values) -> Values:
-    """The values, with one or two that are far from their neighbours replaced by the median around them."""
+    """Return the values, with one or two that are far from their neighbours replaced by the median around them."""
     around = median_filter(values, 5, "edge")
     off = np.abs(values - around)
     usual = max(1.4826 * median(off), 0.01 * median(np.abs(values)))
@@ -138,7 +138,7 @@ def _without_spikes(values: Values) -> Values:
 
 
 def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """The plateaus among some pieces, and the low pieces between them."""
+    """Return the plateaus among some pieces, and the low pieces between them."""
     shortest = max(2, round(_SHORTEST * len(series.values)))
     flat = [piece for piece in pieces if piece.is_flat and piece.length >= shortest]
     height = median(np.abs(np.diff([piece.level for piece in flat]))) if len(flat) > 1 else 0.0
@@ -168,14 +168,14 @@ def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) ->
 
 
 def _is_pause(piece: Piece, long: Sequence[Piece]) -> bool:
-    """Whether a piece is far below the plateaus before and after it."""
+    """Return whether a piece is far below the plateaus before and after it."""
     before = [other.level for other in long if other.last <= piece.first and other.level > piece.level]
     after = [other.level for other in long if other.first >= piece.last and other.level > piece.level]
     return bool(before and after) and piece.level < _PAUSE * min(before[-1], after[0])
 
 
 def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
-    """One pause for all low pieces between two plateaus."""
+    """Yield one pause for all low pieces between two plateaus."""
     for piece, other in pairwise(levels):
         between = [part for part in low if piece.last <= part.first and part.last <= other.first]
         if between:
@@ -184,7 +184,7 @@ def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def _without_idle(levels: list[Piece]) -> list[Piece]:
-    """The plateaus without the idle time before and after the test."""
+    """Return the plateaus without the idle time before and after the test."""
     top = max((level.level for level in levels), default=0.0)
 
     def is_idle(piece: Piece, other: Piece) -> bool:
@@ -198,7 +198,7 @@ def _without_idle(levels: list[Piece]) -> list[Piece]:
 
 
 def _passing(pieces: Sequence[Piece]) -> int | None:
-    """The place of a piece that is too short beside its neighbours to be a plateau, if there is one.
+    """Return the place of a piece that is too short beside its neighbours to be a plateau, if there is one.
 
     It is part of the way from the one to the other, or, if shorter, anything that happened on the way.
     """
@@ -230,7 +230,7 @@ def _same(series: Described, piece: Piece, other: Piece, height: float = 0.0) ->
 
 
 def _different(levels: Sequence[Piece], series: Described) -> int:
-    """How many different levels there are."""
+    """Return how many different levels there are."""
     ordered = sorted(levels, key=lambda piece: piece.level)
     value = _APART * (ordered[-1].level - ordered[0].level)
     return 1 + sum(
@@ -252,7 +252,7 @@ def _drift(values: Values) -> float:
 
 
 def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
-    """The pieces with the ramps between them cut off."""
+    """Return the pieces with the ramps between them cut off."""
     firsts, lasts = [piece.first for piece in pieces], [piece.last for piece in pieces]
     for at, (piece, other) in enumerate(pairwise(pieces)):
         noise = float(series.variance[piece.first : other.last].mean())
@@ -268,7 +268,7 @@ def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
 
 
 def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """The spans with each edge that is a step moved to the sample where it fits best."""
+    """Return the spans with each edge that is a step moved to the sample where it fits best."""
     items = [list(span) for span in spans]
     for group, other in pairwise(items):
         if other[0] - group[1] > 2 * size:
@@ -280,7 +280,7 @@ def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> 
 
 
 def transition(values: Values, before: tuple[int, int], after: tuple[int, int], noise: float) -> tuple[int, int]:
-    """The end of the level before (not included) and the beginning of the level after.
+    """Return the end of the level before (not included) and the beginning of the level after.
 
     Args:
         values: The series.
@@ -316,11 +316,11 @@ def transition(values: Values, before: tuple[int, int], after: tuple[int, int], 
 
 
 def _tail(values: Values) -> Values:
-    """The sum of the values from each place to the end."""
+    """Return the sum of the values from each place to the end."""
     return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))
 
 
 def step(values: Values, low: float, high: float) -> int:
-    """The first value that is on the second of two levels."""
+    """Return the first value that is on the second of two levels."""
     gain = np.concatenate(([0.0], np.cumsum((values - low) ** 2 - (values - high) ** 2)))
     return int(np.argmin(gain))

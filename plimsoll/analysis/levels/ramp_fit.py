@@ -41,7 +41,7 @@ class Noise:
 
     @classmethod
     def of(cls, series: Floats) -> "Noise":
-        """The noise of a series, from the variance of its differences over one step and over more."""
+        """Return the noise of a series, from the variance of its differences over one step and over more."""
         squares = [(series[step:] - series[:-step]) ** 2 for step in _STEPS]
         value, two, eight, later = (
             float(np.minimum(s, _OUTLIER * median(s) + 1e-300).mean()) if len(s) else np.nan for s in squares
@@ -53,7 +53,7 @@ class Noise:
         return cls(float(np.sqrt(value / (2 * (1 - phi)))), phi, eight / value, later / eight)
 
     def error_of_mean(self, samples: int) -> float:
-        """The standard error of the mean of so many samples in a row."""
+        """Return the standard error of the mean of so many samples in a row."""
         return self.deviation / float(np.sqrt(effective_in_window(samples, self.phi)))
 
 
@@ -121,7 +121,7 @@ class RampFit:
         return sum(2 + float(PARAMETERS[side.shape]) for side in self.sides if side.end)
 
     def score(self, residual: Floats, parameters: float) -> float:
-        """The BIC of a description with this residual."""
+        """Return the BIC of a description with this residual."""
         white = whitened(residual, self.noise.phi)
         value = 1e-9 * float(self.y @ self.y) + 1e-300
         return len(white) * float(np.log(max(white @ white, value))) + float(np.log(len(white))) * parameters
@@ -167,13 +167,13 @@ class _Candidates:
     sides: tuple[Ramps, Ramps]
 
     def best_pair(self) -> tuple[int, int]:
-        """The best of all pairs."""
+        """Return the best of all pairs."""
         scores, _, _ = self._scored(0, np.arange(len(self.sides[1].end))[:, None])
         other, intp = np.unravel_index(int(np.argmin(scores)), scores.shape)
         return int(intp), int(other)
 
     def improved(self, chosen: list[int]) -> tuple[int, int]:
-        """The best of one side beside that of the other, in turns."""
+        """Return the best of one side beside that of the other, in turns."""
         for turn in range(_TURNS):
             side = turn % 2
             scores, _, _ = self._scored(side, np.array(chosen[1 - side]))
@@ -181,7 +181,7 @@ class _Candidates:
         return chosen[0], chosen[1]
 
     def nearest(self, side: int, result: Side) -> int:
-        """The candidate nearest to a ramp."""
+        """Return the candidate nearest to a ramp."""
         ramps = self.sides[side]
         if not result.end:
             return 0
@@ -190,7 +190,7 @@ class _Candidates:
         return int(np.argmin(away))
 
     def level(self, chosen: tuple[int, int]) -> float:
-        """The level beside two ramps."""
+        """Return the level beside two ramps."""
         return float(self._scored(0, np.array(chosen[1]))[1][chosen[0]])
 
     def side(self, side: int, value: int, other: int) -> Side:
@@ -238,7 +238,7 @@ class _Height:
     height: Floats
 
     def impossible(self, level: Floats, steady: Floats, highest: float) -> Flags:
-        """Which are too low to count, above `highest` levels, or at another level for longer than `steady`."""
+        """Return which are too low to count, above `highest` levels, or at another level for longer than `steady`."""
         height = self.height
         another = (self.plateau > steady) & (height > -_BUSY * level)
         return (self.end > 0) & ((np.abs(height) < _LOWEST * level) | (height > highest * level) | another)

@@ -40,7 +40,7 @@ _STAYS = (0.3, 0.6)  # the same of a load that stays too high, and falls back at
 
 
 def _shapes() -> tuple[Floats, Floats, Floats, int]:
-    """The shapes, the parameters of each besides end and height, and the share of each before the load changes.
+    """Return the shapes, the parameters of each besides end and height, and the share of each before the load changes.
 
     Last, how many of them are tried of every load.
 
@@ -87,7 +87,7 @@ SIMPLE_SHAPES = np.array([0, 4, 8, 11])
 
 
 def whitened(rows: Floats, phi: float) -> Floats:
-    """The rows, with AR(1) noise of this coefficient turned into white noise."""
+    """Return the rows, with AR(1) noise of this coefficient turned into white noise."""
     white = rows.copy()
     white[..., 1:] -= phi * rows[..., :-1]
     white[..., 0] *= np.sqrt(1 - phi * phi)
@@ -98,7 +98,7 @@ def whitened(rows: Floats, phi: float) -> Floats:
 
 
 def _for_products(values: Floats, phi: float) -> Floats:
-    """What gives with a row the product that both have when they are whitened."""
+    """Return what gives with a row the product that both have when they are whitened."""
     white = whitened(values, phi)
     copy = white.copy()
     copy[0] *= np.sqrt(1 - phi * phi)
@@ -107,7 +107,7 @@ def _for_products(values: Floats, phi: float) -> Floats:
 
 
 def _squares(rows: Floats, phi: float) -> Floats:
-    """The sum of the squares of each row when it is whitened."""
+    """Return the sum of the squares of each row when it is whitened."""
     squares = np.einsum("ij,ij->i", rows, rows)
     neighbours = np.einsum("ij,ij->i", rows[:, 1:], rows[:, :-1])
     ends = rows[:, 0] ** 2 + rows[:, -1] ** 2
@@ -115,7 +115,7 @@ def _squares(rows: Floats, phi: float) -> Floats:
 
 
 def ramp(x: Floats, shape: int, end: float) -> Floats:
-    """The values of one ramp: from 1 to 0; all 0 if it has no length."""
+    """Return the values of one ramp: from 1 to 0; all 0 if it has no length."""
     return SHAPES[shape, _places(x, np.array([end]))[0]] if end else np.zeros(len(x))
 
 

@@ -46,7 +46,7 @@ class Piece:
         return self.begins == self.ends
 
     def line(self) -> Values:
-        """Its line at each of its values."""
+        """Return its line at each of its values."""
         if self.is_flat:
             return np.full(self.length, self.begins)
         return np.linspace(self.begins, self.ends, self.length)
@@ -68,11 +68,11 @@ class Described:
     _shape: Values
 
     def error(self, *parts: Piece) -> float:
-        """The standard error of the difference, or sum, of the levels of some pieces."""
+        """Return the standard error of the difference, or sum, of the levels of some pieces."""
         return float(np.sqrt(sum(float(self.variance[part.first : part.last].mean()) / part.length for part in parts)))
 
     def information(self, line: Values, parameters: int) -> float:
-        """The Bayesian information criterion of a line with autoregressive noise around it."""
+        """Return the Bayesian information criterion of a line with autoregressive noise around it."""
         return _information(self.values, line, self._shape, parameters)
 
     @property
@@ -98,7 +98,7 @@ class Partitions:
         self._pieces: dict[tuple[int, int, bool], Piece] = {}  # those of other penalties are much the same
 
     def best(self, penalty: float, slope_penalty: float) -> list[Piece]:
-        """The partition with the smallest sum of weighted squares and penalties.
+        """Return the partition with the smallest sum of weighted squares and penalties.
 
         Args:
             penalty: What each piece costs.
@@ -130,7 +130,7 @@ class Partitions:
 
 
 def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
-    """The weighted squares around the mean and around the line of the values [i, j), in row i and column j."""
+    """Return the weighted squares around the mean and around the line of the values [i, j), in row i and column j."""
     at = np.arange(len(values)) / len(values)
     centred = values - np.average(values, weights=weights)
 
@@ -153,7 +153,7 @@ def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
 
 
 def _piece(values: Values, weights: Values, first: int, *, has_slope: bool) -> Piece:
-    """The piece of these values, of which the first is the value `first` of the series."""
+    """Return the piece of these values, of which the first is the value `first` of the series."""
     count = len(values)
     if not has_slope:
         level = float((values * weights).sum() / weights.sum())
@@ -163,7 +163,7 @@ def _piece(values: Values, weights: Values, first: int, *, has_slope: bool) -> P
 
 
 def described(values: Values) -> Described:
-    """The pieces and the noise around them, for that autocorrelation under which they are most likely.
+    """Return the pieces and the noise around them, for that autocorrelation under which they are most likely.
 
     `flat_pieces` are the best pieces without a slope.
     """
@@ -189,7 +189,7 @@ def described(values: Values) -> Described:
 
 
 def _penalties(count: int, correlation: float, long_run: float) -> tuple[float, float]:
-    """What a piece costs, and what a slope costs beyond that."""
+    """Return what a piece costs, and what a slope costs beyond that."""
     effective = max(effective_samples(count, correlation), 10.0)
     cost = float(np.log(effective)) * long_run
     return _PENALTY * cost, _SLOPE_PENALTY * cost
@@ -223,7 +223,7 @@ def _criterion(error: Values, values: Values, parameters: int) -> float:
 
 
 def _noise(values: Values, pieces: Sequence[Piece], shape: Values) -> tuple[float, float]:
-    """The deviation and autocorrelation of the noise around pieces, for a shape of 1."""
+    """Return the deviation and autocorrelation of the noise around pieces, for a shape of 1."""
     scaled = (values - _line(pieces)) / shape
     inside = np.ones(len(values), dtype=bool)
     inside[[piece.first for piece in pieces]] = False
@@ -240,7 +240,7 @@ def _least(values: Values) -> float:
 
 
 def _shape(change: Values, level: Values) -> Values:
-    """How the noise grows with the level, by the likelihood of the changes (Laplace's distribution)."""
+    """Return how the noise grows with the level, by the likelihood of the changes (Laplace's distribution)."""
     top = float(np.max(np.abs(level))) or 1.0
     of = np.maximum(np.abs(level) / top, 0.02)
     at, size = (of[1:] + of[:-1]) / 2, np.abs(change)

@@ -65,7 +65,7 @@ def not_steady(fit: RampFit) -> NotSteady | None:
 
 
 def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSteady | None:
-    """Whether the level climbs or falls, or is higher or lower in its middle than at its ends."""
+    """Return whether the level climbs or falls, or is higher or lower in its middle than at its ends."""
     noise, x = fit.noise, fit.x[inside]
     u = (x - x[0]) / (x[-1] - x[0]) - 0.5
     rows = whitened(np.array([np.ones(len(u)), u, (u * u - 1 / 12) / 4]), noise.phi)
@@ -82,7 +82,7 @@ def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSt
 
 
 def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
-    """Whether some part of the level is away from it, or all parts are on the whole."""
+    """Return whether some part of the level is away from it, or all parts are on the whole."""
     noise, rows = fit.noise, len(rest)
     widths = {max(4, rows // parts) for parts in _PARTS}
     away = {width: float(np.abs(np.convolve(rest, np.full(width, 1 / width), mode="valid")).max()) for width in widths}
@@ -105,7 +105,7 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
 
 
 def _ramps_alone(fit: RampFit) -> float:
-    """The least BIC of a line, and of a rise and a fall with no level between them."""
+    """Return the least BIC of a line, and of a rise and a fall with no level between them."""
     value = np.inf
     white_y = whitened(fit.y, fit.noise.phi)
     for top in (0.0, *np.linspace(0.1, 0.9, 25)):

@@ -271,7 +271,7 @@ def _list_hosts(store: Path | None) -> None:
 
 
 def at_terminal() -> actions.Actor:
-    """The user of the system; under sudo the one who called it."""
+    """Return the user of the system; under sudo the one who called it."""
     return actions.Actor(os.environ.get("SUDO_USER") or getpass.getuser(), "command")
 
 

@@ -146,7 +146,7 @@ def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selec
 
 
 def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:
-    """The text of each file in a folder that an export wrote, by file name. `sign` is in each of them."""
+    """Return the text of each file in a folder that an export wrote, by file name. `sign` is in each of them."""
     files = [path for path in sorted(folder.glob(pattern)) if path.is_file()]
     try:
         texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}

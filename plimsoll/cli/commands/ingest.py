@@ -68,7 +68,7 @@ def ingest(
 
 
 def _summary(run: StoredRun, loaded: Loaded, where: str) -> str:
-    """What was loaded, and where it is."""
+    """Return what was loaded, and where it is."""
     whole = f"{counted(run.values, 'value')} of {', '.join(run.hosts)} in {counted(len(run.recordings), 'log')}"
     if loaded.missing:
         return f"is in {where} now: {whole}, {loaded.missing:,} of which it had lost"

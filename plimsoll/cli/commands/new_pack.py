@@ -87,6 +87,6 @@ def _choose(logs: Sequence[str], patterns: Sequence[str]) -> list[UnknownCounter
 
 
 def _name(path: Path) -> str:
-    """A pack's name from its file's: lower case and hyphens; `my-` is put before the name of a shipped pack."""
+    """Return a pack's name from its file's: lower case and hyphens; `my-` is put before the name of a shipped pack."""
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.casefold()).strip("-") or "mine"
     return f"my-{name}" if name in {pack.pack for pack in load_packs()} else name

@@ -78,7 +78,7 @@ def list_counters(
 
 
 def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Sequence[str]) -> CounterList:
-    """The counters of every signal (dashboards also draw signals without rules), or with --only of those packs.
+    """Return the counters of every signal (dashboards also draw signals without rules), or with --only of those packs.
 
     Unusable if a pack that was named needs no counters, or if --instance is given and none is SQL Server's.
     """

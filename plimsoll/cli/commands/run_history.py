@@ -117,7 +117,7 @@ def trend(
 
 
 def _earlier_runs(runs: Sequence[RunSummary], new: RunSummary, labels: Mapping[str, str]) -> list[RunSummary]:
-    """The complete runs with these labels that began before another, the latest last."""
+    """Return the complete runs with these labels that began before another, the latest last."""
     run_summaries = [
         run
         for run in runs
@@ -127,7 +127,7 @@ def _earlier_runs(runs: Sequence[RunSummary], new: RunSummary, labels: Mapping[s
 
 
 def _labels(like: Sequence[str]) -> dict[str, str]:
-    """The labels that --like names. Unusable if one is not written as NAME=VALUE."""
+    """Return the labels that --like names. Unusable if one is not written as NAME=VALUE."""
     labels: dict[str, str] = {}
     for text in like:
         key, equals, value = text.partition("=")

@@ -123,7 +123,7 @@ app.command(
 
 
 def _values(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
-    """How many values a run has, and what became of it if it does not have all of them."""
+    """Return how many values a run has, and what became of it if it does not have all of them."""
     work = next((claim for claim in claims if claim.run == run_summary.name and claim.alive), None)
     if work:
         return f"{run_summary.values:,}, {run_summary.loaded:,} confirmed: {described(work, short=True)}"

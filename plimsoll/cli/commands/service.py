@@ -195,7 +195,7 @@ def _listen_address(arguments: Sequence[str]) -> Listen:
 
 
 def _up_command(arguments: Sequence[str]) -> Command:
-    """The call of this installation's `plimsoll up`."""
+    """Return the call of this installation's `plimsoll up`."""
     script = Path(sysconfig.get_path("scripts")) / ("plimsoll.exe" if sys.platform == "win32" else "plimsoll")
     return Command([str(script)] if script.is_file() else [sys.executable, "-m", "plimsoll"], "--store", arguments)
 

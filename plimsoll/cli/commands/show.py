@@ -145,7 +145,7 @@ def _families(instances: dict[str, None]) -> list[str]:
 
 
 def _came_and_went(log: Log, content: "Content", zone: Zone) -> list[str]:
-    """The instances that were not there in all samples, and in how many they were; those there longest first."""
+    """Return the instances that were not there in all samples, and in how many they were; those there longest first."""
     partly = [(name, life) for name, life in content.lives.items() if life.samples < len(log.times)]
     partly.sort(key=lambda pair: -pair[1].samples)
     of = f"of {counted(len(log.times), 'sample')}"
@@ -170,7 +170,7 @@ def _natural(instance: str) -> list[tuple[int, str]]:
 
 
 def _stem(instance: str) -> str:
-    """An instance without its number: `svchost` for `svchost#3`."""
+    """Return an instance without its number: `svchost` for `svchost#3`."""
     if instance.isdecimal():
         return ""
     return "pid_…" if instance.startswith("pid_") else re.sub(r"#\d+$", "", instance)
@@ -195,7 +195,7 @@ class Content:
     lives: dict[str, CounterFacts] = field(default_factory=dict)
 
     def as_json(self, name: str) -> dict[str, Any]:
-        """An element of `objects` of plimsoll.log/1."""
+        """Return an element of `objects` of plimsoll.log/1."""
         document: dict[str, Any] = {"object": name, "counters": list(self.counters), "instances": list(self.instances)}
         if self.types:
             document["types"] = self.types
@@ -207,7 +207,7 @@ class Content:
 
 
 def objects(log: Log) -> dict[str, Content]:
-    """Each object's counters and instances; for logs without objects, each measurement's fields and devices."""
+    """Return each object's counters and instances; for logs without objects, each measurement's fields and devices."""
     contents: dict[str, Content] = defaultdict(Content)
     for series in log.series:
         object_, counter, instance = _parts(series)
@@ -223,7 +223,7 @@ def objects(log: Log) -> dict[str, Content]:
 
 
 def unrecognised_names(log: Log) -> dict[str, list[str]]:
-    """The counters whose names are not known, though rules may need them, by object, as a review finds them."""
+    """Return the counters whose names are not known, though rules may need them, by object, as a review finds them."""
     by_object: dict[str, dict[str, None]] = {}
     for unrecognised_object in unrecognised(log.series):
         by_object.setdefault(unrecognised_object.object, {}).update(dict.fromkeys(unrecognised_object.names))
@@ -231,7 +231,7 @@ def unrecognised_names(log: Log) -> dict[str, list[str]]:
 
 
 def without_signal(log: Log, strange: dict[str, list[str]]) -> dict[str, list[str]]:
-    """The other Windows counters that no shipped signal reads, by object."""
+    """Return the other Windows counters that no shipped signal reads, by object."""
     named = {(generic_object(name)[0], counter) for name, counters in strange.items() for counter in counters}
     by_object: dict[str, list[str]] = {}
     for unknown_counter in unknown_counters(log.series):
@@ -248,7 +248,7 @@ def _parts(series: Series) -> tuple[str, str, str | None]:
 
 
 def as_json(log: Log, remarks: Sequence[Remark] = ()) -> dict[str, Any]:
-    """What a log holds, for other programs: schema plimsoll.log/1. `more` are remarks added to its own."""
+    """Return what a log holds, for other programs: schema plimsoll.log/1. `more` are remarks added to its own."""
     filled = len(log.times) > 0
     strange = unrecognised_names(log)
     return {

@@ -198,7 +198,7 @@ def _allow_connections() -> None:
 
 
 def _listen(options: UpOptions) -> Listen:
-    """The address to listen on. A demo that names none takes another port if the usual one is in use."""
+    """Return the address to listen on. A demo that names none takes another port if the usual one is in use."""
     usual = Listen.parse(options.listen) if options.listen else Listen()
     if usual.port == 0 or (options.demo and not options.listen and _is_taken(usual)):
         with socket.socket() as any_port:
@@ -273,7 +273,7 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
 
 
 def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[Site, GivenFacts]:
-    """What is judged by the plimsoll.toml there is, and by limits changed on pages; the facts that it gives.
+    """Return what is judged by the plimsoll.toml there is, and by limits changed on pages; the facts that it gives.
 
     Unusable if one is invalid.
     """
@@ -388,7 +388,7 @@ def load_demo_runs(store: Store) -> None:
 
 
 def has_browser(environment: Mapping[str, str], platform: str = sys.platform) -> bool:
-    """Whether a browser with a window can be opened: not over SSH, nor without a display."""
+    """Return whether a browser with a window can be opened: not over SSH, nor without a display."""
     if "SSH_CONNECTION" in environment:
         return False
     return platform in ("win32", "darwin") or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))

@@ -55,7 +55,7 @@ class DiskRequests:
 
 
 def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
-    """The mean times of a request and the utilization; none if a count began anew."""
+    """Return the mean times of a request and the utilization; none if a count began anew."""
     if any(counts.get(name, 0) < last.get(name, 0) for name in _NEVER_FALL) or "io_time" not in counts:
         return {}
     means: dict[str, float] = {}
@@ -78,7 +78,7 @@ def _counts() -> Mapping[str, Counts]:
 
 
 def _of_linux() -> Mapping[str, Counts]:
-    """What /proc/diskstats counts; psutil does not give the time weighted by the queue."""
+    """Return what /proc/diskstats counts; psutil does not give the time weighted by the queue."""
     disks: dict[str, Counts] = {}
     for line in (PROC / "diskstats").read_text().splitlines():
         _, _, name, *values = line.split()

@@ -42,7 +42,7 @@ def _mounts() -> Sequence[Mount]:
 
 
 def _mount(line: str) -> Mount:
-    """A line of mountinfo: `36 35 98:0 / /mnt rw,noatime master:1 - ext3 /dev/sda1 rw`."""
+    """Return a line of mountinfo: `36 35 98:0 / /mnt rw,noatime master:1 - ext3 /dev/sda1 rw`."""
     head, _, tail = line.partition(" - ")
     _, _, number, _, path, options, *_ = head.split()
     fstype, device, *_ = tail.split()
@@ -56,7 +56,7 @@ def _unescaped(text: str) -> str:
 
 
 def _usage(path: str) -> Fields:
-    """How full a file system is. As for df, space that is kept for root is neither used nor free."""
+    """Return how full a file system is. As for df, space that is kept for root is neither used nor free."""
     if sys.platform == "win32":
         raise OSError
     status = os.statvfs(path)
@@ -107,7 +107,7 @@ def _tags(mount: Mount) -> tuple[tuple[str, str], ...]:
 
 
 def _label(device: str, name: str) -> str | None:
-    """The name of a logical volume, or the label of a file system as udev knows it."""
+    """Return the name of a logical volume, or the label of a file system as udev knows it."""
     # Another path may lie on a file server that does not answer.
     if sys.platform != "linux" or not device.startswith("/dev/"):
         return None

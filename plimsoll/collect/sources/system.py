@@ -46,7 +46,7 @@ class ProcessorShares:
 
 
 def _times() -> Mapping[str, Times]:
-    """The time each processor has spent in each state, by the processor's name; its unit does not matter."""
+    """Return the time each processor has spent in each state, by the processor's name; its unit does not matter."""
     if sys.platform != "linux":
         processors = {f"cpu{at}": times._asdict() for at, times in enumerate(psutil.cpu_times(percpu=True))}
         return processors | {_TOTAL: psutil.cpu_times()._asdict()}
@@ -61,7 +61,7 @@ def _times() -> Mapping[str, Times]:
 
 
 def system() -> Iterator[Reading]:
-    """The measurement `system`: load averages, number of processors and uptime."""
+    """Yield the measurement `system`: load averages, number of processors and uptime."""
     load1, load5, load15 = psutil.getloadavg()
     fields = {"load1": load1, "load5": load5, "load15": load15, "uptime": float(int(time.time() - psutil.boot_time()))}
     for name, logical in (("n_cpus", True), ("n_physical_cpus", False)):
@@ -88,7 +88,7 @@ _MEMORY_FIELDS = (
 
 
 def memory() -> Iterator[Reading]:
-    """The measurement `mem`."""
+    """Yield the measurement `mem`."""
     memory_values = psutil.virtual_memory()._asdict()
     fields: dict[str, float] = {
         _MEMORY_NAMES.get(name, name): memory_values[name] for name in _MEMORY_FIELDS if name in memory_values
@@ -99,7 +99,7 @@ def memory() -> Iterator[Reading]:
 
 
 def swap() -> Iterator[Reading]:
-    """The measurement `swap`."""
+    """Yield the measurement `swap`."""
     usage = psutil.swap_memory()
     used = 100 * usage.used / usage.total if usage.total else 0.0
     fields = {"total": usage.total, "used": usage.used, "free": usage.free, "used_percent": used}
@@ -122,7 +122,7 @@ _UNKNOWN_SPEED = -1.0
 
 
 def adapters() -> Iterator[Reading]:
-    """The measurement `net`, for each adapter that is up, except the loopback."""
+    """Yield the measurement `net`, for each adapter that is up, except the loopback."""
     stats = psutil.net_if_stats()
     # nowrap: psutil would add up counts over a restart of the count, which rates must see.
     for name, counts in psutil.net_io_counters(pernic=True, nowrap=False).items():
@@ -135,7 +135,7 @@ def adapters() -> Iterator[Reading]:
 
 
 def _speed(name: str, fallback: int) -> float:
-    """The speed of the link in Mbit/s, -1 if it is not known."""
+    """Return the speed of the link in Mbit/s, -1 if it is not known."""
     if sys.platform != "linux":
         return fallback or _UNKNOWN_SPEED
     try:
@@ -168,7 +168,7 @@ _STATUSES = {
 
 
 def processes() -> Iterator[Reading]:
-    """The measurement `processes`."""
+    """Yield the measurement `processes`."""
     if sys.platform == "linux":
         yield _processes_of_linux()
         return
@@ -201,19 +201,19 @@ _NETSTAT = ("TcpExt", "ListenOverflows")
 
 
 def counts() -> Iterator[Reading]:
-    """The measurement `kernel`: context switches, interrupts and processes started, since the system started."""
+    """Yield the measurement `kernel`: context switches, interrupts and processes started, since the system started."""
     lines = (line.split(maxsplit=2) for line in (PROC / "stat").read_text().splitlines())
     yield Reading("kernel", {_STAT[line[0]]: float(line[1]) for line in lines if line and line[0] in _STAT})
 
 
 def paging() -> Iterator[Reading]:
-    """The measurement `kernel_vmstat`."""
+    """Yield the measurement `kernel_vmstat`."""
     counts = dict(line.split() for line in (PROC / "vmstat").read_text().splitlines())
     yield Reading("kernel_vmstat", {name: float(counts[name]) for name in _VMSTAT if name in counts})
 
 
 def pressure() -> Iterator[Reading]:
-    """The measurement `pressure`: pressure stall information."""
+    """Yield the measurement `pressure`: pressure stall information."""
     for resource in ("cpu", "memory", "io"):
         for line in (text_of(PROC / "pressure" / resource) or "").splitlines():
             kind, *averages = line.split()
@@ -224,7 +224,7 @@ def pressure() -> Iterator[Reading]:
 
 
 def connections_tracked() -> Iterator[Reading]:
-    """The measurement `conntrack`, if the module is loaded."""
+    """Yield the measurement `conntrack`, if the module is loaded."""
     folder = PROC / "sys" / "net" / "netfilter"
     count, most = text_of(folder / "nf_conntrack_count"), text_of(folder / "nf_conntrack_max")
     if count and most:
@@ -232,7 +232,7 @@ def connections_tracked() -> Iterator[Reading]:
 
 
 def accept_queues() -> Iterator[Reading]:
-    """The measurement `nstat`: connections that found the queue of a listening socket full."""
+    """Yield the measurement `nstat`: connections that found the queue of a listening socket full."""
     group, name = _NETSTAT
     # A line of names, and below it one of values.
     for names, values in itertools.pairwise((text_of(PROC / "net" / "netstat") or "").splitlines()):
@@ -243,6 +243,6 @@ def accept_queues() -> Iterator[Reading]:
 
 
 def open_files() -> Iterator[Reading]:
-    """The measurement `linux_sysctl_fs`: file handles."""
+    """Yield the measurement `linux_sysctl_fs`: file handles."""
     in_use, _, most = (PROC / "sys" / "fs" / "file-nr").read_text().split()
     yield Reading("linux_sysctl_fs", {"file-nr": float(in_use), "file-max": float(most)})

@@ -67,7 +67,7 @@ class LogSelection:
         return not self.counters or any(_matches(pattern, _path(series)) for pattern in self.counters)
 
     def _span(self, log: Log) -> str:
-        """What was asked for, and what there is, so that the difference is seen."""
+        """Return what was asked for, and what there is, so that the difference is seen."""
         ends = ((word, at) for word, at in (("from", self.start), ("to", self.end)) if at is not None)
         zone = self.zone or log.zone
         join = " ".join(f"{word} {zone.clock(min(max(at, 0), LATEST))}" for word, at in ends)
@@ -96,7 +96,7 @@ def to_csv(log: Log, out: Path) -> Written:
 
 
 def frame_of(log: Log) -> pl.DataFrame:
-    """A log as a wide table: `time` (Datetime, ns, UTC), and a Float64 column for each counter.
+    """Return a log as a wide table: `time` (Datetime, ns, UTC), and a Float64 column for each counter.
 
     A column is named by the path of the counter with the computer; further ones of the same path are numbered.
     """
@@ -193,7 +193,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _wall_clock(log: Log, remarks: Remarks) -> WallClock | None:
-    """The clock to write a log by: its zone's offset at the first row, for all rows."""
+    """Return the clock to write a log by: its zone's offset at the first row, for all rows."""
     if not log.zone.known:
         return None
     first = log.zone.local(int(log.times[0]) if len(log.times) else 0)

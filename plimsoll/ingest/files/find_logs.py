@@ -30,7 +30,7 @@ class LogFile(NamedTuple):
 
 
 def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:
-    """The files that were named and those in the folders that were named, each once.
+    """Yield the files that were named and those in the folders that were named, each once.
 
     Unusable if a path does not exist, or if
     standard input is named twice.
@@ -63,7 +63,7 @@ def _target(path: Path) -> Path:
 
 
 def _is_ignored(path: Path) -> bool:
-    """Whether a file in a folder is skipped without a remark: hidden, or of a kind that is not a log.
+    """Return whether a file in a folder is skipped without a remark: hidden, or of a kind that is not a log.
 
     A broken link with the name of a log is not ignored, nor is JSON that sadf wrote.
     """

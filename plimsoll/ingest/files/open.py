@@ -129,7 +129,7 @@ def _content(path: Path, most: int, stack: ExitStack) -> LogContent:
 
 
 def _file(path: Path, most: int, stack: ExitStack) -> Data:
-    """A file mapped into memory, or what comes out of a pipe."""
+    """Return a file mapped into memory, or what comes out of a pipe."""
     try:
         file = stack.enter_context(path.open("rb"))
         if not path.stat().st_size or not path.is_file():
@@ -151,7 +151,7 @@ def _flowing(name: str, stream: IO[bytes], most: int) -> bytes:
 
 
 def unpacked(content: LogContent, most: int) -> Iterator[LogContent]:
-    """The logs in bytes that may be packed.
+    """Return the logs in bytes that may be packed.
 
     Unusable if one cannot be unpacked or is larger than `most` bytes, or if all that is unpacked is too much.
     """
@@ -159,7 +159,7 @@ def unpacked(content: LogContent, most: int) -> Iterator[LogContent]:
 
 
 def read_all(stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
-    """All bytes of a stream. TooMuch if there are more than `most`."""
+    """Return all bytes of a stream. TooMuch if there are more than `most`."""
     data = io.BytesIO()
     while block := stream.read(_BLOCK):
         if data.tell() + len(block) > most:
@@ -169,7 +169,7 @@ def read_all(stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
 
 
 def gigabytes(size: int) -> str:
-    """A size for people."""
+    """Return a size for people."""
     return f"{size / 2**30:.3g} GB"
 
 
@@ -191,7 +191,7 @@ def _inside(content: LogContent, room: _UnpackBudget, depth: int) -> Iterator[Lo
 
 
 def _archive(data: Data) -> str | None:
-    """The kind of archive that bytes are, if they are one."""
+    """Return the kind of archive that bytes are, if they are one."""
     if data[:4] in _ZIP:
         return "ZIP"
     if data[257:262] == b"ustar":
@@ -274,7 +274,7 @@ def _entries_of_tar(data: Data) -> Iterator[_ArchiveEntry]:
 
 
 def _target(link: tarfile.TarInfo) -> str:
-    """What a link leads to: a hard link has a name of the archive, a symbolic one a path from its own folder."""
+    """Return what a link leads to: a hard link has a name of the archive, a symbolic one a path from its own folder."""
     folder = posixpath.dirname(link.name) if link.issym() else ""
     return posixpath.normpath(posixpath.join(folder, link.linkname))
 
@@ -288,7 +288,7 @@ def _member_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes
 
 
 def _read_of_file(read: Callable[[], int], depth: int) -> Callable[[], int]:
-    """How many bytes of the file itself were read: none where what is unpacked is in memory already."""
+    """Return how many bytes of the file itself were read: none where what is unpacked is in memory already."""
     return read if depth == 0 else lambda: 0
 
 

@@ -281,7 +281,7 @@ _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
 
 
 def suffix(name: str) -> str:
-    """The ending of a file's name that tells what is in it, in lower case: `.csv` of `WEB01.csv.gz`."""
+    """Return the ending of a file's name that tells what is in it, in lower case: `.csv` of `WEB01.csv.gz`."""
     path = PurePath(name)
     while path.suffix.lower() in _PACKED and PurePath(path.stem).suffix:
         path = PurePath(path.stem)
@@ -322,19 +322,19 @@ def refused(text: Text) -> Unusable:
 
 
 def opening(text: Text) -> str:
-    """How a file begins, in quotes."""
+    """Return how a file begins, in quotes."""
     shown = text.header[:40].decode("utf-8", errors="replace")
     return '"' + "".join(c if c.isprintable() else "." for c in shown) + ("..." if len(text.header) > 40 else "") + '"'
 
 
 def is_measured_json(head: bytes) -> bool:
-    """Whether JSON, by its first bytes, holds measurements."""
+    """Return whether JSON, by its first bytes, holds measurements."""
     head = _json(head)
     return bool(head) and (_READ_ELSEWHERE.search(head) is not None or _of_json(head) is not None)
 
 
 def foreign(head: bytes) -> str | None:
-    """What a file is, and what to do, if by its first bytes it holds measurements that no format reads."""
+    """Return what a file is, and what to do, if by its first bytes it holds measurements that no format reads."""
     text = next((foreign.description for foreign in _TEXTS if foreign.begins.match(head)), None)
     if text or not (json := _json(head)) or _READ_ELSEWHERE.search(json):
         return text
@@ -342,7 +342,7 @@ def foreign(head: bytes) -> str | None:
 
 
 def _json(head: bytes) -> bytes:
-    """The first bytes of JSON, in any Unicode; nothing if it is none, or a document of ours."""
+    """Return the first bytes of JSON, in any Unicode; nothing if it is none, or a document of ours."""
     head = head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     return head if head[:1] in (b"[", b"{") and not _OUR_OWN.match(head) else b""
 

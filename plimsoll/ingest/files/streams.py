@@ -62,7 +62,7 @@ class _Mapped(io.RawIOBase):
 
 
 def reader(data: Data) -> IO[bytes]:
-    """The bytes as a file to read from."""
+    """Return the bytes as a file to read from."""
     return io.BytesIO(data) if isinstance(data, bytes) else io.BufferedReader(_Mapped(data))
 
 
@@ -81,7 +81,7 @@ class _Streams(io.BufferedIOBase):
         self._stream = begin()
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """At most so many bytes; none only at the end."""
+        """Return at most so many bytes; none only at the end."""
         data = b""
         while not data:
             packed = b""
@@ -98,7 +98,7 @@ class _Streams(io.BufferedIOBase):
         return data
 
     def _following(self) -> bytes:
-        """What follows the end of a stream and its zero bytes."""
+        """Return what follows the end of a stream and its zero bytes."""
         packed = self._stream.unused_data or self._packed.read(io.DEFAULT_BUFFER_SIZE)
         while packed and not packed.strip(b"\0"):
             packed = self._packed.read(io.DEFAULT_BUFFER_SIZE)

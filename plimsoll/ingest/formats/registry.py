@@ -20,7 +20,7 @@ class Format(Protocol):
         ...
 
     def sniff(self, text: Text) -> bool:
-        """Whether the content is of this format."""
+        """Return whether the content is of this format."""
         ...
 
     def read(self, text: Text, options: ReadOptions) -> Log:

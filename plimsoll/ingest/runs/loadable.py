@@ -66,7 +66,7 @@ def refuse_old(store: Store, logs: Sequence[Log]) -> None:
 
 
 def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
-    """What the store has of the same hosts and times. Unusable if that is not to be merged."""
+    """Yield what the store has of the same hosts and times. Unusable if that is not to be merged."""
     runs = store.runs.summaries()
     for host in run.hosts:
         spans = [recording.times for recording in run.recordings if len(recording.times) and _of_host(recording, host)]
@@ -95,7 +95,7 @@ def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
 
 
 def meet(run_summary: RunSummary, run: StoredRun) -> bool:
-    """Whether two runs have a host and a time in common."""
+    """Return whether two runs have a host and a time in common."""
     hosts = {host_key(host) for host in run_summary.hosts}
     return (
         run_summary.start <= run.end
@@ -105,7 +105,7 @@ def meet(run_summary: RunSummary, run: StoredRun) -> bool:
 
 
 def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
-    """How a run of the same name differs from this one; None if it is the same."""
+    """Return how a run of the same name differs from this one; None if it is the same."""
     had, has = ([recording.sha256 for recording in stored_run.recordings] for stored_run in (earlier, run))
     if had != has:
         names = ", ".join(recording.path for recording in earlier.recordings)

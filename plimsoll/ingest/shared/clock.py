@@ -109,7 +109,7 @@ def in_order(
 
 
 def _mixed(times: Times, order: NDArray[np.intp]) -> Times:
-    """The times of rows next to one that was recorded earlier, and not just before, closer than the interval."""
+    """Return the times of rows next to one that was recorded earlier, and not just before, closer than the interval."""
     interval, ordered = sampling_interval(times) or 0, times[order]
     steps, apart = np.diff(ordered), np.diff(order)
     close = (steps > 0) & (steps < _CLOSER * interval)
@@ -132,7 +132,7 @@ def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> N
 
 
 def _begun_again(lines: Sequence[int], headers: Sequence[int]) -> Set[int]:
-    """The rows that follow a repeated header."""
+    """Return the rows that follow a repeated header."""
     values = np.searchsorted(np.asarray(lines), headers) if headers else []
     return {int(at) for at in values} - {0, len(lines)}
 
@@ -147,7 +147,7 @@ def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], re
 
 
 def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: Set[int] = frozenset()) -> Times | int:
-    """What to add to each row for the changes of daylight saving time before it.
+    """Return what to add to each row for the changes of daylight saving time before it.
 
     A step back where a recording begins again may be due to another file, unless clocks change at that time.
     """
@@ -174,14 +174,14 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: 
 
 
 def _is_spring(before: int, after: int, tolerance: int) -> bool:
-    """Whether exactly one whole hour of the clock is missing, at a time when clocks are put forward."""
+    """Return whether exactly one whole hour of the clock is missing, at a time when clocks are put forward."""
     first = utc(before + tolerance).replace(minute=0, second=0, microsecond=0)
     whole = _close(before, first, tolerance) and _close(after, first + timedelta(hours=1), tolerance)
     return whole and _may_change(before + tolerance)
 
 
 def _may_change(local: int) -> bool:
-    """Whether clocks change at such a time: in the small hours of a Sunday in spring or autumn."""
+    """Return whether clocks change at such a time: in the small hours of a Sunday in spring or autumn."""
     moment = utc(local)
     return moment.hour <= 3 and moment.month in _MONTHS_OF_CHANGE and moment.weekday() == _SUNDAY
 
@@ -306,17 +306,17 @@ def _second_time(
 
 
 def like(step: int, interval: int | None, change: int) -> bool:
-    """Whether a step of the clock is a sampling interval, and none that a change of so many ns is in."""
+    """Return whether a step of the clock is a sampling interval, and none that a change of so many ns is in."""
     return interval is not None and abs(step - interval) <= min(max(interval // 2, 2 * SECOND), change // 4)
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[list[int]]:
-    """Where flags are set: from which place until which, each time."""
+    """Return where flags are set: from which place until which, each time."""
     return np.flatnonzero(np.diff(flags, prepend=False, append=False)).reshape(-1, 2).tolist()
 
 
 def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
-    """The offsets (ns) of a zone's clock to UTC at these times of it (ns), to the quarter of an hour.
+    """Return the offsets (ns) of a zone's clock to UTC at these times of it (ns), to the quarter of an hour.
 
     Where a time comes twice the earlier and the later, which is less; where it is missing those before and after.
     """
@@ -344,7 +344,7 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
 
 
 def _offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
-    """Both of a zone's offsets (ns) in a quarter of an hour of its clock, counted from 1970."""
+    """Return both of a zone's offsets (ns) in a quarter of an hour of its clock, counted from 1970."""
     moment = utc(quarter * QUARTER).replace(tzinfo=None)
     durations = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
     first, second = (offset // timedelta(microseconds=1) * 1000 for offset in durations)

@@ -24,12 +24,12 @@ _SAME = 0.01  # values that differ by less, as a share of the larger one, may be
 
 
 def differ(values: Values, other: Values) -> NDArray[np.bool_]:
-    """Where two values contradict each other; a missing value contradicts none."""
+    """Return where two values contradict each other; a missing value contradicts none."""
     return np.abs(values - other) > _SAME * np.maximum(np.abs(values), np.abs(other))
 
 
 def remarks_on_same_times(log: Log) -> Iterator[Remark]:
-    """A remark if a log has rows of the same time, which contradict each other if many have other values."""
+    """Yield a remark if a log has rows of the same time, which contradict each other if many have other values."""
     if log.times_differ:
         return
     same = int(np.count_nonzero(np.diff(log.times) == 0))
@@ -44,7 +44,7 @@ def remarks_on_same_times(log: Log) -> Iterator[Remark]:
 
 
 def _contrary(log: Log) -> Times:
-    """The times of the rows that have another value than the first one of their time."""
+    """Return the times of the rows that have another value than the first one of their time."""
     frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
     frame = frame.filter(pl.col("time").is_duplicated())
     first = frame.select(pl.exclude("time").drop_nulls().first().over("time"))
@@ -55,7 +55,7 @@ def _contrary(log: Log) -> Times:
 
 
 def one_row_a_time(log: Log) -> Log:
-    """A log in which rows of the same time are one: of each column the first value among them."""
+    """Return a log in which rows of the same time are one: of each column the first value among them."""
     if log.times_differ:
         return log
     frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
@@ -65,7 +65,7 @@ def one_row_a_time(log: Log) -> Log:
 
 
 def one_column_a_series(log: Log) -> Log:
-    """A log in which columns of the same counter are one, spelled as the first: at each time the first value."""
+    """Return a log in which columns of the same counter are one, spelled as the first: at each time the first value."""
     first: dict[object, int] = {}
     columns: dict[int, pl.Series] = {}
     for at, (series, column) in enumerate(zip(log.series, log.columns, strict=True)):

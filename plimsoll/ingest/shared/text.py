@@ -88,7 +88,7 @@ class Text:
 
     @classmethod
     def of(cls, path: Path, data: Data, encoding: str | None = None, file: Path | None = None) -> "Text":
-        """The text of a file, without a byte order mark or the ^Z that ends it.
+        """Return the text of a file, without a byte order mark or the ^Z that ends it.
 
         UTF-16 becomes UTF-8, and line ends of old Macintoshes line feeds. Unusable if it is not valid UTF-16.
         """
@@ -141,7 +141,7 @@ class Text:
         return self.data[start:stop].rstrip(b"\r")
 
     def line_at(self, start: int) -> bytes:
-        """The line that begins there, without its line feed."""
+        """Return the line that begins there, without its line feed."""
         end = self.data.find(b"\n", start)
         return self.data[start : len(self.data) if end < 0 else end]
 
@@ -172,7 +172,7 @@ def _blank(data: Data, start: int, stop: int) -> bool:
 
 
 def split(line: str, separator: str) -> list[str]:
-    """The cells of a line; quotes may enclose separators, and one that is not closed encloses the rest.
+    """Return the cells of a line; quotes may enclose separators, and one that is not closed encloses the rest.
 
     Line ends and zero bytes inside a line cannot be part of a name or number: they become U+FFFD.
     """
@@ -182,7 +182,7 @@ def split(line: str, separator: str) -> list[str]:
 
 
 def guess_code_page(raw: bytes) -> str:
-    """The likeliest code page of bytes that are not UTF-8; cp1252 where none is likelier."""
+    """Return the likeliest code page of bytes that are not UTF-8; cp1252 where none is likelier."""
     zone = _ZONE.match(raw)
     # A zone that is cut short may end within a character.
     words = _words(raw[zone.end() :] if zone else raw) or _words(raw)
@@ -192,12 +192,12 @@ def guess_code_page(raw: bytes) -> str:
 
 
 def read_as(page: str) -> str:
-    """What a remark says of a page that was guessed."""
+    """Return what a remark says of a page that was guessed."""
     return f"read as code page {page.removeprefix('cp')}, a guess; name another with {Parameter.ENCODING}"
 
 
 def _words(raw: bytes) -> bytes:
-    """The words that are not ASCII. Names recur from column to column, and one of each is enough."""
+    """Return the words that are not ASCII. Names recur from column to column, and one of each is enough."""
     # These signs are no part of a wider character.
     words = {word for word in re.split(rb'[",()\t;]+', raw) if not word.isascii()}
     return b",".join(sorted(words)[:_MOST_WORDS])

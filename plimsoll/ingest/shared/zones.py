@@ -20,7 +20,7 @@ _DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1
 
 
 def stated(name: str, bias_minutes: int, recorder_zone: Zone | None, remarks: Remarks) -> Zone:
-    """The zone of a header that gives a name and a bias (UTC = local + bias): the bias counts.
+    """Return the zone of a header that gives a name and a bias (UTC = local + bias): the bias counts.
 
     It is remarked if the bias is exactly the opposite of the offset in the name, or if the zone never has that bias.
     Then `given` is used instead if it agrees with the name.
@@ -48,7 +48,7 @@ def stated(name: str, bias_minutes: int, recorder_zone: Zone | None, remarks: Re
 
 
 def by_windows(name: str) -> Zone | None:
-    """The zone with this name in Windows, such as `GMT Standard Time` or `UTC-11`; None if it is not known."""
+    """Return the zone with this name in Windows, such as `GMT Standard Time` or `UTC-11`; None if it is not known."""
     if is_steady(name):
         (minutes,) = _offsets_in_name(name)
         return Zone.from_bias(name, -minutes)
@@ -57,7 +57,7 @@ def by_windows(name: str) -> Zone | None:
 
 
 def is_steady(name: str) -> bool:
-    """Whether a zone has no daylight saving time."""
+    """Return whether a zone has no daylight saving time."""
     return name in _steady_zones() or _UTC.fullmatch(name) is not None
 
 
@@ -83,7 +83,7 @@ def _offsets_in_name(name: str) -> Set[int]:
 
 
 def _agree(offsets: Set[int], other_offsets: Set[int]) -> bool:
-    """Whether two zones have the same offsets, or one has those of one season of the other."""
+    """Return whether two zones have the same offsets, or one has those of one season of the other."""
     return offsets <= other_offsets or other_offsets <= offsets
 
 

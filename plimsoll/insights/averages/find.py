@@ -65,7 +65,7 @@ def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
 
 
 def _limits(review: Review) -> dict[tuple[str, object], float]:
-    """The upper limits that were judged, by signal and subject; the lowest of several."""
+    """Return the upper limits that were judged, by signal and subject; the lowest of several."""
     entries: dict[tuple[str, object], float] = {}
     for finding in review.findings:
         if finding.track and finding.severe and finding.subject and limit_of(finding).worse == "higher":
@@ -81,7 +81,7 @@ def _rank(misleading_average: MisleadingAverage, limit: float | None) -> tuple[b
 
 
 def _beyond(misleading_average: MisleadingAverage) -> float:
-    """What the average hides: the mean of what is not zero, p99, or the higher level."""
+    """Return what the average hides: the mean of what is not zero, p99, or the higher level."""
     value = {
         "bursts": misleading_average.figures.nonzero_mean,
         "tail": misleading_average.figures.p99,
@@ -123,7 +123,7 @@ def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -
 
 
 def _two_levels(values: Values) -> tuple[float, float, float] | None:
-    """The lower level, the higher one and its share; None unless values go to and fro between two levels.
+    """Return the lower level, the higher one and its share; None unless values go to and fro between two levels.
 
     The border is the one that explains most of the variance (Otsu, "A threshold selection method from gray-level
     histograms", IEEE Transactions on Systems, Man and Cybernetics 9, 1979).

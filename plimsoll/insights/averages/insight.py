@@ -10,7 +10,7 @@ from plimsoll.review.sentences import titled
 
 
 def _blocks(averages: tuple[MisleadingAverage, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
-    """The first of them."""
+    """Return the first of them."""
     shown = tuple(Statement((sentence(average),)) for average in averages[:MOST_STATEMENTS])
     hidden = len(averages) - len(shown)
     section = Section("Averages that mislead", shown, level=3, style="told", brief=BRIEF, hidden=hidden)

@@ -21,7 +21,7 @@ _TOTAL = {  # and the figures of a single disk that they stand for
 
 
 def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """The standing of the disk of a host that is nearest to its capacity."""
+    """Return the standing of the disk of a host that is nearest to its capacity."""
     by_disk: dict[Subject, dict[str, Figure]] = {}
     for signal in _OF_A_DISK:
         for subject, values in measured.on(signal, host).items():
@@ -48,7 +48,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
 
 
 def _rank(use: ResourceUse) -> int:
-    """A disk that is slow comes before those that have room, though its counters do not tell why it is."""
+    """Return a disk that is slow comes before those that have room, though its counters do not tell why it is."""
     slow = use.state == UseState.UNCLEAR and any(figure.beyond(figure.value) for figure in use.figures)
     return UseState.HIGH if slow else use.state
 
@@ -60,7 +60,7 @@ def is_exact(measured: Measured, subject: Subject) -> bool:
 
 
 def _use(use: ResourceUse) -> float:
-    """The time a disk was busy, or its queue, to find the busiest of several."""
+    """Return the time a disk was busy, or its queue, to find the busiest of several."""
     first = use.figures[0]
     return 100 - first.value if first.signal.startswith("disk.idle") else first.value
 

@@ -211,7 +211,7 @@ class Evidence:
 
 
 def evidence(review: Review) -> Evidence:
-    """What there is to conclude from.
+    """Return what there is to conclude from.
 
     Where the load that was asked for is not recorded, and nothing was used up when most was done, the time after that
     is looked at: the work may have fallen because something was used up. Without any load, the busiest part is.
@@ -260,7 +260,7 @@ def why_not_too_small(measured: Measured, load: LoadResponse) -> str | None:
 
 
 def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
-    """Each response time of the front, under low and under the highest load."""
+    """Yield each response time of the front, under low and under the highest load."""
     hosts = {host_key(host) for host in load.offered.hosts} if load.offered else set()
     for signal in measured.response_times:
         for subject, values in measured.of(signal).items():

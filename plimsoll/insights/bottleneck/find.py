@@ -101,7 +101,7 @@ class Bottleneck:
 
 
 def find_bottleneck(review: Review) -> Bottleneck | None:
-    """What limits a run; None if it has no samples. Of hosts that are no system, what limits one by itself."""
+    """Return what limits a run; None if it has no samples. Of hosts that are no system, what limits one by itself."""
     if review.start is None or review.end is None or review.end <= review.start:
         return None
     if review.is_apart:
@@ -122,7 +122,7 @@ def _weight(bottleneck: Bottleneck) -> tuple[bool, bool, bool, bool]:
 
 
 def _of_a_resource(case: Evidence) -> Bottleneck:
-    """What was near its capacity limits, if no other resource was as near."""
+    """Return what was near its capacity limits, if no other resource was as near."""
     first, *resource_uses = case.used_up
     rivals = [other for other in resource_uses if other.state == first.state]
     if len(rivals) > 1 and not case.load.flat:
@@ -131,7 +131,7 @@ def _of_a_resource(case: Evidence) -> Bottleneck:
 
 
 def _is_sure(case: Evidence, first: ResourceUse) -> bool:
-    """Whether the resource near its capacity is all that can limit."""
+    """Return whether the resource near its capacity is all that can limit."""
     load = case.load
     if load.fell is not None or (load.follows and load.response is not None) or _may_be_paging(case, first):
         return False
@@ -142,7 +142,7 @@ def _is_sure(case: Evidence, first: ResourceUse) -> bool:
 
 
 def _may_be_paging(case: Evidence, first: ResourceUse) -> bool:
-    """Whether a busy disk may read what memory could not hold, since what was left of that is not recorded."""
+    """Return whether a busy disk may read what memory could not hold, since what was left of that is not recorded."""
     return first.resource == "disk" and any(
         resource.resource == "memory" and resource.host == first.host and resource.state <= UseState.UNCLEAR
         for resource in case.resources

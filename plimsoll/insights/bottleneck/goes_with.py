@@ -50,7 +50,7 @@ class GoesWith:
 
 
 def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
-    """The counters that the response time that varies most goes with; None if there are none."""
+    """Return the counters that the response time that varies most goes with; None if there are none."""
     response = _response(measured)
     if response is None:
         return None
@@ -81,7 +81,7 @@ def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
 
 
 def _response(measured: Measured) -> tuple[str, Subject, Values] | None:
-    """The response time that varies most of those recorded."""
+    """Return the response time that varies most of those recorded."""
     items = [
         (signal, subject, values)
         for signal in measured.response_times

@@ -41,13 +41,13 @@ class Waiting:
 
 
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
-    """Every queue and time inside the software that was recorded; those that grew or are long first."""
+    """Return every queue and time inside the software that was recorded; those that grew or are long first."""
     waitings = [*_of_signals(measured, load), *_named(measured, load)]
     return tuple(sorted(waitings, key=_importance))
 
 
 def _importance(item: Waiting) -> tuple[int, float, bool]:
-    """What grew or is long first, then what grew most; of those alike, queues before times."""
+    """Return what grew or is long first, then what grew most; of those alike, queues before times."""
     return -(item.grew + item.long), -_growth(item.figure), item.figure.unit not in _COUNTS
 
 

@@ -48,7 +48,7 @@ _TO_SPARE = 0.5
 
 
 def _blocks(bottleneck: Bottleneck | None, review: Review, zone: Zone) -> tuple[Block, ...]:
-    """The reasons, the charts, and the resources; nothing if the run has no samples."""
+    """Return the reasons, the charts, and the resources; nothing if the run has no samples."""
     if bottleneck is None:
         return ()
     statement = Statement(tuple(sentence.text for sentence in sentences(bottleneck)), flush=True)
@@ -58,7 +58,7 @@ def _blocks(bottleneck: Bottleneck | None, review: Review, zone: Zone) -> tuple[
 
 
 def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Section:
-    """Every resource, and by which figures it was ruled out or not."""
+    """Return every resource, and by which figures it was ruled out or not."""
     resources = sorted(bottleneck.resources, key=lambda use: -use.state)
     shown = resources[: 4 * _MOST_HOSTS]
     whole = bottleneck.load.load is None and not bottleneck.load.busy
@@ -80,7 +80,7 @@ def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Secti
 
 
 def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
-    """A row for each figure of a resource; its name stands in the first one."""
+    """Return a row for each figure of a resource; its name stands in the first one."""
     rows: list[tuple[Text, ...]] = [
         (
             figure.title + ("" if figure.subject.instance is None else f", {figure.subject.instance}"),
@@ -103,12 +103,12 @@ def _is_shaded(bottleneck: Bottleneck) -> bool:
 
 
 def _is_worth_a_chart(bottleneck: Bottleneck) -> bool:
-    """Whether a chart shows more than those of the signals' own sections do."""
+    """Return whether a chart shows more than those of the signals' own sections do."""
     return bottleneck.kind not in ("load", "unknown") or bottleneck.load.work is not None
 
 
 def _charts(review: Review, bottleneck: Bottleneck) -> list[ChartBlock]:
-    """A chart of what limits, or of what came nearest, and one of the load; the highest load is shaded."""
+    """Return a chart of what limits, or of what came nearest, and one of the load; the highest load is shaded."""
     spans = tuple(Span(start, end) for start, end in bottleneck.spans) if _is_shaded(bottleneck) else ()
     drawn: list[ChartBlock] = []
     figure = bottleneck.main
@@ -160,7 +160,7 @@ def _doubt(bottleneck: Bottleneck | None) -> str:
 
 
 def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
-    """The figure of what limits, and from which value on it is near its capacity."""
+    """Return the figure of what limits, and from which value on it is near its capacity."""
     figure = bottleneck.main if bottleneck is not None and bottleneck.limiting is not None else None
     if bottleneck is None or figure is None or figure.limit is None:
         return None
@@ -184,22 +184,22 @@ def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
 
 
 def summary(bottleneck: Bottleneck) -> str:
-    """The conclusion."""
+    """Return the conclusion."""
     return sentences(bottleneck)[0].text
 
 
 def _summary_of_cause(bottleneck: Bottleneck | None) -> str:
-    """The conclusion, where something limits."""
+    """Return the conclusion, where something limits."""
     return summary(bottleneck) if bottleneck is not None and bottleneck.kind not in ("load", "unknown") else ""
 
 
 def _short(bottleneck: Bottleneck | None) -> tuple[str, str] | None:
-    """The resource that limits, or the queue that does, and its host."""
+    """Return the resource that limits, or the queue that does, and its host."""
     return (bottleneck.kind, bottleneck.host) if bottleneck is not None and bottleneck.host else None
 
 
 def _step(bottleneck: Bottleneck | None) -> str:
-    """What to do next, in a sentence; empty if the figures do not tell."""
+    """Return what to do next, in a sentence; empty if the figures do not tell."""
     use = bottleneck.limiting if bottleneck is not None else None
     if bottleneck is None or use is None:
         return ""
@@ -227,7 +227,7 @@ def _more_for_sql_server(bottleneck: Bottleneck, host: str) -> str:
 
 
 def _at_the_highest_load(bottleneck: Bottleneck, signal: str, host: str) -> float:
-    """The value of a signal without instances; NaN if it was not recorded."""
+    """Return the value of a signal without instances; NaN if it was not recorded."""
     measured = bottleneck.evidence.measured
     if signal not in measured.review.question.signals:
         return np.nan
@@ -236,7 +236,7 @@ def _at_the_highest_load(bottleneck: Bottleneck, signal: str, host: str) -> floa
 
 
 def _cause(first: Bottleneck | None, second: Bottleneck | None) -> str:
-    """What limits the second run where it did not limit the first; empty if nothing does."""
+    """Return what limits the second run where it did not limit the first; empty if nothing does."""
     if second is None or second.limiting is None or (first is not None and first.kind == second.kind):
         return ""
     return summary(second).replace("this run", "it")

@@ -97,7 +97,7 @@ def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
 
 
 def _is_constant(done: Values) -> bool:
-    """Whether no part of the run has much more of it than another."""
+    """Return whether no part of the run has much more of it than another."""
     return float(np.nanmax(done)) < _VARIES * float(np.nanmin(done))
 
 
@@ -106,7 +106,7 @@ def _first(loads: Sequence[Load], kind: str) -> Load | None:
 
 
 def _offered(measured: Measured, connections: Sequence[Load], done: Values | None) -> Load | None:
-    """The connections that were changed during the run, and went with the work if that is recorded."""
+    """Return the connections that were changed during the run, and went with the work if that is recorded."""
     for connection in connections:
         put = measured.parts.means(connection.samples)
         if not varies(put, _VARIES):
@@ -119,7 +119,7 @@ def _offered(measured: Measured, connections: Sequence[Load], done: Values | Non
 
 
 def _go_together(put: Values, done: Values) -> bool:
-    """Whether more was done with more connections, at least before the work levelled off."""
+    """Return whether more was done with more connections, at least before the work levelled off."""
     both = np.isfinite(put) & np.isfinite(done)
     lower = both & (put <= _BEFORE * highest(put))
     return any(  # ranks of what does not vary have no correlation
@@ -148,7 +148,7 @@ def _follows(result: Response | None) -> bool | None:
 
 
 def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:
-    """The part of a run after its highest work, where the work had fallen; None if the offered load is recorded.
+    """Return the part of a run after its highest work, where the work had fallen; None if the offered load is recorded.
 
     If something is used up there, the work fell because of that, and not because the load was taken away.
     """

@@ -49,18 +49,18 @@ class Measured:
         self._means: dict[str, Mapping[Subject, Values]] = {}
 
     def of(self, signal: str) -> Mapping[Subject, Values]:
-        """The means of a signal for each subject."""
+        """Return the means of a signal for each subject."""
         if signal not in self._means:
             recorded = self.review.signals.of(signal)
             self._means[signal] = {subject: self.parts.means(samples) for subject, samples in recorded.items()}
         return self._means[signal]
 
     def on(self, signal: str, host: str) -> dict[Subject, Values]:
-        """The same for one host."""
+        """Return the same for one host."""
         return {s: values for s, values in self.of(signal).items() if host_key(s.host) == host_key(host)}
 
     def of_host(self, signal: str, host: str) -> tuple[Subject, Values] | None:
-        """The means of a signal without instances on a host; None if it was not recorded."""
+        """Return the means of a signal without instances on a host; None if it was not recorded."""
         return next(iter(self.on(signal, host).items()), None)
 
     def bound(self, signal: str, subject: Subject) -> Bound | None:
@@ -78,7 +78,7 @@ class Measured:
         return self.documented(name, subject) if name and self._is_for(name, subject) else None
 
     def _is_for(self, rule: str, subject: Subject) -> bool:
-        """Whether the fact is known that a limit is multiplied by, where it is for no host without that."""
+        """Return whether the fact is known that a limit is multiplied by, where it is for no host without that."""
         result = load().rules[rule]
         if result.scale is None or result.scale not in result.where:
             return True
@@ -111,16 +111,16 @@ class Measured:
         return bool(judged.any()) and float(np.isfinite(track.values[judged]).mean()) < _HARDLY_EVER
 
     def _finding(self, rule: str, subject: Subject) -> Finding | None:
-        """The finding of a rule for a subject, else one for its host."""
+        """Return the finding of a rule for a subject, else one for its host."""
         return self._findings.get((rule, *subject.key)) or self._findings.get((rule, host_key(subject.host)))
 
     def _others_hold(self, track: RuleEvaluation, part: Mask) -> bool:
-        """Whether the other conditions of a rule held for at least half of what was judged of it in `part`."""
+        """Return whether the other conditions of a rule held for at least half of what was judged of it in `part`."""
         judged = np.isfinite(track.values) & np.append(part, [False])[self.parts.places(track.times)]
         return not judged.any() or 2 * int((track.other_conditions_hold & judged).sum()) >= int(judged.sum())
 
     def level(self, signal: str, which: Literal["low", "high", "full"], default: float) -> float:
-        """The value beside a signal below which it is low, or from which on it is high, or full."""
+        """Return the value beside a signal below which it is low, or from which on it is high, or full."""
         pressure = self._pressures.get(signal)
         level = getattr(pressure, which) if pressure else None
         if isinstance(level, str):
@@ -128,7 +128,7 @@ class Measured:
         return default if level is None else level
 
     def documented(self, rule: str, subject: Subject) -> Bound:
-        """The limit of a shipped rule as it is documented; for a fact that is not known it is that of 1."""
+        """Return the limit of a shipped rule as it is documented; for a fact that is not known it is that of 1."""
         result = load().rules[rule]
         scale = (self.review.facts.find(subject, result.scale) or 1.0) if result.scale else 1.0
         return Bound(result.healthy.limit * scale, document_of(result))
@@ -167,11 +167,11 @@ class Measured:
         return {name: signal.pressure for name, signal in items if signal.pressure is not None}
 
     def is_linux(self, host: str) -> bool:
-        """Whether the host was judged as one of Linux, whose share of time a disk is busy is one."""
+        """Return whether the host was judged as one of Linux, whose share of time a disk is busy is one."""
         return is_linux(host, self.review.applied)
 
     def needed(self, resource: str, host: str) -> str:
-        """The counters that tell how near a resource is to its capacity."""
+        """Return the counters that tell how near a resource is to its capacity."""
         return needed(resource, host, self.review.applied)
 
     @cached_property
@@ -186,11 +186,11 @@ class Measured:
 
 
 def median_in(values: Values, part: Mask) -> float:
-    """The median in a part of the run; NaN where nothing was recorded."""
+    """Return the median in a part of the run; NaN where nothing was recorded."""
     chosen = values[part & np.isfinite(values)]
     return median(chosen)
 
 
 def document_of(rule: Rule) -> str:
-    """The first document of a rule, and the place in it."""
+    """Return the first document of a rule, and the place in it."""
     return f"{rule.sources[0].document}, {rule.sources[0].place}"

@@ -28,7 +28,7 @@ _MB = 2**20
 
 
 def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """The standing of a host's memory: what is left of it, and whether data had to be read from disk again."""
+    """Return the standing of a host's memory: what is left of it, and whether data had to be read from disk again."""
     left = _left(measured, host, load)
     paging = [first for name in _PAGING if (first := _first(measured, host, load, (name,))) is not None]
     little = measured.documented(_LITTLE, Subject(host)).limit
@@ -65,7 +65,7 @@ def _state(left: Figure | None, paging: list[Figure], little: float, value: floa
 
 
 def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
-    """The memory that is left.
+    """Return the memory that is left.
 
     Where the size of the memory is not known, it is at least what was once available; the documented share of that is a
     limit too.
@@ -91,7 +91,7 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
 
 
 def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, ...]) -> Figure | None:
-    """The figure of the first of some signals that was recorded."""
+    """Return the figure of the first of some signals that was recorded."""
     for name in names:
         if (result := measured.of_host(name, host)) is not None:
             figure = figure_of(measured, load, name, *result)
@@ -109,7 +109,7 @@ def _begun(paging: Figure | None, value: float) -> Figure | None:
 
 
 def _most(paging: list[Figure]) -> Figure | None:
-    """The paging that is furthest above its limit."""
+    """Return the paging that is furthest above its limit."""
     return max(paging, key=lambda figure: figure.value / (figure.limit or 1), default=None)
 
 

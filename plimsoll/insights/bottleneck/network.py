@@ -25,7 +25,7 @@ _INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
 
 
 def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """The standing of the adapter of a host that is nearest to the speed of its link."""
+    """Return the standing of the adapter of a host that is nearest to the speed of its link."""
     items = list(_utilizations(measured, host, load))
     invented = {figure.subject for figure, _ in items if figure.value > _INVENTED}
     entries = [pair for pair in items if pair[0].value >= 0 and pair[0].subject not in invented]
@@ -70,7 +70,7 @@ def _state(figure: Figure, measured: Measured, values: Values, part: Mask) -> Us
 
 
 def _is_steady(values: Values, part: Mask) -> bool:
-    """Whether the throughput stayed the same, as at the end of what a link can carry."""
+    """Return whether the throughput stayed the same, as at the end of what a link can carry."""
     chosen = values[part & np.isfinite(values)]
     return len(chosen) >= 5 and float(np.std(chosen)) <= _STEADY * float(np.mean(chosen))
 
@@ -97,7 +97,7 @@ def _queue(measured: Measured, host: str, load: LoadResponse, of: Figure) -> Ite
 
 
 def _carried(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
-    """The throughput of each adapter, and that of all where no other is recorded."""
+    """Yield the throughput of each adapter, and that of all where no other is recorded."""
     for signal in ("network.bytes", "network.sent", "network.received", "network.bytes_total"):
         for subject, values in measured.on(signal, host).items():
             figure = figure_of(measured, load, signal, subject, values, compared=False)
@@ -106,7 +106,7 @@ def _carried(measured: Measured, host: str, load: LoadResponse) -> Iterator[tupl
 
 
 def _usual_link(carried: float, values: Values, part: Mask) -> float | None:
-    """The link speed (bit/s) that a throughput stays just below without varying; None if there is none."""
+    """Return the link speed (bit/s) that a throughput stays just below without varying; None if there is none."""
     if not _is_steady(values, part):
         return None
     low, high = _JUST_BELOW

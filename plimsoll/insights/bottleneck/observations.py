@@ -57,7 +57,7 @@ def _split(pair: tuple[Figure, ...]) -> str:
 
 
 def _is_constant(processing: Values) -> bool:
-    """Whether it stays where Nagle's algorithm puts it, whatever the load."""
+    """Return whether it stays where Nagle's algorithm puts it, whatever the load."""
     filled = processing[np.isfinite(processing)]
     if len(filled) < 5:
         return False
@@ -88,7 +88,7 @@ def _knee(case: Evidence) -> Iterator[Reason]:
 
 
 def switching(case: Evidence) -> Iterator[tuple[str, tuple[Figure, ...]]]:
-    """A sentence for each host whose context switches doubled for less than a tenth more work."""
+    """Yield a sentence for each host whose context switches doubled for less than a tenth more work."""
     load, measured = case.load, case.measured
     if load.offered is None or load.work is None:
         return

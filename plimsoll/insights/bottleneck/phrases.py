@@ -40,7 +40,7 @@ _SHORT_TITLES = {
 
 
 def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
-    """The conclusion where a resource limits: `The processors of db1 limit this run.`"""
+    """Return the conclusion where a resource limits: `The processors of db1 limit this run.`"""
     host, instance = use.host, use.instance
     match use.resource:
         case "cpu" if use.aspect == ONE_PROCESSOR:
@@ -73,7 +73,7 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
 
 
 def highest_load(case: Evidence) -> str:
-    """When the figures are of: `At the highest load (user connections 380 and more, 22 % of the run)`."""
+    """Return when the figures are of: `At the highest load (user connections 380 and more, 22 % of the run)`."""
     load = case.load
     share = f"{round(100 * float(load.top.mean()))} % of the run"
     within = f", in the {case.phase} phase" if case.phase else ""
@@ -109,7 +109,7 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
 
 
 def followed(load: LoadResponse) -> str:
-    """Whether the work followed the load, with the figures, or why that is not known."""
+    """Return whether the work followed the load, with the figures, or why that is not known."""
     response, offered, work = load.response, load.offered, load.work
     if work is None:
         return "No load is recorded, so it is not known whether more was asked for than was done."
@@ -140,7 +140,7 @@ def _title(load: LoadResponse) -> str:
 
 
 def _of(value: float, load: Load) -> str:
-    """A value of a load, without a unit that is in its title."""
+    """Return a value of a load, without a unit that is in its title."""
     unit = load.signal.unit
     return number(round(value)) if unit in load.signal.title.casefold() else quantity(value, unit)
 
@@ -160,7 +160,7 @@ def near_for_a_time(item: NearForATime) -> str:
 
 
 def room(case: Evidence, *, limited: bool) -> str:
-    """What had room, with the figure of the host that has least of it; empty if nothing is known to have."""
+    """Return what had room, with the figure of the host that has least of it; empty if nothing is known to have."""
     resources = case.room
     resource_uses: dict[str, ResourceUse] = {}
     for resource in resources:
@@ -187,7 +187,7 @@ def room(case: Evidence, *, limited: bool) -> str:
 
 
 def _nearness(figure: Figure) -> float:
-    """The share of its limit that a value is."""
+    """Return the share of its limit that a value is."""
     if not figure.limit:
         return 0.0
     over, under = (figure.limit, figure.value) if figure.lower else (figure.value, figure.limit)
@@ -195,7 +195,7 @@ def _nearness(figure: Figure) -> float:
 
 
 def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
-    """What is not recorded, or not by counters that tell; empty if there is nothing of the kind."""
+    """Return what is not recorded, or not by counters that tell; empty if there is nothing of the kind."""
     by_need: dict[tuple[str, str], list[str]] = {}
     for resource in resources:
         result = "not recorded" if resource.state == UseState.NOT_RECORDED else "not clear from what is recorded"
@@ -221,6 +221,6 @@ def _worth(related: RankCorrelation, lead_s: float) -> str:
 
 
 def lower(title: str) -> str:
-    """A title within a sentence: `processor time`, `LDAP searches`."""
+    """Return a title within a sentence: `processor time`, `LDAP searches`."""
     first = title.split(" ", 1)[0]
     return title if not title or "\\" in title or any(c.isupper() for c in first[1:]) else title[0].lower() + title[1:]

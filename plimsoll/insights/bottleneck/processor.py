@@ -32,7 +32,7 @@ _BUSY, _HYPER_V_BUSY = "cpu.busy", "hyper_v.host_busy"
 
 
 def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """The standing of a host's processors."""
+    """Return the standing of a host's processors."""
     with_guests = host_key(host) in measured.with_guests
     signal = _HYPER_V_BUSY if with_guests or measured.of_host(_HYPER_V_BUSY, host) else _BUSY
     all_of_them = _busy(measured, host) if signal == _BUSY else measured.of_host(signal, host)
@@ -69,14 +69,14 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
 
 
 def _busy_with_queue() -> Bound:
-    """How busy processors are while a queue of threads counts, by the rule for it."""
+    """Return how busy processors are while a queue of threads counts, by the rule for it."""
     rule = load_rules().rules[_QUEUE_RULE]
     limit = next(further.healthy.limit for further in rule.and_ if further.signal == "cpu.busy")
     return Bound(limit, document_of(rule))
 
 
 def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
-    """The time all processors were busy; their mean where their total was not recorded."""
+    """Return the time all processors were busy; their mean where their total was not recorded."""
     if (total := measured.of_host("cpu.busy", host)) is not None:
         return total
     values = measured.on("cpu.processor_busy", host)

@@ -28,7 +28,7 @@ class Sentence:
 
 
 def sentences(bottleneck: Bottleneck) -> tuple[Sentence, ...]:
-    """The conclusion, then what it rests on, what was ruled out and what was not."""
+    """Return the conclusion, then what it rests on, what was ruled out and what was not."""
     return tuple(_reasons(bottleneck))
 
 
@@ -59,7 +59,7 @@ def _reasons(bottleneck: Bottleneck) -> Iterator[Sentence]:
 
 
 def _episodes(case: Evidence) -> list[Finding]:
-    """What was short for a time, then the worst that was past its limit inside the software."""
+    """Return what was short for a time, then the worst that was past its limit inside the software."""
     signals = {episode.rule.signal for episode in case.episodes}
     inside: dict[str, Finding] = {}
     for finding in case.inside_crossed:
@@ -69,7 +69,7 @@ def _episodes(case: Evidence) -> list[Finding]:
 
 
 def _of_the_work(case: Evidence) -> Iterator[Figure]:
-    """The load and the work at the highest and at low load."""
+    """Yield the load and the work at the highest and at low load."""
     load, measured = case.load, case.measured
     for item in (load.offered, load.work):
         if item is not None:
@@ -95,7 +95,7 @@ def _of_a_resource(case: Evidence, bottleneck: Bottleneck, limiting: ResourceUse
 
 
 def _past(figures: Sequence[Figure]) -> tuple[Figure, ...]:
-    """The figures that show that a resource is short: not those within their limits."""
+    """Return the figures that show that a resource is short: not those within their limits."""
     return tuple(figure for figure in figures if figure.limit is None or figure.beyond(figure.value))
 
 

@@ -30,7 +30,7 @@ class Figure:
     lower: bool = False
 
     def beyond(self, value: float | None) -> bool:
-        """Whether a value is past the limit."""
+        """Return whether a value is past the limit."""
         if value is None or self.limit is None:
             return False
         return value <= self.limit if self.lower else value >= self.limit
@@ -113,7 +113,7 @@ class ResourceUse:
 def figure_of(
     measured: Measured, load: LoadResponse, signal: str, subject: Subject, values: Values, *, compared: bool = True
 ) -> Figure:
-    """What a signal was in the part of the run that is judged; `compared`: with the limit of its capacity."""
+    """Return what a signal was in the part of the run that is judged; `compared`: with the limit of its capacity."""
     result = measured.review.question.signals.get(signal)
     bound = measured.bound(signal, subject) if compared else None
     return Figure(

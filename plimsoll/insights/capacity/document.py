@@ -117,7 +117,7 @@ def _load_range(capacity: Capacity, load: Range) -> str:
 
 
 def _demands_table(capacity: Capacity) -> DocumentTable:
-    """What one operation takes of each resource."""
+    """Return what one operation takes of each resource."""
     resources = capacity.resources[:_MOST_DEMANDS]
     columns = [
         Column(resource_text(resource.resource), numeric=True, optional=len(resources) - at if at else 0)
@@ -142,7 +142,7 @@ def _demand_text(resource_capacity: ResourceCapacity, use: Values) -> str:
 
 
 def _use_curve(capacity: Capacity, resource_capacity: ResourceCapacity) -> Curve:
-    """The use of a resource over the load, for the measured or requested mix."""
+    """Return the use of a resource over the load, for the measured or requested mix."""
     loads = np.linspace(0, capacity.projected, _POINTS)
     uses = resource_capacity.demand.use(loads[:, None] * capacity.mix[None, :])
     low, high = np.quantile(uses[1:], [0.025, 0.975], axis=0)
@@ -174,7 +174,7 @@ def _use_curve(capacity: Capacity, resource_capacity: ResourceCapacity) -> Curve
 
 
 def _response_curve(capacity: Capacity, curve: ResponseCurve) -> Curve:
-    """A response time over the load; beyond what was measured as queues project it, where they do."""
+    """Return a response time over the load; beyond what was measured as queues project it, where they do."""
     loads = np.linspace(curve.loads[0], capacity.projected, _POINTS)
     times, limit, highest = curve.at(loads), curve.response.limit, float(curve.loads[-1])
     scale = 1.5 * max(float(curve.measured[-1]), limit or 0.0)

@@ -58,7 +58,7 @@ class Range:
 
     @classmethod
     def of(cls, replicates: Values) -> "Range":
-        """The first is the value, the others its bootstrap replicates."""
+        """Return the first is the value, the others its bootstrap replicates."""
         low, high = np.quantile(replicates[1:], [0.025, 0.975], method="nearest").tolist()
         value = float(replicates[0])
         return cls(value, min(low, value), max(high, value))
@@ -171,7 +171,7 @@ def capacity(
     objectives: Mapping[str, float] | None = None,
     changes: Changes | None = None,
 ) -> Capacity:
-    """The load that a system can carry, from one or more runs of it.
+    """Return the load that a system can carry, from one or more runs of it.
 
     Args:
         reviews: The runs.
@@ -285,7 +285,7 @@ def _profile_users(profile: Profile, response: Callable[[float], float]) -> User
 
 
 def _waiting_users(result: Observed, steps: Sequence[LoadLevel]) -> MeasuredUsers | None:
-    """The users, if they wait for answers and think between: else requests come whatever waits."""
+    """Return the users, if they wait for answers and think between: else requests come whatever waits."""
     users = users_of(result, steps) if result.of_driver else None
     mean = next((response for response in result.responses if response.name == MEAN), None)
     if users is None or mean is None:
@@ -314,7 +314,7 @@ def _station(resource_capacity: ResourceCapacity, mix: Values, users: MeasuredUs
 def mix_of(
     result: Observed, groups: Sequence[tuple[int, ...]], profile: Profile | None, demands: Sequence[Demand]
 ) -> Mix:
-    """The measured mix, or that of a profile.
+    """Return the measured mix, or that of a profile.
 
     The highest measured load of another mix is the one that uses no resource more than it was used in the run.
 

@@ -50,7 +50,7 @@ class Asked:
 
 
 def asked(capacity: Capacity, users: float, peak_factor: float = 1.0) -> Asked:
-    """What a number of users needs.
+    """Return what a number of users needs.
 
     Raises:
         Unusable: How much users do is not known.
@@ -76,7 +76,7 @@ def asked(capacity: Capacity, users: float, peak_factor: float = 1.0) -> Asked:
 
 
 def _use(resource_capacity: ResourceCapacity, at: Values, spread: float) -> Range:
-    """The use at a load, which itself is only known but for `spread` (a share of it)."""
+    """Return the use at a load, which itself is only known but for `spread` (a share of it)."""
     use = Range.of(resource_capacity.demand.use(at)[:, 0])
     less, value = (
         abs(float(resource_capacity.demand.use(at * far)[0, 0]) - use.value) for far in (1 - spread, 1 + spread)
@@ -115,7 +115,7 @@ class Growth:
         return cls(typed.strip(), float(match["amount"]), bool(match["percent"]), _DAYS[match["every"]])
 
     def days_from(self, now: float, then: float) -> float:
-        """How many days it takes from `now` users to `then`; negative if there are more already."""
+        """Return how many days it takes from `now` users to `then`; negative if there are more already."""
         steps = log(then / now) / log(1 + self.amount / 100) if self.percent else (then - now) / self.amount
         return steps * self.days
 
@@ -136,7 +136,7 @@ class Forecast:
 
 
 def forecast(capacity: Capacity, growth: Growth, users: float, today: date) -> Forecast:
-    """When so many users of today have become as many as the system carries.
+    """Return when so many users of today have become as many as the system carries.
 
     Raises:
         Unusable: How much users do is not known, or there are too many already.

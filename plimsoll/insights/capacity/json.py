@@ -15,7 +15,7 @@ SCHEMA = "plimsoll.capacity/1"
 
 
 def document(capacity: Capacity) -> dict[str, Any]:
-    """The whole document; null stands for what is not known or not reached."""
+    """Return the whole document; null stands for what is not known or not reached."""
     observed = capacity.observed
     return {
         "schema": SCHEMA,
@@ -136,7 +136,7 @@ def _plain(item: Range) -> dict[str, float | None]:
 
 
 def asked_json(capacity: Capacity, result: Asked) -> dict[str, Any]:
-    """The field `asked` of the JSON."""
+    """Return the field `asked` of the JSON."""
     return {
         "users": result.users,
         "load": result.load,
@@ -157,7 +157,7 @@ def asked_json(capacity: Capacity, result: Asked) -> dict[str, Any]:
 
 
 def growth_json(forecast: Forecast) -> dict[str, Any]:
-    """The field `growth` of the JSON."""
+    """Return the field `growth` of the JSON."""
     days = {"day": forecast.day, "low": forecast.low, "high": forecast.high}
     return {
         "growth": forecast.growth.text,

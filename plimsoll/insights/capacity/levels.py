@@ -27,7 +27,7 @@ class LoadLevel:
 
 
 def levels(observed: Observed) -> tuple[LoadLevel, ...]:
-    """The levels in order of the users, where they were recorded and vary, else of the load."""
+    """Return the levels in order of the users, where they were recorded and vary, else of the load."""
     users = observed.users
     by = users if users is not None and _varies(users) else observed.load
     highest = float(np.nanquantile(by, 0.99))
@@ -42,7 +42,7 @@ def levels(observed: Observed) -> tuple[LoadLevel, ...]:
 
 
 def means(levels: Sequence[LoadLevel], values: Values) -> Values:
-    """The mean of something in each level; NaN where a level has none."""
+    """Return the mean of something in each level; NaN where a level has none."""
     return np.array([_mean(values[level.rows]) for level in levels])
 
 
@@ -58,7 +58,7 @@ class Users:
     spread: float = 0.0
 
     def at(self, load: float) -> float:
-        """The users of a load; NaN where that is not known."""
+        """Return the users of a load; NaN where that is not known."""
         raise NotImplementedError
 
     def between(self, load: float, low: float, high: float) -> tuple[float, float]:
@@ -68,7 +68,7 @@ class Users:
         return users - float(np.hypot(less, self.spread * users)), users + float(np.hypot(value, self.spread * users))
 
     def load_of(self, users: float, most: float) -> float:
-        """The load of so many users; infinite beyond `most`, unless they are in proportion."""
+        """Return the load of so many users; infinite beyond `most`, unless they are in proportion."""
         loads = np.linspace(0, most, 1000)
         values = np.array([self.at(float(load)) for load in loads])
         isfinite = np.isfinite(values)
@@ -90,7 +90,7 @@ class ProfileUsers(Users):
     response: Callable[[float], float]
 
     def at(self, load: float) -> float:
-        """The users of a load."""
+        """Return the users of a load."""
         return load / self.each if self.each else load * (self.think_s + self.response(load))
 
 
@@ -115,7 +115,7 @@ class MeasuredUsers(Users):
         return float(self.users[-1])
 
     def at(self, load: float) -> float:
-        """The users of a load; NaN beyond what was measured where they are not in proportion to it."""
+        """Return the users of a load; NaN beyond what was measured where they are not in proportion to it."""
         if not np.isfinite(load):
             return float("nan")
         if load <= self.loads[-1]:
@@ -129,7 +129,7 @@ class MeasuredUsers(Users):
 def users_of(
     observed: Observed, items: Sequence[LoadLevel], response: Callable[[float], float] = lambda _: 0.0
 ) -> MeasuredUsers | None:
-    """How many users a load is; None if they were not recorded or do not go with the load."""
+    """Return how many users a load is; None if they were not recorded or do not go with the load."""
     entries = sorted((level.load, level.users, len(level.rows)) for level in items if level.users and level.load > 0)
     if len(entries) < 3 or entries[-1][0] < 1.2 * entries[0][0]:
         return None

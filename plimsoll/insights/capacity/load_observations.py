@@ -107,7 +107,7 @@ class Observed:
         return float(np.convolve(self.load, np.full(width, 1 / width), mode="valid").max())
 
     def without(self, rows: NDArray[np.intp]) -> "Observed":
-        """The same without some rows."""
+        """Return the same without some rows."""
 
         def rest(values: Values) -> Values:
             return np.delete(values, rows, axis=0)
@@ -130,7 +130,7 @@ class Observed:
 
 
 def observed(reviews: Sequence[Review], objectives: Mapping[str, float] | None = None) -> Observed:
-    """What was measured in one or more runs of the same system.
+    """Return what was measured in one or more runs of the same system.
 
     `objectives` are limits (s) of response times by their signal, besides those of the run.
 
@@ -249,7 +249,7 @@ class _Run:
     def _response(
         self, name: str, limit: float | None = None, *, driver: bool = True, units: tuple[str, ...] = ()
     ) -> list[ResponseFit]:
-        """A response time (s) of each subject it was recorded of; none where its unit is another."""
+        """Return a response time (s) of each subject it was recorded of; none where its unit is another."""
         signal = self._review.question.signals.get(name)
         if signal is None or (units and signal.unit not in units):
             return []
@@ -305,7 +305,7 @@ def _columns(rates: Values, item: Observed, names: Sequence[str]) -> Values:
 
 
 def operations(review: Review) -> Operations | None:
-    """The operations of a run; None if no load was recorded."""
+    """Return the operations of a run; None if no load was recorded."""
     loads = {load.name: load for load in review.loads if load.kind == "operations"}
     signals = review.question.signals
     users = next((load for load in review.loads if load.name == _USERS), None)
@@ -336,7 +336,7 @@ def operations(review: Review) -> Operations | None:
 
 
 def _large(rates: Mapping[str, Samples]) -> dict[str, Samples]:
-    """The operations that are not rare, those done most first."""
+    """Return the operations that are not rare, those done most first."""
     means = {name: float(samples.present.values.mean()) for name, samples in rates.items()}
     total = sum(means.values())
     names = sorted((name for name in means if means[name] > _SMALL * total), key=lambda name: -means[name])
@@ -344,7 +344,7 @@ def _large(rates: Mapping[str, Samples]) -> dict[str, Samples]:
 
 
 def are_requests(users: Values, in_flight: Values) -> bool:
-    """Whether users (in each row) are the requests in flight, and not set by the test."""
+    """Return whether users (in each row) are the requests in flight, and not set by the test."""
     values = np.isfinite(users) & np.isfinite(in_flight)
     users, in_flight = users[values], in_flight[values]
     if len(users) < _FEWEST_ROWS or float(np.mean(np.diff(users) < 0)) < _FALLS:

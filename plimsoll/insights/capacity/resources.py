@@ -51,7 +51,7 @@ class Resource:
 
 
 def resources(review: Review) -> tuple[Resource, ...]:
-    """The resources whose use was recorded and has a limit."""
+    """Return the resources whose use was recorded and has a limit."""
     measured = Measured(review)
     drivers = {
         host_key(series.host) for log in review.logs for series in log.series if series.measurement in LOAD_DRIVER
@@ -107,7 +107,7 @@ def _links(measured: Measured, host: str) -> Iterator[Resource]:
 
 
 def _first_limit(measured: Measured, signal: str, subject: Subject) -> Bound | None:
-    """The limit that is crossed first as the load grows, of the rules that the verdict on the run depends on.
+    """Return the limit that is crossed first as the load grows, of the rules that the verdict on the run depends on.
 
     Where none was judged, it is the bound from which the signal is near its capacity.
     """

@@ -34,7 +34,7 @@ class Station:
     most: float = 0.0
 
     def waiting(self, loads: Values) -> Values:
-        """How long requests wait (s), by the formula."""
+        """Return how long requests wait (s), by the formula."""
         if self.users is None:
             return self.service_s * stretch(self.servers, self.busy(loads))
         values, waits = self._of_users
@@ -80,7 +80,7 @@ class ResponseCurve:
         return np.where(loads <= self.loads[-1], inside, np.maximum(beyond, self.measured[-1]))
 
     def model(self, loads: Values) -> Values:
-        """What the queues give."""
+        """Return what the queues give."""
         full = np.full(len(loads), float(self.weights[0]))
         for station, weight in zip(self.stations, self.weights[1:], strict=True):
             full = full + weight * _waiting(station, loads)
@@ -90,14 +90,14 @@ class ResponseCurve:
 def response_curve(
     response: ResponseFit, levels: Sequence[LoadLevel], stations: Sequence[Station], limit: Saturation | None
 ) -> ResponseCurve | None:
-    """The response time over the load; None if too few levels have it."""
+    """Return the response time over the load; None if too few levels have it."""
     return _curve(response, levels, means(levels, response.times), stations, limit)
 
 
 def mean_response(
     observed: Observed, levels: Sequence[LoadLevel], curves: Sequence[ResponseCurve]
 ) -> Callable[[float], float]:
-    """How long an answer takes on average (s) at a load: by its curve, else the least that was measured.
+    """Return how long an answer takes on average (s) at a load: by its curve, else the least that was measured.
 
     For another mix or after a change there is no curve; users wait then for at least as long as that.
     """
@@ -116,7 +116,7 @@ def mean_response(
 def longest_load(
     curve: ResponseCurve, levels: Sequence[LoadLevel], limit: Saturation | None, most: float
 ) -> tuple[float, float, float] | None:
-    """The load up to which the response time keeps its objective, with its interval; None without an objective.
+    """Return the load up to which the response time keeps its objective, with its interval; None without an objective.
 
     Infinite where the objective is kept up to `most` or it is not known from where on it is not.
     """
@@ -172,7 +172,7 @@ def _curve(
 
 
 def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
-    """The stations that may make requests wait; a limit inside the software has servers that nobody knows."""
+    """Return the stations that may make requests wait; a limit inside the software has servers that nobody knows."""
     apart = tuple((station,) for station in stations)
     if limit is None or limit.by_resource:
         return [apart]

@@ -40,14 +40,14 @@ class Saturation:
 
 
 def queues_inside(limits: Sequence[Bottleneck], highest: float) -> Saturation | None:
-    """A queue inside the software at the highest load that was measured, where counters of it show one."""
+    """Return a queue inside the software at the highest load that was measured, where counters of it show one."""
     if any(limit.kind == "queue" for limit in limits):
         return Saturation(highest, None, by_resource=False, sure=False)
     return None
 
 
 def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | None:
-    """Whether throughput stops to rise; None if it does not, or if nothing tells what was asked for."""
+    """Return whether throughput stops to rise; None if it does not, or if nothing tells what was asked for."""
     by_users = all(level.users is not None for level in levels)
     if by_users:
         values = np.array([level.users or 0.0 for level in levels])
@@ -105,7 +105,7 @@ def _wait_longer(observed: Observed, levels: Sequence[LoadLevel], users: Values,
 
 
 def _goes_with(values: Values, done: Values) -> bool:
-    """Whether connections and what is done rise in proportion while there are few of them."""
+    """Return whether connections and what is done rise in proportion while there are few of them."""
     if len(values) < 2 or values.max() < _MORE * values.min():
         return False
     samples = values / np.maximum(done, 1e-12)

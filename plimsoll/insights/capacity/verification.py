@@ -45,12 +45,12 @@ class Check:
         return self.predicted / self.measured - 1 if self.measured > 0 else 0.0
 
     def poor(self, limit: float) -> bool:
-        """Whether that is too much to project anything, of a use that is not little."""
+        """Return whether that is too much to project anything, of a use that is not little."""
         return abs(self.off) > _POOR and max(self.measured, self.predicted) > _SMALL * limit
 
 
 def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | None:
-    """The check of a resource, by rates of operations (shape: rows, operations); None where rows are too few."""
+    """Return the check of a resource, by rates of operations (shape: rows, operations); None where rows are too few."""
     isfinite = np.isfinite(observed.use[resource.key])
     rates, use = rates[isfinite], observed.use[resource.key][isfinite]
     load = rates.sum(axis=1)
@@ -62,7 +62,7 @@ def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | N
 
 
 def contradictions(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Contradiction, ...]:
-    """The level at which requests in flight, or users, differ most from throughput times response time."""
+    """Return the level at which requests in flight, or users, differ most from throughput times response time."""
     mean = next((response for response in observed.responses if response.name == MEAN), None)
     if mean is None:
         return ()

@@ -49,7 +49,7 @@ def parse_change(typed: str) -> tuple[str, int]:
 
 
 def changed(resources: Sequence[Resource], demands: Mapping[Key, Demand], changes: Changes) -> Changed:
-    """The resources and demands after changes.
+    """Return the resources and demands after changes.
 
     Raises:
         Unusable: A host was not recorded, its processors are not known, or no other host is like a missing one.
@@ -126,5 +126,5 @@ def _is(resource: Resource, host: str) -> bool:
 
 
 def _kind(host: str) -> str:
-    """The name of a host without its number: WEB01 and WEB02 are of one kind."""
+    """Return the name of a host without its number: WEB01 and WEB02 are of one kind."""
     return re.sub(r"\d+", "#", host_key(host).partition(".")[0])

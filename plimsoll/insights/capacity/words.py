@@ -22,7 +22,7 @@ _OPERATIONS = 6
 
 
 def answer(capacity: Capacity) -> str:
-    """What comes first: how much, before what is reached; what comes next; and what limited the run already."""
+    """Return what comes first: how much, before what is reached; what comes next; and what limited the run already."""
     short = next((summary(limit) for limit in capacity.limits if limit.kind == _MEMORY), None)
     return (
         f"{_carries(capacity)} {short} Memory is not projected: with more of it, measure again."
@@ -61,7 +61,7 @@ def _earliest(capacity: Capacity) -> Limit | None:
 
 
 def _not_projected(capacity: Capacity) -> str:
-    """The resources that are not projected, and might reach their limits first."""
+    """Return the resources that are not projected, and might reach their limits first."""
     return ", ".join(resource_text(resource.resource) for resource in capacity.resources if resource.why_not)
 
 
@@ -86,7 +86,7 @@ def what_text(capacity: Capacity, limit: Limit) -> str:
 
 
 def found_queue(capacity: Capacity) -> bool:
-    """Whether counters of the software itself show that something waits in it."""
+    """Return whether counters of the software itself show that something waits in it."""
     return any(limit.kind == "queue" for limit in capacity.limits)
 
 
@@ -101,13 +101,13 @@ def resource_text(resource: Resource) -> str:
 
 
 def load_text(capacity: Capacity, load: Range) -> str:
-    """A load in users, where they are known, else in operations a second."""
+    """Return a load in users, where they are known, else in operations a second."""
     value, unit = _in_users(capacity, load.value)
     return f"{rounded(value)} {capacity.observed.title}/s" if unit == "/s" else f"{rounded(value)} {unit}"
 
 
 def with_range(capacity: Capacity, limit: Limit) -> str:
-    """A load with the range it lies in: `1,480 users (1,390 to 1,560)`."""
+    """Return a load with the range it lies in: `1,480 users (1,390 to 1,560)`."""
     load = limit.load
     text = load_text(capacity, load)
     if load.low == load.high:
@@ -138,7 +138,7 @@ def _measured(capacity: Capacity, limit: Limit) -> str:
 
 
 def _most(capacity: Capacity) -> str:
-    """The highest load that was measured: no more users than there were."""
+    """Return the highest load that was measured: no more users than there were."""
     users, highest = capacity.users, capacity.highest
     if isinstance(users, MeasuredUsers) and np.isfinite(users.at(capacity.projected)):
         assert capacity.observed.users is not None
@@ -148,7 +148,7 @@ def _most(capacity: Capacity) -> str:
 
 
 def sentences(capacity: Capacity) -> tuple[str, ...]:
-    """What the answer rests on, and what is not known."""
+    """Return what the answer rests on, and what is not known."""
     return (
         *_of_load(capacity),
         *_verified(capacity),
@@ -272,7 +272,7 @@ def _contradictions(capacity: Capacity) -> Iterator[str]:
 
 
 def group_text(capacity: Capacity, at: int) -> str:
-    """The operations of a group that the data cannot tell apart: `search + bind`."""
+    """Return the operations of a group that the data cannot tell apart: `search + bind`."""
     return " + ".join(capacity.observed.names[group] for group in capacity.groups[at])
 
 
@@ -291,7 +291,7 @@ def _lower(title: str) -> str:
 
 
 def asked_sentences(capacity: Capacity, result: Asked) -> tuple[str, ...]:
-    """The use of each resource at so many users, the response time, and the hosts that are needed."""
+    """Return the use of each resource at so many users, the response time, and the hosts that are needed."""
     users = f"{rounded(result.users)} users"
     hosts = tuple(_hosts(host) for host in result.hosts)
     if result.beyond:
@@ -327,7 +327,7 @@ def _hosts(hosts_needed: HostsNeeded) -> str:
 
 
 def growth_sentence(forecast: Forecast) -> str:
-    """When the limit is reached, with the interval; or that it is too far to tell."""
+    """Return when the limit is reached, with the interval; or that it is too far to tell."""
     since = f"Growing by {forecast.growth.text} from {rounded(forecast.now)} users"
     if forecast.day is None:
         return f"{since}, it is reached in more than 5 years: no date is told for that."

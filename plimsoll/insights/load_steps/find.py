@@ -89,7 +89,7 @@ class LoadSteps:
         return None
 
     def _beyond(self, load: float) -> int:
-        """How many steps were measured under more load than this."""
+        """Return how many steps were measured under more load than this."""
         return sum(load_step.load >= (1 + _ALIKE) * load for load_step in self.measured)
 
     @cached_property
@@ -151,7 +151,7 @@ class LoadSteps:
 
 
 def load_steps(review: Review) -> LoadSteps | None:
-    """The load steps of a run; None if its load was not stepped."""
+    """Return the load steps of a run; None if its load was not stepped."""
     by_hand = tuple(phase for phase in review.phases if is_load_step(phase.name))
     if by_hand:
         load = _most_varied(review.loads, by_hand)
@@ -173,7 +173,7 @@ def load_steps(review: Review) -> LoadSteps | None:
 
 
 def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]:
-    """The load that was stepped, and the times of its steps.
+    """Return the load that was stepped, and the times of its steps.
 
     Connections are what a test steps, so they count unless the operations have clearly more steps; bytes only where
     neither was stepped.
@@ -193,7 +193,7 @@ def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]
 
 
 def _most_varied(loads: Sequence[Load], phases: Sequence[Phase]) -> Load | None:
-    """The connections if they differ from phase to phase, else the best load."""
+    """Return the connections if they differ from phase to phase, else the best load."""
     for load in loads:
         means = [mean(load.samples, phase.start, phase.end) for phase in phases]
         items = [mean for mean in means if mean is not None]
@@ -203,7 +203,7 @@ def _most_varied(loads: Sequence[Load], phases: Sequence[Phase]) -> Load | None:
 
 
 def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
-    """The context switches beyond which the studies do not measure, where the rule judges these hosts.
+    """Return the context switches beyond which the studies do not measure, where the rule judges these hosts.
 
     It is for processors like the studies'; those of today switch more often without loss.
     """

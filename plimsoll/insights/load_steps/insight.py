@@ -19,7 +19,7 @@ _CURVE = 80  # points
 
 
 def _blocks(steps: LoadSteps | None, review: Review, zone: Zone) -> tuple[Block, ...]:
-    """The sentences, the table and the charts; nothing if the load was not stepped."""
+    """Return the sentences, the table and the charts; nothing if the load was not stepped."""
     if steps is None:
         return ()
     chart = ChartSpec(
@@ -35,7 +35,7 @@ def _blocks(steps: LoadSteps | None, review: Review, zone: Zone) -> tuple[Block,
 
 
 def _table(steps: LoadSteps, zone: Zone) -> DocumentTable:
-    """A row for each step; columns without any value are left out."""
+    """Return a row for each step; columns without any value are left out."""
     columns = [
         ("Step", [str(step.number) for step in steps.steps]),
         ("From – to", [f"{zone.clock(s.start, date=False)}–{zone.clock(s.end, date=False)}" for s in steps.steps]),
@@ -71,7 +71,7 @@ def _value(value: float | None, unit: str) -> str:
 
 
 def _bare_load(steps: LoadSteps, load: float) -> str:
-    """The load, without a unit that its title names, too."""
+    """Return the load, without a unit that its title names, too."""
     unit = steps.load.signal.unit
     return number(load) if unit in steps.load.signal.title else quantity(load, unit)
 
@@ -129,13 +129,13 @@ def _curve(steps: LoadSteps) -> Curve | None:
 
 
 def _round(value: float) -> float:
-    """The next value that a scale may end at: 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten."""
+    """Return the next value that a scale may end at: 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten."""
     power = 10 ** np.floor(np.log10(value)) if value > 0 else 1.0
     return next(float(factor * power) for factor in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if factor * power >= value)
 
 
 def sentences(steps: LoadSteps) -> tuple[str, ...]:
-    """The sentences, the most important first."""
+    """Return the sentences, the most important first."""
     parts = (_range_of_load, _optimum, _after, _switching, _scaling, _latency)
     return tuple(sentence for part in parts for sentence in part(steps))
 

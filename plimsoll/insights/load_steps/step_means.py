@@ -138,13 +138,13 @@ class Means:
 
 
 def mean(samples: Samples, start: int, end: int) -> float | None:
-    """The mean of the samples in a time; None without any."""
+    """Return the mean of the samples in a time; None without any."""
     values = samples.between(start, end).present.values
     return float(values.mean()) if len(values) else None
 
 
 def standard_error(samples: Samples, start: int, end: int) -> float:
-    """The standard error of a mean, with the autocorrelation of neighbouring samples."""
+    """Return the standard error of a mean, with the autocorrelation of neighbouring samples."""
     values = samples.between(start, end).present.values
     if len(values) < 3:
         return 0.0

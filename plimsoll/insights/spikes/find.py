@@ -94,7 +94,7 @@ class PeriodicSpikes:
 
 
 def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
-    """The rhythms of a run, those that pass limits first, then those that raise most."""
+    """Return the rhythms of a run, those that pass limits first, then those that raise most."""
     groups: list[list[SignalSpikes]] = []
     for signal_spikes in sorted(_all_spikes(review), key=_importance, reverse=True):
         group = next(
@@ -131,7 +131,7 @@ def _described(review: Review, group: list[SignalSpikes]) -> PeriodicSpikes:
 
 
 def _all_spikes(review: Review) -> Iterator[SignalSpikes]:
-    """The regular spikes of each recorded signal that are worth telling."""
+    """Yield the regular spikes of each recorded signal that are worth telling."""
     for name, signal in plain(review.question.signals):
         for subject, samples in leading(review, name):
             current = samples.present
@@ -151,7 +151,7 @@ def _events(samples: Samples, result: RegularSpikes) -> Events:
 
 
 def _may_have_spikes(values: Values) -> bool:
-    """Whether values, or their changes, reach much further up than usual: a quick look before the search."""
+    """Return whether values, or their changes, reach much further up than usual: a quick look before the search."""
     low, middle = len(values) // 6, len(values) // 2
     ordered = np.partition(values, (low, middle))
     if values.max() - ordered[middle] > _FAR * (ordered[middle] - ordered[low]):

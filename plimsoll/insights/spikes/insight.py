@@ -18,7 +18,7 @@ _MOST_PROCESSES = 3
 
 
 def _blocks(rhythms: tuple[PeriodicSpikes, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
-    """The first rhythms, each with a chart of the signal that shows it best."""
+    """Return the first rhythms, each with a chart of the signal that shows it best."""
     shown = tuple(
         Statement(_sentences(spikes, review, zone), _chart(spikes, review) if number < BRIEF else None)
         for number, spikes in enumerate(rhythms[:MOST_STATEMENTS])
@@ -42,7 +42,7 @@ def _chart(spikes: PeriodicSpikes, review: Review) -> ChartBlock:
 
 
 def sentence(spikes: PeriodicSpikes) -> str:
-    """What happens, how often, and how high it gets."""
+    """Return what happens, how often, and how high it gets."""
     main, unit = spikes.main, spikes.main.signal.unit
     beats = spikes.count + main.spikes.missing
     count = f"{spikes.count} in all" if not main.spikes.missing else f"{spikes.count} of {beats} beats"
@@ -57,7 +57,7 @@ def sentence(spikes: PeriodicSpikes) -> str:
 
 
 def _alias(spikes: RegularSpikes) -> str:
-    """What to know of spikes as short as a sample."""
+    """Return what to know of spikes as short as a sample."""
     if not spikes.may_be_alias:
         return ""
     step = duration_text(round(spikes.step_s) * SECOND or int(spikes.step_s * SECOND))
@@ -68,7 +68,7 @@ def _alias(spikes: RegularSpikes) -> str:
 
 
 def rising_text(spikes: PeriodicSpikes) -> str:
-    """What rises in the spikes, in a sentence; empty if nothing is known to."""
+    """Return what rises in the spikes, in a sentence; empty if nothing is known to."""
     strongest: dict[tuple[str, str], Rising] = {}
     for rising in spikes.rising:
         strongest.setdefault((rising.name, rising.subject.host), rising)
@@ -79,7 +79,7 @@ def rising_text(spikes: PeriodicSpikes) -> str:
 
 
 def consequence(spikes: PeriodicSpikes) -> str:
-    """Whether a limit was passed in the spikes, in a sentence; empty if what rises has none."""
+    """Return whether a limit was passed in the spikes, in a sentence; empty if what rises has none."""
     passed = [
         f"{_place(limit)} above {quantity(limit.limit.limit, limit.signal.unit)} in {limit.passed} of "
         f"{spikes.count} spikes"
@@ -102,7 +102,7 @@ def _place(item: Rising | LimitInSpikes) -> str:
 
 
 def _about(period_s: float, reach_s: float) -> str:
-    """A period in the roundest number that it may be."""
+    """Return a period in the roundest number that it may be."""
     round_s = next((unit * round(period_s / unit) for unit in _ROUND_S if _near(period_s, unit, reach_s)), period_s)
     return duration_text(int(round_s * SECOND))
 

@@ -38,7 +38,7 @@ class Events:
         return [(start, start + self.width) for start in self.starts.tolist()]
 
     def together(self, other: "Events") -> bool:
-        """Whether both have the same period and most spikes of the one come with a spike of the other."""
+        """Return whether both have the same period and most spikes of the one come with a spike of the other."""
         if abs(self.period - other.period) > 0.03 * max(self.period, other.period):
             return False
         few, many = sorted((self, other), key=lambda item: len(item.starts))
@@ -90,7 +90,7 @@ def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> t
 
 
 def processes(review: Review, events: Events, hosts: set[HostKey]) -> tuple[Rising, ...]:
-    """The processes of these hosts whose processor time rises with the spikes, the strongest first."""
+    """Return the processes of these hosts whose processor time rises with the spikes, the strongest first."""
     signal = review.question.signals.get(PROCESS)
     if signal is None:
         return ()
@@ -120,7 +120,7 @@ def _rising(
 def limits_in_spikes(
     review: Review, events: Events, with_them: Mapping[str, Set[Subject]]
 ) -> tuple[LimitInSpikes, ...]:
-    """The limits of the signals `with_them`, those that were passed in most spikes first.
+    """Return the limits of the signals `with_them`, those that were passed in most spikes first.
 
     A limit that is passed as often between the spikes has nothing to do with them and is left out.
     """

@@ -49,7 +49,7 @@ class Restarts:
             self._of_host.setdefault(host_key(subject.host), []).extend(_times(samples.present, _falls))
 
     def longest(self, name: str, subject: Subject, samples: Samples) -> Samples:
-        """The longest part of a signal's samples in which neither its process nor its host was started again."""
+        """Return the longest part of a signal's samples in which neither its process nor its host was started again."""
         edges = np.searchsorted(samples.times, sorted(self._of(name, subject)))
         bounds = np.concatenate(([0], edges, [len(samples.times)]))
         at = int(np.argmax(np.diff(bounds)))
@@ -57,7 +57,7 @@ class Restarts:
         return Samples(samples.times[first:last], samples.values[first:last]) if len(edges) else samples
 
     def _of(self, name: str, subject: Subject) -> list[int]:
-        """The times (UTC ns) of the first samples after a restart."""
+        """Return the times (UTC ns) of the first samples after a restart."""
         items = list(self._of_host.get(host_key(subject.host), ()))
         for series in self._of_process.get(subject.key, ()) if name.startswith("process.") else ():
             changes = _differs if series.path.casefold().endswith(_ID) else _falls
@@ -135,7 +135,7 @@ class SignalTrend:
 
 
 def trends(review: Review) -> tuple[SignalTrend, ...]:
-    """The trends of all signals whose trend means something, the notable ones first."""
+    """Return the trends of all signals whose trend means something, the notable ones first."""
     if review.start is None or review.end is None:
         return ()
     steady = max((p for p in review.phases if p.name == _STEADY), key=lambda p: p.end - p.start, default=None)
@@ -220,7 +220,7 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
 
 
 def _may_change(values: Values, signal: Signal) -> bool:
-    """Whether the last third differs from the first: a quick look, as there may be hundreds of processes."""
+    """Return whether the last third differs from the first: a quick look, as there may be hundreds of processes."""
     third = max(1, len(values) // 3)
     change = abs(float(values[-third:].mean() - values[:third].mean()))
     return change >= smallest_change(signal.unit) / 4
@@ -232,7 +232,7 @@ def _trend(samples: Samples) -> Trend | None:
 
 
 def _trend_beside(samples: Samples, signal: Signal, load: Load | None) -> Trend | None:
-    """The trend beside what else moves a signal: what fills at first, the load, the day."""
+    """Return the trend beside what else moves a signal: what fills at first, the load, the day."""
     seconds = (samples.times - samples.times[0]) / SECOND
     result = load.samples.present if load else None
     around = None
@@ -242,7 +242,7 @@ def _trend_beside(samples: Samples, signal: Signal, load: Load | None) -> Trend 
 
 
 def _smallest(signal: Signal, level: float) -> float:
-    """The least change that is a trend. Little of a volume may be all that is left in a week."""
+    """Return the least change that is a trend. Little of a volume may be all that is left in a week."""
     if signal.resource == "space":
         return _OF_SPACE * level
     return max(_CHANGE * level, smallest_change(signal.unit) / 2)
@@ -256,7 +256,7 @@ def _movement(result: Trend, signal: Signal, level: float) -> Movement:
 
 
 def _share(item: Trend) -> float:
-    """The change as a share of the middle of the line."""
+    """Return the change as a share of the middle of the line."""
     middle = abs(item.start + item.end) / 2
     return (item.end - item.start) / middle if middle else 0.0
 
@@ -290,7 +290,7 @@ def _last_level(line: Trend, samples: Samples, recorded: Samples) -> _LastLevel:
 
 
 def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | None:
-    """The nearest limit on the way of the line, or for what should rise, the highest one it should be above."""
+    """Return the nearest limit on the way of the line, or for what should rise, the highest one it should be above."""
     if not judged:
         return None
     if judged[0].signal.trend == "should_rise":
@@ -312,7 +312,7 @@ def _is_passed(finding: Finding, recorded: Samples, last: float) -> bool:
 def _reaches(
     line: Trend, limit: Finding | None, recorded_s: float, last: _LastLevel
 ) -> tuple[float, float, float] | None:
-    """When the line is at the limit, in s from the last sample: best guess, earliest, latest.
+    """Return when the line is at the limit, in s from the last sample: best guess, earliest, latest.
 
     The interval is that of Fieller (1954) for the ratio of a distance and a slope: the level in the middle of the line
     has the residuals' error, too.
@@ -330,7 +330,7 @@ def _reaches(
 
 
 def _size(signal_trend: SignalTrend) -> float:
-    """How much it changed, for what comes first: a limit within reach before others."""
+    """Return how much it changed, for what comes first: a limit within reach before others."""
     soon = 1e6 / (1 + signal_trend.reaches_s[0]) if signal_trend.reaches_s else 0.0
     return soon + abs(_share(signal_trend.trend))
 

@@ -24,7 +24,7 @@ _MOST_OF_IT = 0.5  # our choice: of the memory that is lost
 
 
 def _blocks(trends_: tuple[SignalTrend, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
-    """The first notable trends, each with a chart."""
+    """Return the first notable trends, each with a chart."""
     notable = [trend for trend in trends_ if trend.notable]
     shown = tuple(
         Statement((sentence(trend),), _chart(trend, review) if at < BRIEF else None)
@@ -35,7 +35,7 @@ def _blocks(trends_: tuple[SignalTrend, ...], review: Review, zone: Zone) -> tup
 
 
 def _chart(trend: SignalTrend, review: Review) -> ChartBlock:
-    """The signal, the line through it, and the limit if the line reaches it."""
+    """Return the signal, the line through it, and the limit if the line reaches it."""
     samples = review.signals.of(trend.name)[trend.subject].between(trend.start, trend.end)
     title = titled(trend.signal.title, trend.subject)
     ends = Samples(np.array([trend.start, trend.end]), np.array([trend.trend.start, trend.trend.end]))
@@ -59,7 +59,7 @@ def _news(
 
 
 def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
-    """The limits that a leak reaches within a week, the soonest first."""
+    """Return the limits that a leak reaches within a week, the soonest first."""
     soon = [
         (
             trend.reaches_s[0],
@@ -93,7 +93,7 @@ def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
 
 
 def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """What moves to its limit and was past it at the end, or soon will be."""
+    """Return what moves to its limit and was past it at the end, or soon will be."""
     for trend in signal_trends:
         wrong = Movement.FALLS if trend.signal.trend == "must_not_fall" else Movement.CLIMBS
         if trend.movement != wrong or trend.signal.trend == "should_rise":
@@ -111,7 +111,7 @@ def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
 
 
 def sentence(trend: SignalTrend) -> str:
-    """How fast it changes, over what, and when it reaches its limit."""
+    """Return how fast it changes, over what, and when it reaches its limit."""
     place, unit = titled(trend.signal.title, trend.subject), trend.signal.unit
     title = place if place.endswith(":") else f"{place}:"
     slope, low, high = trend.per_hour
@@ -169,12 +169,12 @@ def _reaching(trend: SignalTrend) -> str:
 
 
 def _change(value: float, unit: str) -> str:
-    """A change in the unit; that of a percentage is in points, as `5 %` might mean a twentieth of it."""
+    """Return a change in the unit; that of a percentage is in points, as `5 %` might mean a twentieth of it."""
     return f"{number(value)} points" if unit == "%" else quantity(value, unit)
 
 
 def _between(text: str, most: str) -> str:
-    """An interval in brackets; empty where it is too narrow to see."""
+    """Return an interval in brackets; empty where it is too narrow to see."""
     return f" ({text} to {most})" if text != most else ""
 
 

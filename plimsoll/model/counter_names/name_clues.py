@@ -40,30 +40,30 @@ class _Clues:
 
 
 def needed_counters(object_: str) -> frozenset[str]:
-    """The counters of an object that rules need, by English names."""
+    """Return the counters of an object that rules need, by English names."""
     return _judged().get(generic_object(object_)[0], frozenset())
 
 
 def known_counters(object_: str) -> frozenset[str]:
-    """The counters of an object that signals read, by English names."""
+    """Return the counters of an object that signals read, by English names."""
     generic = generic_object(object_)[0]
     return needed_counters(object_) | frozenset(_signs().charted.get(generic, ()))
 
 
 def mentions_needed_counter(text: str) -> bool:
-    """Whether a text contains the name of a counter that rules need."""
+    """Return whether a text contains the name of a counter that rules need."""
     squeezed = _squeezed(text)
     return any(counter in squeezed for counter in _squeezed_counters())
 
 
 def is_translated(object_: str) -> bool:
-    """Whether Windows translates the name of an object; takes the English name."""
+    """Return whether Windows translates the name of an object; takes the English name."""
     return object_ in _translated()
 
 
 @cache
 def is_english(object_: str) -> bool:
-    """Whether an object is known to keep its English name on every Windows, and no rule needs it."""
+    """Return whether an object is known to keep its English name on every Windows, and no rule needs it."""
     generic = generic_object(object_)[0]
     if folded(generic).startswith(f"{folded(SQL_DEFAULT)}:"):
         return folded(generic) in objects() or folded(generic.partition(":")[2]).startswith(_beginnings("sql_server"))
@@ -71,7 +71,7 @@ def is_english(object_: str) -> bool:
 
 
 def is_esxtop(object_: str) -> bool:
-    """Whether only esxtop records an object."""
+    """Return whether only esxtop records an object."""
     return folded(object_).startswith(_beginnings("esxtop"))
 
 
@@ -91,7 +91,7 @@ def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
 
 @cache
 def is_foreign_name(object_: str) -> bool:
-    """Whether a name is that of an object that rules need in another language, or as a console garbles it."""
+    """Return whether a name is that of an object that rules need in another language, or as a console garbles it."""
     return _plain(object_) in _elsewhere()
 
 
@@ -106,7 +106,7 @@ def foreign_name_of(object_: str) -> str | None:
 
 
 def has_foreign_letters(name: str) -> bool:
-    """Whether a name has non-ASCII letters, other than those of units (µs)."""
+    """Return whether a name has non-ASCII letters, other than those of units (µs)."""
     return any(letter.isalpha() and not letter.isascii() and letter not in _UNITS for letter in name)
 
 
@@ -116,7 +116,7 @@ def _plain(name: str) -> str:
 
 
 def _squeezed(name: str) -> str:
-    """A name reduced to letters and digits, with one spelling of SQL Server."""
+    """Return a name reduced to letters and digits, with one spelling of SQL Server."""
     plain = _SQL.sub(f"{SQL_DEFAULT}:".casefold(), _plain(name), count=1) if _SQL.match(_plain(name)) else _plain(name)
     return "".join(letter for letter in plain if letter.isalnum())
 

@@ -64,7 +64,7 @@ class _Names:
 
 @cache
 def objects() -> dict[str, WindowsObject]:
-    """The known objects by folded English name."""
+    """Return the known objects by folded English name."""
     table = shipped_table("plimsoll.model", "perfmon.yaml", _Perfmon)
     return {
         folded(name): WindowsObject(name, entry.measurement, {folded(c): c for c in entry.counters})
@@ -74,7 +74,7 @@ def objects() -> dict[str, WindowsObject]:
 
 @cache
 def languages() -> tuple[Language, ...]:
-    """The shipped languages."""
+    """Return the shipped languages."""
     folder = files("plimsoll.model.counter_names").joinpath("languages")
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".yaml"))
     return tuple(_shipped(shipped_table("plimsoll.model.counter_names", f"languages/{name}", _Names)) for name in names)

@@ -51,7 +51,7 @@ class _Reading:
         self._path = path
 
     def language(self, root: yaml.Node | None) -> Language:
-        """The language, without the entries that are wrong; `wrong` holds the mistakes."""
+        """Return the language, without the entries that are wrong; `wrong` holds the mistakes."""
         expected = "names and values (objects: {Geheugen: Memory})"
         sections = {key.value: (key, value) for key, value in self._pairs(root, "", expected)}
         read = Language({}, {})
@@ -107,7 +107,7 @@ class _Reading:
                 yield local, english
 
     def _pairs(self, node: yaml.Node | None, where: str, expected: str) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:
-        """The keys and values of a mapping, including merged ones (`<<`); nothing if it is empty."""
+        """Yield the keys and values of a mapping, including merged ones (`<<`); nothing if it is empty."""
         if node is None or node.tag == _NULL:
             return
         if not isinstance(node, yaml.MappingNode):

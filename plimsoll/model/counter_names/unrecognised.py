@@ -68,7 +68,7 @@ class Unrecognised:
 
 
 def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
-    """The objects with unknown names whose counters may be ones that rules need.
+    """Return the objects with unknown names whose counters may be ones that rules need.
 
     A series with an unknown name counts if one of these is true:
 
@@ -97,7 +97,7 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
 
 
 def is_judged(series: Series) -> bool:
-    """Whether a series is a Windows or SQL Server counter that rules need."""
+    """Return whether a series is a Windows or SQL Server counter that rules need."""
     return series.field in _judged_fields(_generic(series))
 
 
@@ -108,7 +108,7 @@ _BUFFERS = f"{SQL_DEFAULT}:Buffer Manager"
 
 
 def _strange_paths(recorded: Sequence[Series]) -> Iterator[CounterPath]:
-    """The path, as recorded, of each unrecognised series of a host."""
+    """Yield the path, as recorded, of each unrecognised series of a host."""
     if any(is_esxtop(_object(series)) for series in recorded):
         return
     host = _Recorded(recorded)
@@ -136,7 +136,7 @@ class _Recorded:
         self._language_unknown = not translated and len({_object(series) for series in series}) > 1
 
     def is_strange(self, series: Series) -> bool:
-        """Whether a series with an unknown name may be one that rules need."""
+        """Return whether a series with an unknown name may be one that rules need."""
         name = _object(series)
         if self._resembles(series):
             return True
@@ -160,7 +160,7 @@ class _Recorded:
         return self._lacks(*similar_needed(_object(series), _path(series).counter), series)
 
     def _lacks(self, object_: str, counters: Iterable[str], series: Series) -> bool:
-        """Whether one of these counters is missing for the instance of a series."""
+        """Return whether one of these counters is missing for the instance of a series."""
         return any(
             (object_, telegraf_name(counter), series.tag("instance")) not in self._recorded for counter in counters
         )
@@ -208,7 +208,7 @@ def _fields(object_: str) -> frozenset[str]:
 
 
 def unknown_counters(series: Iterable[Series]) -> list[UnknownCounter]:
-    """The Windows counters among some series that no shipped signal reads, by object, as they were recorded."""
+    """Return the Windows counters among some series that no shipped signal reads, by object, as they were recorded."""
     places: dict[tuple[str, str], tuple[str, str, dict[str, None]]] = {}
     for recorded in series:
         if not recorded.path.startswith("\\"):

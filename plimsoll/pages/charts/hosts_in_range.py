@@ -170,7 +170,7 @@ class Scene:
         return [source for source in sources if instance is None or source.subject.key[1] == instance]
 
     def has(self, spec: Spec) -> bool:
-        """Whether any host of a spec has its signal."""
+        """Return whether any host of a spec has its signal."""
         if spec.is_raw:
             return bool(self._raw(spec))
         hosts = self._host_signals(spec.hosts)

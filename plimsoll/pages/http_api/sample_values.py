@@ -74,7 +74,7 @@ def read_series(
 
 
 def _is_line(origin: ResolvedSource) -> bool:
-    """Whether the extremes and the mean of a signal are those of its series, scaled and shifted."""
+    """Return whether the extremes and the mean of a signal are those of its series, scaled and shifted."""
     return isinstance(origin, ResolvedSeries) and not origin.rate and origin.transform.most is None
 
 

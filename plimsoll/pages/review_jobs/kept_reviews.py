@@ -158,7 +158,7 @@ class KeptReviews:
         return self._read(id_, _SHORT, KeptReview)
 
     def has_means(self, id_: str) -> bool:
-        """Whether there are means of the signals of a run."""
+        """Return whether there are means of the signals of a run."""
         return self._path(id_, _MEANS).is_file()
 
     def means(self, id_: str) -> KeptMeans | None:

@@ -107,7 +107,7 @@ class Links:
         return self.zone.name if self.zone != self.usual else ""
 
     def is_current(self, path: str) -> bool:
-        """Whether the request is for a page of this part of the navigation."""
+        """Return whether the request is for a page of this part of the navigation."""
         text = self.request.url.path
         return text == path or (path != "/" and text.startswith(f"{path}/"))
 

@@ -129,7 +129,7 @@ class CounterState:
         return now - at.came < _WAITS and ((is_new and bool(self._group.over)) or self._lacks(at, is_new))
 
     def _lacks(self, at: _At, is_new: bool) -> bool:
-        """Whether samples are still to come. Of a group that is new, nobody knows how many there are."""
+        """Return whether samples are still to come. Of a group that is new, nobody knows how many there are."""
         return at.count < self._full or (is_new and self._is_in_part(at))
 
     def learn_anew(self) -> None:
@@ -137,12 +137,12 @@ class CounterState:
         self._full = max((at.count for at in self._times.values()), default=0)
 
     def next_after(self, time: int) -> int | None:
-        """The next time of which there are samples."""
+        """Return the next time of which there are samples."""
         where = bisect_right(self._order, time)
         return self._order[where] if where < len(self._order) else None
 
     def lines(self, time: int) -> Iterator[bytes]:
-        """The fields that can be computed for a time."""
+        """Yield the fields that can be computed for a time."""
         at = self._times.get(time)
         if at is None:
             return
@@ -171,7 +171,7 @@ class CounterState:
         return formula.value(Moment(time, at.metrics, then, (time - before) / SECOND, counts, self._averages))
 
     def _before(self, names: set[str], time: int, at: _At) -> int | None:
-        """The newest time before with the same instances of some metrics."""
+        """Return the newest time before with the same instances of some metrics."""
         for where in range(bisect_left(self._order, time) - 1, -1, -1):
             earlier = self._order[where]
             if time - earlier > _LONGEST_GAP:
@@ -196,7 +196,7 @@ class CounterState:
         return not self._is_cut and last_seen.keys() <= parts.keys()
 
     def _is_in_part(self, at: _At) -> bool:
-        """Whether a field has some of what it needs, and not the rest."""
+        """Return whether a field has some of what it needs, and not the rest."""
         present = (at.parts or at.metrics).keys()
         if any(metric not in present for by in self._group.when.values() for metric in by):
             return True
@@ -207,7 +207,7 @@ class CounterState:
         )
 
     def _chosen(self, now: Mapping[str, float]) -> dict[str, str] | None:
-        """The tags that depend on values; None if one of these is not known."""
+        """Return the tags that depend on values; None if one of these is not known."""
         chosen: dict[str, str] = {}
         for tag, by in self._group.when.items():
             for metric, texts in by.items():
@@ -237,7 +237,7 @@ def of_part(part: Part) -> int:
 
 
 def _sum(parts: Mapping[Part, float]) -> float:
-    """The exact sum; infinite if it is none."""
+    """Return the exact sum; infinite if it is none."""
     try:
         return math.fsum(parts.values())
     except OverflowError:

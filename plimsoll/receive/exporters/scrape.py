@@ -147,7 +147,7 @@ class Scraper:
             return tuple(dict.fromkeys(target.host for target in self._order if target.host))
 
     def problems(self, now: int) -> list[str]:
-        """What does not answer, in sentences."""
+        """Return what does not answer, in sentences."""
         with self._lock:
             states = [(target.url, state) for target in self._order if (state := self._states.get(target.url))]
         sentences = [
@@ -257,7 +257,7 @@ class Scraper:
 
 
 def read(text: bytes, target: ScrapeTarget, translator: Translator, at: int) -> AcceptedMetrics:
-    """The samples that a target gave at a time (UTC ns). NotMetrics or TooManySamples."""
+    """Return the samples that a target gave at a time (UTC ns). NotMetrics or TooManySamples."""
     scraped = [*samples(text)]
     host = target.host or ""
     if target.host_label and not host:
@@ -295,7 +295,7 @@ def _since(state: _State, now: int) -> str:
 
 
 def samples(text: bytes) -> Iterator[Sample]:
-    """The samples of a text. NotMetrics if it is not in the format."""
+    """Yield the samples of a text. NotMetrics if it is not in the format."""
     for number, written in enumerate(text.split(b"\n"), 1):
         line = written.strip(b" \t\r")
         if not line or line.startswith(b"#"):

@@ -42,7 +42,7 @@ class MetricUse(NamedTuple):
     computed: bool
 
     def is_of(self, labels: Mapping[str, str]) -> bool:
-        """Whether a series with these labels is meant."""
+        """Return whether a series with these labels is meant."""
         return all(labels.get(name) == value for name, value in self.labels) and not any(
             fnmatchcase(labels.get(label, ""), pattern)
             for label, patterns in self.group.but.items()
@@ -63,11 +63,11 @@ class MetricNames:
         self.metric_names = frozenset((*self._uses, *self._telegraf))
 
     def uses(self, name: str) -> Sequence[MetricUse]:
-        """What a metric of an exporter is used for."""
+        """Return what a metric of an exporter is used for."""
         return self._uses.get(name, ())
 
     def as_telegraf(self, name: str, labels: Mapping[str, str], host: str) -> Series | None:
-        """The series of a metric that Telegraf itself gives; None if it is none."""
+        """Return the series of a metric that Telegraf itself gives; None if it is none."""
         place = self._telegraf.get(name)
         if place is None:
             return None
@@ -144,7 +144,7 @@ class Translator:
         return self._names.metric_names
 
     def place(self, key: Hashable, series: Callable[[], tuple[str, dict[str, str], str]]) -> Place | None:
-        """Where the samples of a series go; None if nowhere. `series` gives its name, labels and host.
+        """Return where the samples of a series go; None if nowhere. `series` gives its name, labels and host.
 
         Asked once for each key. TooManyKept if too much would have to be kept.
         """
@@ -338,7 +338,7 @@ def _size(key: Hashable) -> int:
 
 
 def host_of(labels: Mapping[str, str]) -> str:
-    """The host that labels name: its own label, or the address that was scraped, without the port."""
+    """Return the host that labels name: its own label, or the address that was scraped, without the port."""
     for name in HOST_LABELS:
         if labels.get(name):
             return labels[name]
@@ -373,7 +373,7 @@ def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
 
 
 def _of_telegraf(signals: Mapping[str, Signal]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The names that prometheus_client gives to the fields that signals read."""
+    """Yield the names that prometheus_client gives to the fields that signals read."""
     for signal in signals.values():
         for source in signal.sources:
             if source.path:

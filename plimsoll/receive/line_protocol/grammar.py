@@ -42,7 +42,7 @@ class ParsedLine(NamedTuple):
 
 
 def read(line: bytes) -> ParsedLine:
-    """The parts of a line, which has no white space before it. Malformed if InfluxDB refuses it."""
+    """Return the parts of a line, which has no white space before it. Malformed if InfluxDB refuses it."""
     end = head_end(line)
     head = line[:end]
     fields, text_fields, at = _fields(line, _skip(line, end))
@@ -53,7 +53,7 @@ def read(line: bytes) -> ParsedLine:
 
 
 def head_end(line: bytes) -> int:
-    """Where the measurement and tags of a line end. Malformed if they are not valid."""
+    """Return where the measurement and tags of a line end. Malformed if they are not valid."""
     if not line or line[:1] == b",":
         raise Malformed("missing measurement")
     match = _SEPARATOR.search(line, 1)
@@ -74,7 +74,7 @@ def head_end(line: bytes) -> int:
 
 
 def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
-    """The measurement and the tags of a valid head, all as written."""
+    """Return the measurement and the tags of a valid head, all as written."""
     match = _SEPARATOR.search(head, 1)
     measurement = head[: match.start()] if match else head
     tags: list[tuple[bytes, bytes]] = []
@@ -87,7 +87,7 @@ def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
 
 
 def number(text: bytes) -> bytes:
-    """A number as `float` reads it. Malformed if it is not valid."""
+    """Return a number as `float` reads it. Malformed if it is not valid."""
     if _INTEGER.fullmatch(text):
         digits, kind = _without_zeros(text[:-1]), text[-1:]
         lowest, highest, name = (-(2**63), 2**63 - 1, "integer") if kind == b"i" else (0, 2**64 - 1, "unsigned")
@@ -113,7 +113,7 @@ def check_time(text: bytes, unit: int) -> None:
 
 
 def _tag_end(line: bytes, start: int) -> re.Match[bytes] | None:
-    """The separator after a tag that begins at `start`; None if the line ends there."""
+    """Return the separator after a tag that begins at `start`; None if the line ends there."""
     if line[start : start + 1] in (b"", b" ", b",", b"="):
         raise Malformed("missing tag key")
     match = _TAG_SEPARATOR.search(line, start + 1)
@@ -134,7 +134,7 @@ def _equals(line: bytes, start: int) -> int:
 
 
 def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, int]:
-    """The numeric fields, the count of the others, and where the fields end."""
+    """Return the numeric fields, the count of the others, and where the fields end."""
     numbers: list[tuple[bytes, bytes]] = []
     equals = commas = 0
     quoted = False
@@ -166,7 +166,7 @@ def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, in
 
 
 def _value(line: bytes, equals: int) -> tuple[int, bytes | None]:
-    """Where to go on after the equals sign of a field, and its value if it is a number."""
+    """Return where to go on after the equals sign of a field, and its value if it is a number."""
     if line[equals - 1 : equals] in (b" ", b",") and line[equals - 2 : equals - 1] != b"\\":
         raise Malformed("missing field key")
     first = line[equals + 1 : equals + 2]
@@ -197,7 +197,7 @@ def _time(line: bytes, start: int) -> bytes:
 
 
 def _without_zeros(digits: bytes) -> bytes:
-    """An integer as written; of one with very many digits, without the zeros before it."""
+    """Return an integer as written; of one with very many digits, without the zeros before it."""
     if len(digits) < _MANY_DIGITS:
         return digits
     sign = b"-" if digits.startswith(b"-") else b""
@@ -205,5 +205,5 @@ def _without_zeros(digits: bytes) -> bytes:
 
 
 def _skip(line: bytes, at: int) -> int:
-    """The next place that is no white space."""
+    """Return the next place that is no white space."""
     return len(line) - len(line[at:].lstrip(b" \t\x00"))

@@ -83,7 +83,7 @@ class ParsedSamples(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence["ParsedSamples"]) -> "ParsedSamples":
-        """All samples, in order."""
+        """Return all samples, in order."""
         if not parts:
             return cls(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0))
         which, times, values = zip(*parts, strict=True)
@@ -126,7 +126,7 @@ class Lines:
     faults: list[Fault] = field(default_factory=list)
 
     def split(self, lines: Sequence[bytes], *, plain: bool) -> ParsedSamples:
-        """The samples of lines that are well-formed; those with quotes or backslashes are read carefully.
+        """Return the samples of lines that are well-formed; those with quotes or backslashes are read carefully.
 
         `plain`: there are none of these. Any exception means that something is odd, and all must be read carefully.
         """
@@ -157,7 +157,7 @@ class Lines:
         return samples
 
     def read_all(self, lines: Sequence[bytes]) -> ParsedSamples:
-        """The samples of lines, each read carefully."""
+        """Return the samples of lines, each read carefully."""
         for at, line in enumerate(lines):
             self.read(at, line)
         return self.samples()
@@ -198,7 +198,7 @@ class Lines:
             raise RefusedSeries("the time is too far in the future; are the clocks right, and the precision of times?")
 
     def samples(self) -> ParsedSamples:
-        """The samples of the lines. ValueError or OverflowError if a number or a time is not valid."""
+        """Return the samples of the lines. ValueError or OverflowError if a number or a time is not valid."""
         times = np.array([int(time) for time in self.times], np.int64) * self.clock.unit
         values = [int(number[:-1]) if number[-1] == _I else float(number) for number in self.numbers]
         return ParsedSamples(
@@ -287,7 +287,7 @@ class Parser:
         last: int = LAST_TIME,
         writer: str = "",
     ) -> Parsed:
-        """The points of a body whose times are in `unit` ns; points without a time get `now` (UTC ns).
+        """Return the points of a body whose times are in `unit` ns; points without a time get `now` (UTC ns).
 
         Points before `first` or after `last` are refused, and new series of a `writer` who brought too many. TooMany
         if there are more than MOST_VALUES or MOST_LINES, or a line is too long.
@@ -338,7 +338,7 @@ def _points(names: SeriesNames, samples: ParsedSamples) -> Points:
 
 
 def pieces(body: bytes) -> Iterator[BodyPiece]:
-    """The lines of a body, some hundreds at a time, so that those of a long body are never all in memory.
+    """Yield the lines of a body, some hundreds at a time, so that those of a long body are never all in memory.
 
     A carriage return before a line end is left out, which InfluxDB would refuse. TooMany if a line is too long.
     """
@@ -365,7 +365,7 @@ def pieces(body: bytes) -> Iterator[BodyPiece]:
 
 
 def _joined(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:
-    """The lines with those joined that belong together, and the one that is not complete."""
+    """Return the lines with those joined that belong together, and the one that is not complete."""
     joined: list[bytes] = []
     for line in lines:
         if open_line is None:

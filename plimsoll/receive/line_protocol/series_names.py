@@ -105,7 +105,7 @@ class SeriesNames:
             self._writer.name = ""
 
     def fields(self, head: bytes) -> FieldNames:
-        """The fields of a valid measurement and tags. RefusedSeries if there are too many."""
+        """Return the fields of a valid measurement and tags. RefusedSeries if there are too many."""
         if (fields := self._heads.get(head)) is not None:
             return fields
         of = _series(head)
@@ -123,7 +123,7 @@ class SeriesNames:
         return fields
 
     def add(self, series: Series) -> int:
-        """The number of a series that is new. The caller holds the lock."""
+        """Return the number of a series that is new. The caller holds the lock."""
         self._check_room()
         self._of_writer.series += 1
         self._bytes += len(series.field) + _OVERHEAD
@@ -201,7 +201,7 @@ def _too_many(bound_name: str, bound: str, setting: str) -> str:
 
 
 def _series(head: bytes) -> Series:
-    """A series without a field, as a store returns it: without a tag `host`, its host is empty."""
+    """Return a series without a field, as a store returns it: without a tag `host`, its host is empty."""
     measurement, tags = tags_of(head)
     named = {_text(_plain(name, b",= ")): _text(_plain(value, b",= ")) for name, value in tags}
     host = named.pop("host", "")

@@ -26,7 +26,7 @@ class Overlaid:
         self.charts = Charts(0, longest, phases, _UTC)
 
     def add(self, comparison: Comparison, compared: Compared) -> Chart | None:
-        """A chart of a signal in both runs."""
+        """Return a chart of a signal in both runs."""
         lines = [
             ChartSeries(f"{side.name}: {place(compared)}", kind, samples, caption=side.name)
             for side, subject, kind in (
@@ -51,7 +51,7 @@ def _samples(side: RunSide, name: str, subject: Subject) -> Samples | None:
 
 
 def _limits(side: RunSide, compared: Compared) -> list[float]:
-    """The limits of warning and critical rules that were judged of the signal there."""
+    """Return the limits of warning and critical rules that were judged of the signal there."""
     items = [
         finding.track.healthy.limit
         for finding in side.review.findings

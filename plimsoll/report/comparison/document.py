@@ -227,7 +227,7 @@ def _reason(comparison: Comparison) -> str:
 def _table(
     groups: Sequence[Sequence[Compared]], label: str, most: int = _MOST_ROWS, *, results: bool = False
 ) -> DocumentTable:
-    """A row for each group of signals, of the place where it differs most."""
+    """Return a row for each group of signals, of the place where it differs most."""
     rows = tuple(_row(group, results=results) for group in groups[:most])
     heads = (*_HEADS[:2], Column("Result"), *_HEADS[2:]) if results else _HEADS
     return DocumentTable(heads, rows, label, style="signals", hidden=max(0, len(groups) - most))
@@ -319,7 +319,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _recorded(comparison: Comparison) -> Iterator[str]:
-    """What could not be compared: counters, sums, and what only one run recorded."""
+    """Yield what could not be compared: counters, sums, and what only one run recorded."""
     if text := not_compared(comparison):
         yield text
     if comparison.integrating:
@@ -360,7 +360,7 @@ def _signals(comparison: Comparison) -> Iterator[Section]:
 
 
 def _answer_check(comparison: Comparison) -> DocumentCheck:
-    """An error where it is not known whether the run is worse, a failure where no signal alone says so."""
+    """Return an error where it is not known whether the run is worse, a failure where no signal alone says so."""
     result, name, sentences = answer(comparison), "the run is not worse", story(comparison)
     output = tuple(sentences)
     if result == Answer.UNKNOWN:

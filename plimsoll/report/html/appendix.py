@@ -135,7 +135,7 @@ def _pack(review: Review, applied: Applied, overridden: dict[str, dict[str, dict
 
 
 def _rule(review: Review, rule: Rule, overridden: dict[str, dict[str, None]]) -> Iterator[Block]:
-    """A rule: its limit, why, where it is from, what plimsoll.toml changes of it, and what to look at."""
+    """Yield a rule: its limit, why, where it is from, what plimsoll.toml changes of it, and what to look at."""
     signals = review.question.signals
     signal = signals[rule.signal]
     limit = limit_text(rule.healthy, signal.unit, rule.scale)
@@ -221,7 +221,7 @@ def unjudged(review: Review) -> tuple[Section, ...]:
 
 
 def _unjudged_packs(review: Review, findings: Iterable[Finding]) -> Iterator[Section]:
-    """The findings of one outcome, by pack, rule and the reason why it was not judged."""
+    """Yield the findings of one outcome, by pack, rule and the reason why it was not judged."""
     why = {applied.pack.pack: applied.why for applied in review.applied}
     packs: dict[str, dict[tuple[str, str], list[Finding]]] = {}
     for finding in findings:
@@ -307,7 +307,7 @@ def _statistics_note(review: Review, *, weighted: bool) -> str:
 
 
 def _counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int]:
-    """The counters that no signal uses, and how many are left out."""
+    """Return the counters that no signal uses, and how many are left out."""
     items = sorted(
         signals.unused_counters(), key=lambda series: (host_key(review.host_of(series)), series.path or series.field)
     )

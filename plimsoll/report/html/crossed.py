@@ -94,7 +94,7 @@ class CrossedSection:
 
 
 def crossed(review: Review, zone: Zone, signals: RecordedSignals, charts: Charts | None) -> tuple[CrossedSection, ...]:
-    """The crossed signals, worst first. `charts` is None if the logs have no rows."""
+    """Return the crossed signals, worst first. `charts` is None if the logs have no rows."""
     groups = review.groups
     builder = _SubjectBuilder(review, zone, signals, charts)
     drawn = _drawn_per_signal([len(group.findings) for group in groups])
@@ -105,12 +105,12 @@ def crossed(review: Review, zone: Zone, signals: RecordedSignals, charts: Charts
 
 
 def anchor(kind: str, signal: str, host: str = "") -> str:
-    """The id of a section, which links name: `crossed-cpu-busy`."""
+    """Return the id of a section, which links name: `crossed-cpu-busy`."""
     return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
 
 
 def _drawn_per_signal(sizes: Sequence[int]) -> list[int]:
-    """How many findings of each signal are drawn: the worst of each first, then the second worst, and so on."""
+    """Return how many findings of each signal are drawn: the worst of each first, then the second worst, and so on."""
     drawn = [0] * len(sizes)
     turns = zip_longest(*([at] * min(size, DRAWN_PER_SIGNAL) for at, size in enumerate(sizes)))
     order = [at for turn in turns for at in turn if at is not None]
@@ -159,7 +159,7 @@ class _SubjectBuilder:
     charts: Charts | None
 
     def subject(self, finding: Finding, group: Group, *, related: bool) -> DrawnSubject:
-        """One finding; `related` adds the signals its rule says to look at."""
+        """Return one finding; `related` adds the signals its rule says to look at."""
         crossings = finding.counted
         most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
         listed = sorted(

@@ -17,7 +17,7 @@ OWN_SCALE = ("sum", "count", "increase")  # reduced values that are not comparab
 
 
 def finding_lines(finding: Finding, signals: RecordedSignals) -> list[ChartSeries]:
-    """The judged values and the samples they are computed from; one line if both are the same."""
+    """Return the judged values and the samples they are computed from; one line if both are the same."""
     samples, track = signals.samples(finding), finding.track
     if track is None:
         return []
@@ -50,7 +50,7 @@ def constant(lines: Sequence[ChartSeries], unit: str) -> str:
 
 
 def limits(finding: Finding, findings: tuple[Finding, ...] = ()) -> list[ChartLimit]:
-    """The limit of a finding, and those of other findings of the same signal and subject on the same scale."""
+    """Return the limit of a finding, and those of other findings of the same signal and subject on the same scale."""
     unit = finding.signal.unit
     levels = {limit_of(finding).limit: finding.rule.severity}
     if finding.rule.reduce not in OWN_SCALE:
@@ -61,7 +61,7 @@ def limits(finding: Finding, findings: tuple[Finding, ...] = ()) -> list[ChartLi
 
 
 def _rate_caption(finding: Finding, signals: RecordedSignals) -> str:
-    """The caption of a growing count, of which the change between two samples is drawn; else empty."""
+    """Return the caption of a growing count, of which the change between two samples is drawn; else empty."""
     count = signals.count(finding)
     return f"change per second between {number(count)} samples" if signals.grows(finding) and count else ""
 

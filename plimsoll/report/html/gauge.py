@@ -11,7 +11,7 @@ _FULL = 2.0  # the gauge is full at this multiple of the limit
 
 
 def level(finding: Finding) -> float | None:
-    """The water level of a finding at its worst; None if that cannot be compared to the limit by a ratio."""
+    """Return the water level of a finding at its worst; None if that cannot be compared to the limit by a ratio."""
     return None if finding.track is None else level_of(worst_shown(finding), finding.track.healthy)
 
 
@@ -35,7 +35,7 @@ def level_of(value: float, healthy: Healthy) -> float | None:
 
 
 def water(height: float | None) -> str | None:
-    """The water as an SVG path; empty for an empty gauge, None without a level."""
+    """Return the water as an SVG path; empty for an empty gauge, None without a level."""
     if height is None:
         return None
     rise = min(height, _FULL) / _FULL * 2 * RADIUS

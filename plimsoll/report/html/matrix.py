@@ -43,7 +43,7 @@ class Matrix:
 
 
 def matrix(review: Review, link_of: Callable[[Finding], str]) -> Matrix | None:
-    """The matrix; None with three hosts or fewer. `link_of` gives the id of the item of an uncrossed finding."""
+    """Return the matrix; None with three hosts or fewer. `link_of` gives the id of the item of an uncrossed finding."""
     worst: dict[tuple[str, str], Finding] = {}
     columns: dict[str, str] = {}
     for finding in sorted(review.findings, key=_rank):

@@ -103,7 +103,7 @@ class NotCrossed:
         self.items = tuple(self._item(group, at < opened) for at, group in enumerate(ordered))
 
     def id(self, finding: Finding) -> str:
-        """The id of the item that contains a finding."""
+        """Return the id of the item that contains a finding."""
         host = host_key(finding.subject.host if finding.subject and self.per_host else "")
         return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
@@ -151,7 +151,7 @@ class NotCrossed:
         return BriefRow(f"{start} – {end}", lasted(crossing.duration), worst, place(finding), threshold(finding))
 
     def _chart(self, group: Sequence[Finding]) -> Chart | None:
-        """A chart of the finding nearest its limit, with the samples of other subjects behind it."""
+        """Return a chart of the finding nearest its limit, with the samples of other subjects behind it."""
         leading = next((finding for finding in group if finding.rule.reduce not in OWN_SCALE), group[0])
         lines = finding_lines(leading, self._signals)
         if self._charts is None or not lines or leading.signal.fact:

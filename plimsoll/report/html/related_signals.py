@@ -45,7 +45,7 @@ class RelatedSignals:
 def related_signals(
     review: Review, signals: RecordedSignals, finding: Finding, charts: Charts
 ) -> RelatedSignals | None:
-    """The signals to look at for a breached finding; None if its rule names none.
+    """Return the signals to look at for a breached finding; None if its rule names none.
 
     A signal of another kind of host, such as the database behind a front end, is taken from any hosts that have it,
     where the hosts are one system.
@@ -104,7 +104,7 @@ def _related(
 
 
 def _limits(review: Review, name: str) -> Mapping[Subject, float]:
-    """The limits of the signal's own rules, by subject."""
+    """Return the limits of the signal's own rules, by subject."""
     limits: dict[Subject, float] = {}
     for finding in review.findings:  # the worst first, so that its limit is drawn
         drawn = finding.track and finding.rule.reduce not in OWN_SCALE and not finding.superseded_by
@@ -116,7 +116,7 @@ def _limits(review: Review, name: str) -> Mapping[Subject, float]:
 def _worst_first(
     recorded: Mapping[Subject, Samples], finding: Finding, *, lower: bool
 ) -> Sequence[tuple[Subject, Samples]]:
-    """The subjects with the worst means during the breach; the breached instance itself comes first."""
+    """Return the subjects with the worst means during the breach; the breached instance itself comes first."""
     text = finding.subject.instance if finding.subject else None
     crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
 

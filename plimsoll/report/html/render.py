@@ -24,7 +24,7 @@ _MOST_ON_COVER = 3  # hosts, and files
 
 
 def render(insights: Insights, zone: Zone | None = None, now: int | None = None, *, appendix: bool = False) -> str:
-    """The report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
+    """Return the report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
 
     With the `appendix` everything is printed on paper, without it the cover and the findings. A screen has all of it.
 
@@ -103,13 +103,13 @@ def _sentence(clause: str) -> str:
 
 
 def _name(review: Review) -> str:
-    """The name of the report: the run's, else that of its file."""
+    """Return the name of the report: the run's, else that of its file."""
     count = len(review.logs)
     return review.run.name or (review.logs[0].path.name if count == 1 else f"{number(count)} files")
 
 
 def _verdict_class(review: Review) -> str:
-    """The CSS class of the verdict: the worst severity if the run is not healthy."""
+    """Return the CSS class of the verdict: the worst severity if the run is not healthy."""
     if review.verdict != Verdict.NOT_HEALTHY:
         return "unknown" if review.verdict == Verdict.UNKNOWN else "healthy"
     severities = {finding.rule.severity for finding in review.of(*CROSSED)}
@@ -117,7 +117,7 @@ def _verdict_class(review: Review) -> str:
 
 
 def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
-    """The id of what tells more of a finding that was not crossed, or that is an old limit by itself."""
+    """Return the id of what tells more of a finding that was not crossed, or that is an old limit by itself."""
     if finding.outcome in CROSSED:
         return "notes"
     if finding.outcome == Outcome.TOO_SHORT and never_tested(finding):
@@ -126,7 +126,7 @@ def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
 
 
 def _named_water(first: FirstScreen) -> str:
-    """The gauge next to the verdict, at the value that its sentence names; empty where it names none."""
+    """Return the gauge next to the verdict, at the value that its sentence names; empty where it names none."""
     named = first.named
     return (water(level_of(named.number, named.healthy)) if named else None) or ""
 

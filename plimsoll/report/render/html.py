@@ -99,7 +99,7 @@ def _kind_of(block: Block | VerdictBlock) -> str:
 
 
 def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:
-    """Each part of a text with its role; that of a link is followed by its anchor."""
+    """Yield each part of a text with its role; that of a link is followed by its anchor."""
     for part in (text,) if isinstance(text, str) else text:
         if isinstance(part, str):
             yield part, ""
@@ -110,7 +110,7 @@ def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:
 
 
 def _menu_of(blocks: Iterable[Block | VerdictBlock]) -> list[tuple[str, str]]:
-    """The anchors and entries of the menu."""
+    """Return the anchors and entries of the menu."""
     return [(block.anchor, block.menu) for block in blocks if isinstance(block, Section) and block.menu]
 
 

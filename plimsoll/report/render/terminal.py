@@ -76,7 +76,7 @@ def _statement(statement: Statement) -> Iterator[Line]:
 
 
 def _section(section: Section, width: int | None) -> Iterator[Line]:
-    """A heading of level 2 after an empty line, the blocks, and how many more there are."""
+    """Yield a heading of level 2 after an empty line, the blocks, and how many more there are."""
     if section.fold:
         return
     if section.level == 2 and section.title:
@@ -90,7 +90,7 @@ def _section(section: Section, width: int | None) -> Iterator[Line]:
 
 
 def _hidden(section: Section) -> int:
-    """How many statements and rows of a section a terminal leaves out."""
+    """Return how many statements and rows of a section a terminal leaves out."""
     brief = section.blocks[: section.brief or None]
     tables = sum(
         max(0, len(block.rows) - block.brief) + block.hidden for block in brief if isinstance(block, DocumentTable)
@@ -107,7 +107,7 @@ def _sections(section: Section) -> Iterator[Section]:
 
 
 def _table(table: DocumentTable, width: int | None) -> Iterator[Line]:
-    """A table; one that is too wide has its last columns below, beside the first column again."""
+    """Yield a table; one that is too wide has its last columns below, beside the first column again."""
     rows = [tuple(column.title for column in table.columns), *(tuple(map(plain_text, row)) for row in table.rows)]
     widths = [2 + max(cells(row[at]) for row in rows) for at in range(len(table.columns))]
     shown = _fitting_columns(table.columns, widths, width)
@@ -127,7 +127,7 @@ def _table(table: DocumentTable, width: int | None) -> Iterator[Line]:
 
 
 def _fitting_columns(columns: Sequence[Column], widths: Sequence[int], width: int | None) -> list[int]:
-    """The numbers of the columns, without optional ones for which there is no room."""
+    """Return the numbers of the columns, without optional ones for which there is no room."""
     kept = [*range(len(columns))]
     for at in sorted((at for at in kept if columns[at].optional), key=lambda at: columns[at].optional):
         if width is None or sum(widths[other] for other in kept) <= width:

@@ -34,7 +34,7 @@ class DriverClock:
 
 
 def driver_clock(signals: RecordedSignals) -> DriverClock | None:
-    """The difference, where it is certain that there is one; None if not, or without a load driver."""
+    """Return the difference, where it is certain that there is one; None if not, or without a load driver."""
     requested = _requested(signals)
     if requested is None:
         return None
@@ -56,7 +56,7 @@ def driver_clock(signals: RecordedSignals) -> DriverClock | None:
 
 
 def no_common_time(signals: RecordedSignals) -> bool:
-    """Whether the recordings of load driver and hosts do not meet at all."""
+    """Return whether the recordings of load driver and hosts do not meet at all."""
     samples, work = _requested(signals), [samples.present.times for _, samples in _work(signals)]
     if samples is None or not work:
         return False
@@ -73,7 +73,7 @@ def _work(signals: RecordedSignals) -> list[tuple[str, Samples]]:
 
 
 def remarks_on(clock: DriverClock | None) -> Iterator[Remark]:
-    """What a review says of it; nothing is moved."""
+    """Yield what a review says of it; nothing is moved."""
     if clock is None:
         return
     if clock.no_common_time:

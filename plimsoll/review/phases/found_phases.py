@@ -85,7 +85,7 @@ class FoundPhases:
 
 
 def find_phases(loads: Sequence[Load], start: int, end: int) -> FoundPhases:
-    """The phases of a run from `start` to `end` (UTC ns), from the first of its loads that tells."""
+    """Return the phases of a run from `start` to `end` (UTC ns), from the first of its loads that tells."""
     if not loads:
         return FoundPhases((), None, "Phases are not known: no load was recorded.", known=False)
     tried: list[tuple[Load, SteadyState | NotSteady]] = []
@@ -136,7 +136,7 @@ _NAMES = {RAMP_UP: "ramp-up", STEADY: "steady state", "ramp-down": "ramp-down"}
 
 
 def _is_ramp(load: Load, state: SteadyState, share: float) -> bool:
-    """Whether the load before a steady state, for this share of the run, is a ramp-up."""
+    """Return whether the load before a steady state, for this share of the run, is a ramp-up."""
     present = load.samples.present
     before = present.values[: np.searchsorted(present.times, state.begin.at)] if state.begin else present.values[:0]
     highest = float(np.quantile(before, SURE)) if len(before) else 0.0
@@ -144,7 +144,7 @@ def _is_ramp(load: Load, state: SteadyState, share: float) -> bool:
 
 
 def _recorded(load: Load, start: int, end: int) -> tuple[int, int]:
-    """The time that phases can cover: the run, without what is clearly before or after the load's recording."""
+    """Return the time that phases can cover: the run, without what is clearly before or after the load's recording."""
     times = load.samples.present.times
     near = NEAR * (end - start)
     first, last = int(times[0]), int(times[-1])

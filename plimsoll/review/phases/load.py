@@ -52,7 +52,7 @@ class Load:
 
 
 def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
-    """The load signals of a run, those that tell most of it first: operations, connections, bytes.
+    """Return the load signals of a run, those that tell most of it first: operations, connections, bytes.
 
     Of one kind the one with the highest mean is first. A run without any has its processor time instead; empty
     without that as well.
@@ -78,7 +78,7 @@ def _of(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Lo
 
 
 def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple[tuple[Subject, ...], Samples]:
-    """The sum (or mean) of several series over steps of the longest sampling interval.
+    """Return the sum (or mean) of several series over steps of the longest sampling interval.
 
     A step in which one of them has no sample has none. Those with samples in less than 80 % of the steps are left out,
     unless all are: then the one with the most samples stands alone.
@@ -114,7 +114,7 @@ def _rank(kind: field_types.Load | None) -> int:
 
 
 def _turns(levels: Sequence[float]) -> int:
-    """How often levels turn from rising to falling or back, by changes of more than a tenth of their range."""
+    """Return how often levels turn from rising to falling or back, by changes of more than a tenth of their range."""
     value = 0.1 * float(np.ptp(levels)) if levels else 0.0
     rises = [other > level for level, other in pairwise(levels) if abs(other - level) > value]
     return sum(rise != other for rise, other in pairwise(rises))

@@ -25,7 +25,7 @@ def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]
 def recordings(
     logs: Iterable[Log], hosts: Sequence[str], host_of: Callable[[Series], str], part: tuple[int, int]
 ) -> dict[str, list[Times]]:
-    """The times of the recordings of each host in a part of the run, without those of load drivers."""
+    """Return the times of the recordings of each host in a part of the run, without those of load drivers."""
     names = {host_key(host): host for host in hosts}
     return times_by(
         lambda series: None if series.measurement in LOAD_DRIVER else names[host_key(host_of(series))], logs, part
@@ -35,7 +35,7 @@ def recordings(
 def times_by(
     key_of: Callable[[Series], Key | None], logs: Iterable[Log], part: tuple[int, int]
 ) -> dict[Key, list[Times]]:
-    """The times in each log at which there is a value in any of the series with a key, for each key but None.
+    """Return the times in each log at which there is a value in any of the series with a key, for each key but None.
 
     Not those of all rows: a recorder may go on while it gets no values.
     """
@@ -54,7 +54,7 @@ def times_by(
 
 
 def _filled(columns: Iterable[pl.Series], first: int, stop: int) -> NDArray[np.bool_]:
-    """Which rows from `first` to before `stop` hold a value in any of these columns."""
+    """Return which rows from `first` to before `stop` hold a value in any of these columns."""
     result = np.zeros(stop - first, dtype=bool)
     for column in columns:
         part = column.slice(first, stop - first)
@@ -93,7 +93,7 @@ class Absence(NamedTuple):
 
 
 def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
-    """Which steps between samples of a host lie where a counter has no value for longer than `pause` (ns).
+    """Return which steps between samples of a host lie where a counter has no value for longer than `pause` (ns).
 
     A step with a value of the counter at both ends is none, however long: the host itself was not recorded in it.
 

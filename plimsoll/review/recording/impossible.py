@@ -82,7 +82,7 @@ def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -
 
 
 def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
-    """The samples of a finding's signal that cannot be, and how many samples there are."""
+    """Return the samples of a finding's signal that cannot be, and how many samples there are."""
     samples = samples_of(finding)
     if samples is None:
         return np.empty(0), 0
@@ -91,7 +91,7 @@ def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
 
 
 def _is_impossible(track: RuleEvaluation) -> bool:
-    """Whether more of the values cannot be than one bad sample makes impossible, or all."""
+    """Return whether more of the values cannot be than one bad sample makes impossible, or all."""
     count, value = int((~np.isnan(track.impossible)).sum()), int((~np.isnan(track.values)).sum())
     one_sample = track.window // EVALUATION_INTERVAL + 1
     return count > 0 and (not value or count > one_sample + MOST_IMPOSSIBLE * (count + value))

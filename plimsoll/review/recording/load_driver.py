@@ -80,7 +80,7 @@ def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
 
 
 def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
-    """How many requests failed, as a sentence, where they are not few and no more is said of them."""
+    """Yield how many requests failed, as a sentence, where they are not few and no more is said of them."""
     requests = _requests(recorded, findings)
     if requests and requests.share >= _SOME_FAILED and not any(many_failed(recorded, findings)):
         yield f"{_share_text(requests.share)} failed, and no objective says how many may."
@@ -114,7 +114,7 @@ def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[D
 
 
 def _is_outage(samples: Samples, begin: int, end: int) -> bool:
-    """Whether next to nothing was answered between two instants (UTC ns), and as usual before and after."""
+    """Return whether next to nothing was answered between two instants (UTC ns), and as usual before and after."""
     done = samples.present
     first, stop = np.searchsorted(done.times, begin, side="right"), np.searchsorted(done.times, end)
     return is_between_levels(done, int(first), int(stop))
@@ -138,7 +138,7 @@ def _asked_until(recorded: RecordedSignals) -> int:
 
 
 def _under_load(samples: Samples) -> Times:
-    """When as many requests were answered as make a load; empty if none were."""
+    """Return when as many requests were answered as make a load; empty if none were."""
     done = samples.present
     reached = float(np.quantile(done.values, _REACHED)) if len(done.values) else 0.0
     return done.times[done.values >= _LEAST_LOAD * reached] if reached else done.times[:0]
@@ -167,7 +167,7 @@ def _bad_minutes(requests: _Requests) -> tuple[int, float]:
 
 
 def _broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
-    """The operations of which most requests failed, and their share."""
+    """Return the operations of which most requests failed, and their share."""
     failed_of = {subject.key: samples for subject, samples in recorded.of(_FAILED_OF_ONE).items()}
     broken: list[tuple[str, float]] = []
     for subject, done in recorded.of(_DONE_OF_ONE).items():
@@ -182,7 +182,7 @@ def _broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
 
 
 def _requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Requests | None:
-    """The requests; None where they are not known, or judged by an objective."""
+    """Return the requests; None where they are not known, or judged by an objective."""
     judged = any(
         finding.pack.pack == OBJECTIVE and finding.rule.signal == _SHARE and finding.outcome in JUDGED
         for finding in findings
@@ -222,7 +222,7 @@ def slowed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[D
 
 
 def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
-    """How long requests took, as a sentence, where that is long and no more is said of it."""
+    """Yield how long requests took, as a sentence, where that is long and no more is said of it."""
     waits = _waits(recorded, findings)
     if waits is None or any(slowed(recorded, findings)):
         return

@@ -71,7 +71,7 @@ class _Services:
         self._named: dict[tuple[str, str | None], str | None] = {}
 
     def of(self, series: Series) -> str | None:
-        """The service a series is of; None if it is of none."""
+        """Return the service a series is of; None if it is of none."""
         key = series.measurement, series.tag("objectname")
         if key not in self._named:
             name = key[1] or key[0]

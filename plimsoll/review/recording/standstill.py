@@ -184,7 +184,7 @@ def _stop(samples: Samples) -> _Stop | None:
 
 
 def is_between_levels(samples: Samples, first: int, stop: int) -> bool:
-    """Whether what is done from row `first` to before `stop` is next to nothing of what was before and after.
+    """Return whether what is done from row `first` to before `stop` is next to nothing of what was before and after.
 
     The levels are those of as many rows, at least, on both sides, of which neither is far below the other.
     """

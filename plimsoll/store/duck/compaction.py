@@ -182,7 +182,7 @@ class Compaction:
         return True
 
     def _late(self, cursor: Cursor, now: int) -> _Piece | None:
-        """What lies in tables of a day that is over."""
+        """Return what lies in tables of a day that is over."""
         today = (now - HOUR) // DAY
         if self._closed == today:
             return None
@@ -195,7 +195,7 @@ class Compaction:
         return None
 
     def _next(self, cursor: Cursor, now: int, day: int, tables: Sequence[HotTable], files: Sequence[DayFile]) -> _Piece:
-        """The first series that lie in tables; if these have a file already, all that are in it."""
+        """Return the first series that lie in tables; if these have a file already, all that are in it."""
         rows = cursor.execute(f"SELECT min(series) FROM ({_union(tables, 'series')})").fetchone()
         first = _ALL if rows is None or rows[0] is None else int(rows[0])
         is_thin = self._is_old(day, now) or any(table.kind is TableKind.THIN for table in (*tables, *files))
@@ -207,7 +207,7 @@ class Compaction:
         return _Piece(day, kind, first, min(before_next, _last(cursor, day, first, tables)), tables, [])
 
     def _old(self, cursor: Cursor, now: int) -> _Piece | None:
-        """A file of samples as they came, of a day of which minutes are enough."""
+        """Return a file of samples as they came, of a day of which minutes are enough."""
         files = list_files(cursor)
         for day in sorted({file.day for file in files if file.kind is TableKind.RAW and self._is_old(file.day, now)}):
             of_day = [file for file in files if file.day == day]
@@ -220,7 +220,7 @@ class Compaction:
         return day < (now - self._keeping.raw_days * DAY) // DAY
 
     def _is_whole(self, files: Sequence[DayFile]) -> bool:
-        """Whether all can be read. Of a day that is damaged nothing is changed: somebody may mend it."""
+        """Return whether all can be read. Of a day that is damaged nothing is changed: somebody may mend it."""
         return len(self._file.days.readable(file.name for file in files)) == len(files)
 
     def _written(self, piece: _Piece, partial: Path) -> _WrittenFile:
@@ -238,7 +238,7 @@ class Compaction:
         return _WrittenFile(partial, samples, int(series["min"]), int(series["max"]))
 
     def _rows(self, piece: _Piece) -> str:
-        """The query for what is to be in the file, of these series and of others."""
+        """Return the query for what is to be in the file, of these series and of others."""
         thin, raw = ([file for file in piece.files if file.kind is kind] for kind in (TableKind.THIN, TableKind.RAW))
         late = _union([table for table in piece.tables if table.kind is TableKind.RAW], "*")
         values = [late] if late else []
@@ -290,7 +290,7 @@ class Compaction:
 
 
 def _as_dictionary(cursor: Cursor, name: str) -> str:
-    """The SQL of a name, of which Parquet then writes each only once; that is much faster, too."""
+    """Return the SQL of a name, of which Parquet then writes each only once; that is much faster, too."""
     cursor.execute(f"CREATE TEMP TYPE {name}_of_day AS ENUM (SELECT DISTINCT {name} FROM named)")
     return f"{name}::{name}_of_day AS {name}"
 
@@ -300,7 +300,7 @@ def _union(tables: Sequence[HotTable], columns: str) -> str:
 
 
 def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> int:
-    """The last series of those that fill a file."""
+    """Return the last series of those that fill a file."""
     rows = cursor.execute(
         "SELECT sum(estimated_size), (SELECT count(*) FROM held WHERE day = ?) FROM duckdb_tables() "
         "WHERE list_contains(?, table_name)",

@@ -208,7 +208,7 @@ class HotFile:
             cursor.close()
 
     def _connected(self) -> Cursor:
-        """The connection, made again after a fatal error: DuckDB does not even read then."""
+        """Return the connection, made again after a fatal error: DuckDB does not even read then."""
         connection = self._connection
         if connection is None:
             with self.lock:

@@ -78,7 +78,7 @@ class StoredRange(NamedTuple):
         return " UNION ALL ".join([*self._filed(columns, tables), *queries]) or f"SELECT {columns.empty} WHERE false"
 
     def _filed(self, columns: Columns, tables: Sequence[HotTable]) -> Iterator[str]:
-        """The queries for the samples in files, those of earlier days first."""
+        """Yield the queries for the samples in files, those of earlier days first."""
         files = list_files(self.cursor, self.start, self.end)
         before = np.searchsorted(self.numbers, [file.first for file in files])
         until = np.searchsorted(self.numbers, [file.last for file in files], side="right")
@@ -151,7 +151,7 @@ def buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
 
 
 def counts(span: StoredRange) -> dict[int, int]:
-    """How many samples the series have, by their numbers."""
+    """Return how many samples the series have, by their numbers."""
     query = f"SELECT series, count(*) FROM ({span.query(MEAN)}) GROUP BY series"
     return dict(span.cursor.execute(query).fetchall())
 
@@ -193,7 +193,7 @@ def _corners(columns: Mapping[str, NDArray[Any]]) -> Samples:
 
 
 def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str, NDArray[Any]]]]:
-    """The columns of each series, of an answer that is sorted by series."""
+    """Return the columns of each series, of an answer that is sorted by series."""
     series = np.asarray(columns["series"])
     return [
         (number, {name: np.asarray(column[span]) for name, column in columns.items()})
@@ -202,7 +202,7 @@ def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str,
 
 
 def _spans(series: NDArray[Any]) -> Iterator[tuple[int, slice]]:
-    """The rows of each series, of numbers that are sorted."""
+    """Yield the rows of each series, of numbers that are sorted."""
     first = np.flatnonzero(np.concatenate(([True], series[1:] != series[:-1]))) if len(series) else series
     ends = [*first[1:].tolist(), len(series)]
     for number, at, end in zip(series[first].tolist(), first.tolist(), ends, strict=False):

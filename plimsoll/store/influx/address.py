@@ -46,5 +46,5 @@ class InfluxAddress:
 
 
 def bad_address(url: str) -> Unusable:
-    """The error for an invalid URL."""
+    """Return the error for an invalid URL."""
     return Unusable(f'store "{url}": is not an address; write it like http://127.0.0.1:8086')

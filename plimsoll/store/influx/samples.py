@@ -48,7 +48,7 @@ class InfluxSamples(InMemoryReader):
         return write_result(len(points), [self._server.post(body) for body in request_bodies(encode_points(points))])
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """The series with a sample in a range, sorted."""
+        """Return the series with a sample in a range, sorted."""
         where = self._where(start, end, hosts)
         series: dict[object, Series] = {}
         text = 0
@@ -64,7 +64,7 @@ class InfluxSamples(InMemoryReader):
         return FoundSeries(sorted(series.values(), key=lambda series: series.key), text)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """The samples of each series in a range."""
+        """Return the samples of each series in a range."""
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
         for measurement, where, names in self._queries(series, start, end):
             fields = ", ".join(f"{identifier(name)}::field" for name in names)
@@ -96,7 +96,7 @@ class InfluxSamples(InMemoryReader):
         return [_joined_buckets(parts.get(_key(series), [])) for series in series]
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
-        """How many samples each series has in a range."""
+        """Return how many samples each series has in a range."""
         counts: dict[object, int] = defaultdict(int)
         for measurement, where, names in self._queries(series, start, end):
             fields = ", ".join(f"count({identifier(name)}::field)" for name in names)
@@ -109,7 +109,7 @@ class InfluxSamples(InMemoryReader):
         return self._server.query(influxql)
 
     def _queries(self, series: Sequence[Series], start: int, end: int) -> Iterator["_Query"]:
-        """The queries for these series, in groups small enough for InfluxDB to answer fast."""
+        """Yield the queries for these series, in groups small enough for InfluxDB to answer fast."""
         fields: dict[object, list[str]] = defaultdict(list)
         for item in map(as_stored, series):
             fields[_place(item)].append(item.field)
@@ -125,7 +125,7 @@ class InfluxSamples(InMemoryReader):
                 yield _Query(measurement, where, list(names))
 
     def _places(self, measurement: str) -> list[Series]:
-        """The tag sets of a measurement, each as a series without a field."""
+        """Return the tag sets of a measurement, each as a series without a field."""
         answer = self._query(f"SHOW SERIES FROM {identifier(measurement)} WHERE {self._of_runs.replace('::tag', '')}")
         return list(dict.fromkeys(_untagged(parse_key(row[0])) for table in answer for row in table.rows))
 
@@ -180,12 +180,12 @@ def _key(series: Series) -> object:
 
 
 def _own_first(series: Series, parts: list[tuple[Series, Samples]]) -> list[Samples]:
-    """The parts of a series; those with the same spelling of host and instance first."""
+    """Return the parts of a series; those with the same spelling of host and instance first."""
     return [samples for _, samples in sorted(parts, key=lambda part: part[0] != series)]
 
 
 def _joined_buckets(parts: list[Buckets]) -> Buckets:
-    """The parts of a series joined; parts may differ in time, or in the case of host and instance."""
+    """Return the parts of a series joined; parts may differ in time, or in the case of host and instance."""
     if len(parts) <= 1:
         return parts[0] if parts else Buckets.empty()
     times, first = np.unique(np.concatenate([part.times for part in parts]), return_index=True)

@@ -61,7 +61,7 @@ class Retry:
         self._waiting = 0
 
     def call(self, call: Callable[[], Answer]) -> Answer:
-        """The result of `call`.
+        """Return the result of `call`.
 
         Raises:
             ApiException: The server answered with an error other than being busy.
@@ -143,11 +143,11 @@ class FluxTable:
     rows: Sequence[Sequence[Any]]
 
     def times(self) -> Times:
-        """The times of the rows."""
+        """Return the times of the rows."""
         return np.array([row[0] for row in self.rows], dtype=np.int64)
 
     def values(self, column: int) -> Values:
-        """The numbers of a column; NaN for a missing one."""
+        """Return the numbers of a column; NaN for a missing one."""
         return np.array([row[column] for row in self.rows], dtype=np.float64)
 
 
@@ -191,7 +191,7 @@ class InfluxServer:
         return sum(refused for refused, _ in answers), next((why for _, why in answers if why), "")
 
     def query(self, influxql: str) -> Iterator[FluxTable]:
-        """The series that an InfluxQL query returns, in chunks of rows."""
+        """Yield the series that an InfluxQL query returns, in chunks of rows."""
         parameters = {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)}
         response: Any = self._translated(
             lambda: self._api.call_api(
@@ -224,12 +224,12 @@ class InfluxServer:
         self._translated(lambda: self._api.call_api(path, "POST", body=body, response_type=None))
 
     def oldest(self) -> int | None:
-        """The instant before which the bucket keeps nothing; None if it keeps everything."""
+        """Return the instant before which the bucket keeps nothing; None if it keeps everything."""
         kept = self.retention()
         return None if kept is None else time.time_ns() - kept
 
     def retention(self) -> int | None:
-        """How long the bucket keeps points (ns); None if for ever, or if the token may not read it."""
+        """Return how long the bucket keeps points (ns); None if for ever, or if the token may not read it."""
         translated = self._translated(
             lambda: self._client.buckets_api().find_buckets(name=self.address.bucket, org=self.address.org)
         )
@@ -294,7 +294,7 @@ def _rfc3339(nanoseconds: int) -> str:
 
 
 def refusal(error: ApiException, address: InfluxAddress) -> Unusable:
-    """The error for a refused request, with what to do about it."""
+    """Return the error for a refused request, with what to do about it."""
     text, url = server_message(error), address.url
     match error.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
@@ -309,7 +309,7 @@ def refusal(error: ApiException, address: InfluxAddress) -> Unusable:
 
 
 def tls_error(error: ApiException, address: InfluxAddress) -> Unusable | None:
-    """The error if TLS can never work with this address; None if it may work at the next try."""
+    """Return the error if TLS can never work with this address; None if it may work at the next try."""
     why, url = str(error.reason), address.url
     if _PLAIN_HTTP.search(why):
         return Unusable(f"{url}: does not speak TLS there; write http:{url.removeprefix('https:')}")
@@ -322,7 +322,7 @@ def tls_error(error: ApiException, address: InfluxAddress) -> Unusable | None:
 
 
 def server_message(error: ApiException) -> str:
-    """The server's message in an error response."""
+    """Return the server's message in an error response."""
     body = error.body if error.body is not None else b""
     if isinstance(body, bytes | bytearray):
         body = body.decode("utf-8", "replace")
@@ -334,7 +334,7 @@ def server_message(error: ApiException) -> str:
 
 
 def unanswered_advice(error: Exception, address: InfluxAddress) -> str:
-    """What to do if a server does not answer."""
+    """Return what to do if a server does not answer."""
     if address.url.startswith("http:") and isinstance(wrapped_error(error), ConnectionResetError):
         return "if it speaks TLS there, write https://; else see its log"
     return "is InfluxDB running there?"

@@ -89,7 +89,7 @@ class Api:
         return json.loads(answer.data) if answer.data else None
 
     def bucket(self, name: str) -> Bucket:
-        """The bucket of this name."""
+        """Return the bucket of this name."""
         bucket = self.call("GET", f"/api/v2/buckets?name={quote(name)}")["buckets"][0]
         return Bucket(bucket["id"], bucket["orgID"])
 
@@ -99,7 +99,7 @@ class Api:
         return Bucket(self.call("POST", "/api/v2/buckets", body)["id"], beside.org_id)
 
     def tokens(self) -> set[str]:
-        """All tokens of the server; none before it is set up."""
+        """Return all tokens of the server; none before it is set up."""
         try:
             return {token["token"] for token in self.call("GET", "/api/v2/authorizations")["authorizations"]}
         except ApiError as error:
@@ -134,7 +134,7 @@ def set_up(settings: dict[str, str]) -> dict[str, str]:
 
 
 def _said(body: bytes) -> str:
-    """The message of an error response, in one line."""
+    """Return the message of an error response, in one line."""
     text = body.decode("utf-8", errors="replace")
     with suppress(ValueError, KeyError, TypeError):
         text = str(json.loads(text)["message"])
@@ -142,7 +142,7 @@ def _said(body: bytes) -> str:
 
 
 def _retention_rules(retention_s: int) -> list[dict[str, Any]]:
-    """The retention rules of a bucket, as InfluxDB's API takes them; 0 is for ever.
+    """Return the retention rules of a bucket, as InfluxDB's API takes them; 0 is for ever.
 
     The length of shards is InfluxDB's default; shards longer than the retention are refused.
     """

@@ -43,7 +43,7 @@ class Acknowledged:
                 self._kept = deque((now, entry) for entry in again)
 
     def _began_anew(self) -> bool:
-        """Whether the server began anew; where it does not say when it began, whether it was away."""
+        """Return whether the server began anew; where it does not say when it began, whether it was away."""
         is_new, has_failed = self._server.was_away()
         if not is_new:
             return has_failed and self._started is None

@@ -10,7 +10,7 @@ TOKEN = "VICTORIAMETRICS_TOKEN"
 
 
 def names_victoriametrics(store: str) -> bool:
-    """Whether a store is named by the address of a VictoriaMetrics."""
+    """Return whether a store is named by the address of a VictoriaMetrics."""
     return store.partition("://")[0].casefold() in SCHEMES
 
 
@@ -29,7 +29,7 @@ class VictoriaMetricsAddress:
 
     @classmethod
     def parse(cls, text: str, token: str = "") -> "VictoriaMetricsAddress":
-        """The address `victoriametrics://HOST:8428`, or with the two paths of a cluster, separated by a comma.
+        """Return the address `victoriametrics://HOST:8428`, or with the two paths of a cluster, separated by a comma.
 
         The paths are those of vminsert and of vmselect: `/insert/0/influx,/select/0`. Before the second one, another
         host may stand: `victoriametrics://vminsert:8480/insert/0/influx,vmselect:8481/select/0`. Unusable if it is
@@ -72,7 +72,7 @@ def _checked(url: str, text: str) -> str:
 
 
 def _ending(url: str, end: str) -> str:
-    """The address with the part of the path that every call begins with."""
+    """Return the address with the part of the path that every call begins with."""
     return url if url.endswith(end) else url + end
 
 

@@ -41,7 +41,7 @@ class Grid(NamedTuple):
         return first, first + (self.number - 1) * step, step
 
     def bucket(self, seconds: Values) -> Times:
-        """The begin of the buckets of evaluations."""
+        """Return the begin of the buckets of evaluations."""
         return np.rint(seconds * 1000).astype(np.int64) * _MS_NS + _MS_NS - self.width
 
 
@@ -59,7 +59,7 @@ class Exported(NamedTuple):
 
 
 def read(lines: Iterable[bytes]) -> Iterator[Exported]:
-    """The series of an answer. ValueError if a line is none of an export."""
+    """Yield the series of an answer. ValueError if a line is none of an export."""
     batch: list[bytes] = []
     for line in lines:
         batch.append(line)
@@ -71,12 +71,12 @@ def read(lines: Iterable[bytes]) -> Iterator[Exported]:
 
 
 def metrics(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The labels of the series of an answer, as they were written. ValueError if a line is none of an export."""
+    """Return the labels of the series of an answer, as they were written. ValueError if a line is none of an export."""
     return (_parts(line)[0] for line in lines)
 
 
 def metric_of(text: bytes) -> dict[str, str]:
-    """The labels of a series. ValueError if they are none."""
+    """Return the labels of a series. ValueError if they are none."""
     labels = json.loads(text)
     if not isinstance(labels, dict):
         raise ValueError("labels are no object")
@@ -84,7 +84,7 @@ def metric_of(text: bytes) -> dict[str, str]:
 
 
 def _series(lines: list[bytes]) -> Iterator[Exported]:
-    """The series of some lines; their numbers are read at once, and times that are the same only once."""
+    """Yield the series of some lines; their numbers are read at once, and times that are the same only once."""
     parts = [_parts(line) for line in lines]
     numbers, ends = _floats([value for _, value, _ in parts])
     are_finite = bool(np.isfinite(numbers).all())
@@ -104,7 +104,7 @@ def _series(lines: list[bytes]) -> Iterator[Exported]:
 
 
 def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
-    """The labels, the values and the times, as they are written."""
+    """Return the labels, the values and the times, as they are written."""
     middle = line.rfind(_TIMES)
     first = line.rfind(_VALUES, 0, middle)
     end = line.rstrip()
@@ -114,7 +114,7 @@ def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
-    """The numbers of all texts, and where those of each end."""
+    """Return the numbers of all texts, and where those of each end."""
     lengths = [text.count(b",") + 1 if text else 0 for text in texts]
     parsed: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
     try:
@@ -145,13 +145,13 @@ def of_drawing(start: int, end: int, buckets: int) -> Grid:
 
 
 def times_and_values(rows: Sequence[Sequence[Any]], grid: Grid) -> tuple[Times, Values]:
-    """The begins of the buckets, and their values."""
+    """Return the begins of the buckets, and their values."""
     pairs = np.array(rows, np.float64).reshape(-1, 2)
     return grid.bucket(pairs[:, 0]), pairs[:, 1]
 
 
 def drawn(corners: Mapping[str, tuple[Times, Values]], start: int, end: int) -> Drawn:
-    """The samples that draw the line, of what the functions `CORNERS` gave."""
+    """Return the samples that draw the line, of what the functions `CORNERS` gave."""
     if len(corners) < len(CORNERS):
         nothing = np.empty(0)
         return Drawn(Samples(nothing.astype(np.int64), nothing), 0)

@@ -41,7 +41,7 @@ class Heartbeats(Protocol):
     """What is needed of a `plimsoll.store.victoriametrics.server.Server`."""
 
     def clock(self) -> int:
-        """The time by the server's clock (ms)."""
+        """Return the time by the server's clock (ms)."""
         ...
 
     def write(self, lines: bytes) -> None:
@@ -49,7 +49,7 @@ class Heartbeats(Protocol):
         ...
 
     def ages(self, selector: str, within_s: float) -> Sequence[tuple[Mapping[str, str], float]]:
-        """The labels of series, and how old the newest sample of each is (s) by the server's clock."""
+        """Return the labels of series, and how old the newest sample of each is (s) by the server's clock."""
         ...
 
 
@@ -74,7 +74,7 @@ class LeaderElection:
                 return
 
     def is_leader(self) -> bool:
-        """Whether this process is the one that alerts; also if the server does not say for a minute who does."""
+        """Return whether this process is the one that alerts; also if the server does not say for a minute who does."""
         if self._leader is None:
             return self._clock() - self._begun > _UNKNOWN_S
         return self._leader == self._own

@@ -22,12 +22,12 @@ _MOST_KNOWN = 1_000_000
 
 
 def metric_name(series: Series) -> str:
-    """The name of a series' metric."""
+    """Return the name of a series' metric."""
     return f"{series.measurement}_{series.field}" if series.field else series.measurement
 
 
 def labels(series: Series) -> dict[str, str]:
-    """The labels of a series, with the name of its metric; values that are empty are none."""
+    """Return the labels of a series, with the name of its metric; values that are empty are none."""
     item = as_stored(series)
     entries = {NAME: metric_name(item), HOST: item.host, **dict(item.tags)}
     return {name: value for name, value in entries.items() if value}
@@ -42,13 +42,13 @@ class Measurements:
         self._split: dict[str, tuple[str, str]] = {}
 
     def series(self, metric: Mapping[str, str]) -> Series:
-        """The series of the labels of a metric."""
+        """Return the series of the labels of a metric."""
         measurement, field = self.split(metric.get(NAME, ""))
         tags = sorted((name, value) for name, value in metric.items() if name not in (NAME, HOST))
         return Series(metric.get(HOST, ""), measurement, tuple(tags), field)
 
     def split(self, name: str) -> tuple[str, str]:
-        """The measurement and the field of a metric: `win_cpu` and `Percent_User_Time`."""
+        """Return the measurement and the field of a metric: `win_cpu` and `Percent_User_Time`."""
         result = self._split.get(name)
         if result is None:
             result = self._split[name] = self._find(name)
@@ -65,7 +65,7 @@ class Measurements:
 
 
 def line(measurement: str, tags: Mapping[str, str], field: str, value: float) -> bytes:
-    """One sample, to which the server gives its time."""
+    """Return one sample, to which the server gives its time."""
     written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags.items())
     return f"{_escaped(measurement)}{written} {_escaped(field)}={value!r}\n".encode()
 
@@ -94,7 +94,7 @@ def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
 
 
 def of_hosts(hosts: Sequence[str], *, exactly: bool = False) -> str:
-    """The matcher for hosts; of those that have a host at all if none is given.
+    """Return the matcher for hosts; of those that have a host at all if none is given.
 
     They may have any case, unless `exactly`.
     """
@@ -105,10 +105,10 @@ def of_hosts(hosts: Sequence[str], *, exactly: bool = False) -> str:
 
 
 def literal(name: str) -> str:
-    """A regular expression that matches exactly this text. Escapes only what Go accepts."""
+    """Return a regular expression that matches exactly this text. Escapes only what Go accepts."""
     return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda match: f"\\{match[0]}", name)
 
 
 def text(value: str) -> str:
-    """A string of PromQL."""
+    """Return a string of PromQL."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -81,7 +81,7 @@ class VictoriaSamples(InMemoryReader):
         return WriteResult(len(points))
 
     def hosts(self, start: int, end: int) -> list[str]:
-        """The hosts with samples in a range, sorted; in one of many hours, with samples on its days."""
+        """Return the hosts with samples in a range, sorted; in one of many hours, with samples on its days."""
         if end - start <= _EXACT:
             return super().hosts(start, end)
         first, last = _range(start, end)
@@ -89,7 +89,7 @@ class VictoriaSamples(InMemoryReader):
         return sorted({host_key(host): host for host in reversed(names)}.values(), key=host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """The series with samples in a range, sorted; in one of many hours, with samples on its days."""
+        """Return the series with samples in a range, sorted; in one of many hours, with samples on its days."""
         series: dict[object, Series] = {}
         for item, key in self._listed(hosts, start, end):
             series.setdefault(key, item)
@@ -118,7 +118,7 @@ class VictoriaSamples(InMemoryReader):
                 yield from map(self._labelled, self.server.series([name], first, last))
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """The samples of each series in a range."""
+        """Return the samples of each series in a range."""
         stored_series = [self._as_stored(series) for series in series]
         keys = {entry.key for entry in stored_series}
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
@@ -156,7 +156,7 @@ class VictoriaSamples(InMemoryReader):
     def _rolled(
         self, series: Sequence[Series], functions: Sequence[str], grid: exported.Grid
     ) -> list[Mapping[str, tuple[Times, Values]]]:
-        """The times and values of each function for each series."""
+        """Return the times and values of each function for each series."""
         stored_series = [self._as_stored(series) for series in series]
         entries: dict[object, dict[str, tuple[Times, Values]]] = {item.key: {} for item in stored_series}
         for selector in of_series({item.name for item in stored_series}, _named_hosts(stored_series)):
@@ -181,12 +181,12 @@ class VictoriaSamples(InMemoryReader):
             raise Unusable(f"{self.name}: {error}; is it the address of a VictoriaMetrics?") from None
 
     def _series(self, metric: bytes) -> tuple[Series, object]:
-        """The series of labels as they are written in an answer, and its key."""
+        """Return the series of labels as they are written in an answer, and its key."""
         result = self._series_by_metric.get(metric)
         return result or self._learn(metric, exported.metric_of(metric))
 
     def _labelled(self, metric: Mapping[str, str]) -> tuple[Series, object]:
-        """The series of labels, and its key."""
+        """Return the series of labels, and its key."""
         place = tuple(metric.items())
         result = self._series_by_metric.get(place)
         return result or self._learn(place, metric)
@@ -223,12 +223,12 @@ class VictoriaSamples(InMemoryReader):
 
 
 def _range(start: int, end: int) -> tuple[int, int]:
-    """A range in ms: the first and the last one that lie in it."""
+    """Return a range in ms: the first and the last one that lie in it."""
     return max(-(-start // MS), 1), min(max(end // MS, 1), _LAST_MS)
 
 
 def _named_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
-    """The hosts of some series, if they are few enough to be named in a query."""
+    """Return the hosts of some series, if they are few enough to be named in a query."""
     hosts = hosts_of(item.stored for item in stored_series)
     return hosts if len(hosts) <= _HOSTS_NAMED and "" not in hosts else ()
 
@@ -255,7 +255,7 @@ def _groups(
 
 
 def _joined(series: Series, parts: list[tuple[Series, Samples]]) -> Samples:
-    """The parts of a series, those with the same spelling of host and instance first."""
+    """Return the parts of a series, those with the same spelling of host and instance first."""
     if len(parts) == 1:
         return parts[0][1]
     return joined([samples for _, samples in sorted(parts, key=lambda part: part[0] != series)])

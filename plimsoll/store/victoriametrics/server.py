@@ -75,7 +75,7 @@ class VictoriaMetricsServer:
         answer.release_conn()
 
     def started(self) -> float | None:
-        """When the process began that keeps samples (s); None if that cannot be known, as behind vmauth."""
+        """Return when the process began that keeps samples (s); None if that cannot be known, as behind vmauth."""
         url = self.address.write.removesuffix("/influx")
         if "/insert/" in self.address.write:
             return None  # vminsert keeps nothing
@@ -87,13 +87,13 @@ class VictoriaMetricsServer:
         return float(match[1]) if match and _SINGLE in answer.data and answer.status == HTTPStatus.OK else None
 
     def was_away(self) -> tuple[bool, bool]:
-        """Whether a new connection was made since this was last asked, and whether a call had failed."""
+        """Return whether a new connection was made since this was last asked, and whether a call had failed."""
         result = self._is_new, self._has_failed
         self._is_new = self._has_failed = False
         return result
 
     def export(self, selectors: Sequence[str], start: int, end: int) -> Iterator[bytes]:
-        """The lines with the samples of series as they are stored, in a range (ms, both ends included).
+        """Yield the lines with the samples of series as they are stored, in a range (ms, both ends included).
 
         A cluster gives all of them or an error.
         """
@@ -109,30 +109,30 @@ class VictoriaMetricsServer:
         yield from self._lines(answer)
 
     def query(self, promql: str, at: int) -> Rows:
-        """The labels and the value of each series of an instant query (ms)."""
+        """Return the labels and the value of each series of an instant query (ms)."""
         data = self._data("/api/v1/query", [("query", promql), ("time", _seconds(at)), *_WHOLE.items()])
         return [(datum["metric"], datum["value"][1]) for datum in data["result"]]
 
     def clock(self) -> int:
-        """The time by the server's clock (ms)."""
+        """Return the time by the server's clock (ms)."""
         return round(
             float(self._data("/api/v1/query", [("query", "time()"), *_WHOLE.items()])["result"][0]["value"][1]) * 1000
         )
 
     def ages(self, selector: str, within_s: float) -> list[tuple[Mapping[str, str], float]]:
-        """The labels of series, and how old the newest sample of each is (s) by the server's clock."""
+        """Return the labels of series, and how old the newest sample of each is (s) by the server's clock."""
         text = f"tlast_over_time({selector}[{round(within_s * 1000)}ms])"
         data = self._data("/api/v1/query", [("query", text), *_WHOLE.items()])
         return [(datum["metric"], float(datum["value"][0]) - float(datum["value"][1])) for datum in data["result"]]
 
     def query_range(self, promql: str, start: int, end: int, step: int) -> Rows:
-        """The labels, and the times (s) and values of each series, evaluated every `step` (ms)."""
+        """Return the labels, and the times (s) and values of each series, evaluated every `step` (ms)."""
         parameters = [("query", promql), ("start", _seconds(start)), ("end", _seconds(end)), ("step", f"{step}ms")]
         data = self._data("/api/v1/query_range", [*parameters, *_WHOLE.items()])
         return [(datum["metric"], datum["values"]) for datum in data["result"]]
 
     def series(self, selectors: Sequence[str], start: int, end: int) -> list[Mapping[str, str]]:
-        """The labels of series with samples on the days (UTC) of a range."""
+        """Return the labels of series with samples on the days (UTC) of a range."""
         parameters = [
             *(("match[]", selector) for selector in selectors),
             ("start", _seconds(start)),
@@ -141,7 +141,7 @@ class VictoriaMetricsServer:
         return self._data("/api/v1/series", [*parameters, *_WHOLE.items()])
 
     def label_values(self, label: str, start: int, end: int) -> list[str]:
-        """The values of a label on the days (UTC) of a range."""
+        """Return the values of a label on the days (UTC) of a range."""
         parameters = [("start", _seconds(start)), ("end", _seconds(end)), *_WHOLE.items()]
         return self._data(f"/api/v1/label/{label}/values", parameters)
 
@@ -236,7 +236,7 @@ class VictoriaMetricsServer:
 
 
 def _message(answer: urllib3.BaseHTTPResponse) -> str:
-    """What the server says against a call, in one line."""
+    """Return what the server says against a call, in one line."""
     try:
         data = answer.read(1 << 16, decode_content=True)
     except (HTTPError, OSError):

@@ -30,7 +30,7 @@ class Command:
     arguments: Sequence[str] = ()
 
     def words(self, data: PurePath) -> list[str]:
-        """All words of the call. Unusable if the arguments name another data folder, or have line ends."""
+        """Return all words of the call. Unusable if the arguments name another data folder, or have line ends."""
         if any(word == self.store_option or word.startswith(f"{self.store_option}=") for word in self.arguments):
             raise Unusable(
                 f"{Parameter.STORE}: the service file sets it; leave it out here, and change it in the file; "

@@ -13,7 +13,7 @@ _FIRST_EVENT = 72  # behind the header of the first buffer
 
 
 def sniff(text: Text) -> bool:
-    """Whether the first event is a system's, as in all of Windows' traces, of which binary logs are a kind."""
+    """Return whether the first event is a system's, as in all of Windows' traces, of which binary logs are a kind."""
     head = text.data[_FIRST_EVENT : _FIRST_EVENT + 4]
     return len(head) == 4 and head[2] in SYSTEM and head[3] == MARKER
 

@@ -86,7 +86,7 @@ class BlgMessage(NamedTuple):
     before: int
 
     def content(self, data: Data) -> bytes:
-        """Its bytes."""
+        """Return its bytes."""
         return b"".join([data[start:end] for start, end in self.parts])
 
 
@@ -135,7 +135,7 @@ def read_container(data: Data, remarks: Remarks) -> Container:
 
 
 def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
-    """The buffers in the order of their numbers, the header's first. What is missing is remarked."""
+    """Return the buffers in the order of their numbers, the header's first. What is missing is remarked."""
     size, *_ = _BUFFER.read(data[: _BUFFER.size], 0, min(len(data), _BUFFER.size))
     if not _SMALLEST <= size <= _LARGEST:
         raise BlgError(f"is damaged: its buffers would have {size:,} bytes")
@@ -182,7 +182,7 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
 
 
 def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
-    """The header of the file, its first event; remarks if it was not closed or has lost events."""
+    """Return the header of the file, its first event; remarks if it was not closed or has lost events."""
     head = data[buffer.start : buffer.end]
     _, kind, marker, size = _EVENT.read(head, 0, len(head))
     if kind not in SYSTEM or marker != MARKER:
@@ -236,7 +236,7 @@ def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, i
 
 
 def read_list(data: bytes) -> list[Entry]:
-    """The entries in the order of the blocks. BlgError if one is of a kind that is not known."""
+    """Return the entries in the order of the blocks. BlgError if one is of a kind that is not known."""
     if not data.startswith(_SIGNS):
         raise BlgError(f"has a list of counters of a kind that is not known ({data[:8].hex()})")
     entries: list[Entry] = []
@@ -267,7 +267,7 @@ def read_names(data: bytes, names: dict[tuple[str, int], str]) -> None:
 
 
 def host_name(machine: str) -> str:
-    r"""The name of a computer without the `\\` before it."""
+    r"""Return the name of a computer without the `\\` before it."""
     return machine.lstrip("\\")
 
 

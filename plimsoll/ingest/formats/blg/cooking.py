@@ -104,7 +104,7 @@ class _Steps:
 
 
 def cooked(type_: CounterType, recorded: RawCounter) -> Values:
-    """The values of a counter, NaN where there is none; a row for each instance."""
+    """Return the values of a counter, NaN where there is none; a row for each instance."""
     with np.errstate(all="ignore"):
         if not type_.takes_difference:
             values, valid = _OF_ONE[type_.formula](recorded)
@@ -214,12 +214,12 @@ _OF_TWO: dict[str, Callable[[_Steps, CounterType], Cooked]] = {
 
 
 def is_base(code: int) -> bool:
-    """Whether it is the type of a base: of what the counter before it is divided by. Bases are not shown."""
+    """Return whether it is the type of a base: of what the counter before it is divided by. Bases are not shown."""
     return code & 0xC00 == 0x400 and code & 0x70000 == 0x30000
 
 
 def type_of(code: int, of: str) -> CounterType:
-    """The type with this code. BlgError if it is not known, naming the counter."""
+    """Return the type with this code. BlgError if it is not known, naming the counter."""
     counter_type = _types().get(code)
     if counter_type is None:
         raise BlgError(f"holds a counter of a type that is not known (0x{code:08X}): {of}")

@@ -43,17 +43,17 @@ class InstanceNumbers:
         self._samples.append(self._latest[1])
 
     def sign_is(self, sign: Hashable) -> bool:
-        """Whether the last sample's names had this sign, so that they need not be told again."""
+        """Return whether the last sample's names had this sign, so that they need not be told again."""
         return self._latest is not None and self._latest[0] == sign
 
     def present(self, order: Places) -> NDArray[np.bool_]:
-        """Whether each (a row) is in each sample (a column); `order` is the place of each sample in time."""
+        """Return whether each (a row) is in each sample (a column); `order` is the place of each sample in time."""
         array = np.zeros((len(self.names), len(order)), dtype=bool)
         array.reshape(-1)[self.places(order)] = True
         return array
 
     def places(self, order: Places) -> Places:
-        """Where values of all samples, one after the other, stand in such an array, written row after row."""
+        """Return where values of all samples, one after the other, stand in such an array, written row after row."""
         if not self._samples:
             return np.zeros(0, dtype=np.int64)
         counts = [len(sample) for sample in self._samples]
@@ -128,14 +128,14 @@ class SingleCounters:
         self._rows.append(row)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """The clocks that counters were divided by where these are UTC."""
+        """Yield the clocks that counters were divided by where these are UTC."""
         table = self._table(np.arange(rows))
         for at, type_ in enumerate(self._types):
             if type_ and type_.clock == "100ns":
                 yield np.where(_is_valid(table[at]), table[at]["second"], 0)
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
-        """A column of each."""
+        """Yield a column of each."""
         room.take(len(self._entries) * len(order), self._entries[0].path)
         table = self._table(order)
         for at, (entry, type_) in enumerate(zip(self._entries, self._types, strict=True)):
@@ -194,13 +194,13 @@ class CounterOfInstances:
         self._items.append(result)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """The clocks that counters were divided by where these are UTC."""
+        """Yield the clocks that counters were divided by where these are UTC."""
         if self._type and self._type.clock == "100ns" and self._instances.names:
             values = self._values(np.arange(rows))
             yield values.second.max(axis=0)
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
-        """A column of each instance."""
+        """Yield a column of each instance."""
         if self._type is None or not self._type.formula:
             return
         room.take(len(self._instances.names) * len(order), self._entry.path)
@@ -221,7 +221,7 @@ class CounterOfInstances:
 
 
 def _cooked(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.float64]:
-    """The values of a counter: its second value is its clock, or its base if it needs one and no clock."""
+    """Return the values of a counter: its second value is its clock, or its base if it needs one and no clock."""
     frequency = np.full((1, values.first.shape[1]), entry.timebase, dtype=np.int64)
     nothing = np.zeros_like(frequency)
     clock = values.second if type_.clock else nothing
@@ -232,7 +232,7 @@ def _cooked(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.flo
 
 
 def _type(entry: Entry) -> CounterType | None:
-    """The type of a counter; None if it is a base, which is no counter by itself."""
+    """Return the type of a counter; None if it is a base, which is no counter by itself."""
     return None if is_base(entry.type) else type_of(entry.type, entry.path)
 
 

@@ -179,7 +179,7 @@ def _path(column: CounterColumn) -> str:
 
 
 def _series(column: CounterColumn, names: Names) -> Series:
-    """The series of a column, by its path, as a log of text would have it."""
+    """Return the series of a column, by its path, as a log of text would have it."""
     try:
         path = CounterPath.parse(_path(column))
     except ValueError:
@@ -196,7 +196,7 @@ def _facts(column: CounterColumn, times: Times) -> CounterFacts:
 def offsets_of(
     samples: Sequence[BlgMessage], clocks: Iterable[NDArray[np.int64]], header: BlgHeader, remarks: Remarks
 ) -> Offsets:
-    """How many minutes the clock of each sample, in file order, was ahead of UTC.
+    """Return how many minutes the clock of each sample, in file order, was ahead of UTC.
 
     `clocks` are those of the recorded counters, UTC as FILETIMEs and 0 where there is none. Where none is, the offset
     is one of the header's two: that of the first sample by the time the recording began, and of later ones by the
@@ -228,7 +228,7 @@ def offsets_of(
 
 
 def instants(samples: Sequence[BlgMessage], offsets: Offsets) -> NDArray[np.int64]:
-    """The instants (UTC, ns) of samples in file order. BlgError if two are the same."""
+    """Return the instants (UTC, ns) of samples in file order. BlgError if two are the same."""
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
     values = (stamps - _UNIX - offsets * _MINUTE) * 100
     if len(np.unique(values)) < len(values):
@@ -262,6 +262,6 @@ def _by_header(offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[Bl
 
 
 def _fits(sample: BlgMessage, offset: int) -> bool:
-    """Whether the sample was written between the times of its buffers."""
+    """Return whether the sample was written between the times of its buffers."""
     utc = sample.stamp - offset * _MINUTE
     return (not sample.after or utc >= sample.after - _SLACK) and (not sample.before or utc <= sample.before + _SLACK)

@@ -39,7 +39,7 @@ class Structure:
         self._struct = struct.Struct(code)
 
     def read(self, data: bytes, at: int, end: int) -> tuple[int, ...]:
-        """The fields of the one at that place. BlgError if it does not end before `end`."""
+        """Return the fields of the one at that place. BlgError if it does not end before `end`."""
         if not 0 <= at <= end - self.size:
             raise BlgError(f"is damaged: a {self.name.replace('_', ' ')} is longer than what it is in")
         return self._struct.unpack_from(data, at)

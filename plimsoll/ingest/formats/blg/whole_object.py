@@ -125,11 +125,11 @@ class WholeObject:
             self._instances.add(row, names, tuple(names))
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """The clock of the recorded computer."""
+        """Yield the clock of the recorded computer."""
         yield self._clocks(rows)[1]
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
-        """The counters of each instance."""
+        """Yield the counters of each instance."""
         shape = len(self._instances.names), len(order)
         types = {counter.name: counter.type for definition, *_ in self._parts for counter in definition.counters}
         room.take(shape[0] * shape[1] * len(types), self._entry.path)
@@ -173,7 +173,7 @@ class WholeObject:
         self._object = name
 
     def _definition(self, data: bytes, count: int) -> _Definition:
-        """The counters of an object by their definitions, which are the same in most samples."""
+        """Return the counters of an object by their definitions, which are the same in most samples."""
         if (layout := self._definitions.get((count, data))) is not None:
             return layout
         read: list[tuple[int, int, int, int]] = []
@@ -216,7 +216,7 @@ class WholeObject:
         return definition
 
     def _values(self, data: bytes, at: int, end: int, instances: int, needed: int) -> bytes:
-        """The values of all instances, of each as many bytes as are needed; their names are put aside."""
+        """Return the values of all instances, of each as many bytes as are needed; their names are put aside."""
         if instances == _NO_INSTANCES:
             self._layout = None
             (size,) = _VALUES.read(data, at, end)
@@ -242,7 +242,7 @@ class WholeObject:
         return b"".join(values)
 
     def _texts_of(self, layout: _Layout) -> list[str]:
-        """The names of instances; those without one have their number."""
+        """Return the names of instances; those without one have their number."""
         texts = map(self._text, layout.names)
         return [text or ("" if id_ == _NO_ID else str(id_)) for text, id_ in zip(texts, layout.ids, strict=True)]
 
@@ -252,7 +252,7 @@ class WholeObject:
         return text
 
     def _parents(self, number: int, objects: Mapping[tuple[str, int], "WholeObject"]) -> list[str]:
-        """The names of the instances of another object in the same sample."""
+        """Return the names of the instances of another object in the same sample."""
         parent = objects.get((self._host, number))
         return self._texts_of(parent._layout) if parent and parent._layout else []
 

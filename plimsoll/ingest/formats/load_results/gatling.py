@@ -25,12 +25,12 @@ _FEWEST_COLUMNS = 6  # those of users
 
 
 def sniff(text: Text) -> bool:
-    """Whether it begins with the line of a run, or with an assertion before that."""
+    """Return whether it begins with the line of a run, or with an assertion before that."""
     return _BEGINS.match(text.header) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """The requests as series."""
+    """Return the requests as series."""
     del options
     remarks = Remarks(str(text.path))
     state = _state(text.data)
@@ -65,7 +65,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _state(data: Data) -> int | None:
-    """The column of the first request that holds its state; None without one."""
+    """Return the column of the first request that holds its state; None without one."""
     at = -1
     while (at := data.find(b"\nREQUEST\t", at + 1)) >= 0:
         end = data.find(b"\n", at + 1)
@@ -77,7 +77,7 @@ def _state(data: Data) -> int | None:
 
 
 def _users(rows: pl.DataFrame) -> tuple[Times, Values] | None:
-    """How many users are at work after each begins or ends."""
+    """Return how many users are at work after each begins or ends."""
     if not len(rows):
         return None
     sign = max((2, 3), key=lambda at: int(rows[f"c{at}"].is_in(["START", "END"]).sum()))

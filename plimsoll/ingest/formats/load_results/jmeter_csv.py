@@ -27,12 +27,12 @@ INJECTOR = re.compile(r"^((?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|[\w.-]+:\d+)-")
 
 
 def sniff(text: Text) -> bool:
-    """Whether the first line is the header of such a table."""
+    """Return whether the first line is the header of such a table."""
     return _HEADER.match(text.header) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """The requests as series. Unusable if times are not in milliseconds since 1970."""
+    """Return the requests as series. Unusable if times are not in milliseconds since 1970."""
     del options
     remarks = Remarks(str(text.path))
     match = _HEADER.match(text.header)
@@ -100,7 +100,7 @@ def without_counters(text: Text, rows: pl.DataFrame, remarks: Remarks) -> pl.Dat
 
 
 def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
-    """The rows without those made up of others, unless there are only these."""
+    """Return the rows without those made up of others, unless there are only these."""
     if "responseMessage" not in rows.columns:
         return rows
     made_up = rows["responseMessage"].str.starts_with(TRANSACTION).fill_null(False)

@@ -44,7 +44,7 @@ class _Sample(NamedTuple):
 
 
 def sniff(text: Text) -> bool:
-    """Whether it begins as such a document does."""
+    """Return whether it begins as such a document does."""
     return _BEGINS.match(text.data[:4096]) is not None
 
 

@@ -21,12 +21,12 @@ _OPTIONAL = ("error", "error_code", "expected_response", "name", "url", "status"
 
 
 def sniff(text: Text) -> bool:
-    """Whether the first line is the header of such a table."""
+    """Return whether the first line is the header of such a table."""
     return text.header.startswith(_BEGINS)
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """The requests as series."""
+    """Return the requests as series."""
     del options
     remarks = Remarks(str(text.path))
     names = text.header.decode("utf-8", errors="replace").split(",")
@@ -36,7 +36,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def requests_of(rows: pl.DataFrame, remarks: Remarks) -> Requests:
-    """The requests in rows of k6's metrics, all of them text."""
+    """Return the requests in rows of k6's metrics, all of them text."""
     written = pl.col("timestamp").str.to_datetime(time_unit="ns", time_zone="UTC", strict=False)
     is_text = len(rows) and "T" in (rows["timestamp"][0] or "")
     at = written.cast(pl.Int64) if is_text else epoch("timestamp")
@@ -56,7 +56,7 @@ def requests_of(rows: pl.DataFrame, remarks: Remarks) -> Requests:
 
 
 def _failed(rows: pl.DataFrame) -> pl.Expr:
-    """Whether a request failed: as k6 says it itself, else by its error, else by its status."""
+    """Return whether a request failed: as k6 says it itself, else by its error, else by its status."""
     status = pl.lit(False)
     if "status" in rows.columns:
         number = pl.col("status").cast(pl.Int64, strict=False).fill_null(200)

@@ -35,13 +35,13 @@ _BLOCK = 32 << 20
 
 
 def sniff(text: Text) -> bool:
-    """Whether the first line is such an object."""
+    """Return whether the first line is such an object."""
     head = text.header[:4096].replace(b" ", b"")
     return head.startswith(b'{"') and b'"metric":' in head and (b'"type":"Metric"' in head or b'"type":"Point"' in head)
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """The requests as series. Unusable if a line other than the last is no such object."""
+    """Return the requests as series. Unusable if a line other than the last is no such object."""
     del options
     remarks = Remarks(str(text.path))
     parts: list[pl.DataFrame] = []
@@ -57,7 +57,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _end_of_lines(data: Data, start: int) -> int:
-    """Where a block of whole lines ends."""
+    """Return where a block of whole lines ends."""
     stop = start + _BLOCK
     if stop >= len(data):
         return len(data)
@@ -66,7 +66,7 @@ def _end_of_lines(data: Data, start: int) -> int:
 
 
 def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> pl.DataFrame:
-    """The values in some lines that are of requests or of users, every cell as text."""
+    """Return the values in some lines that are of requests or of users, every cell as text."""
     try:
         lines = _lines(part)
         whole = bool(lines.select((pl.col(_LINE).str.starts_with("{") & pl.col(_LINE).str.ends_with("}")).all()).item())
@@ -91,7 +91,7 @@ def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool
 
 
 def _lines(part: bytes) -> pl.DataFrame:
-    """The lines that are not blank, in one column."""
+    """Return the lines that are not blank, in one column."""
     if not part.strip():
         return pl.DataFrame(schema={_LINE: pl.String})
     frame = pl.read_csv(
@@ -101,7 +101,7 @@ def _lines(part: bytes) -> pl.DataFrame:
 
 
 def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
-    """The lines that name a metric which is wanted; only these are decoded, since there are many others."""
+    """Return the lines that name a metric which is wanted; only these are decoded, since there are many others."""
     frame = lines.filter(pl.col(_LINE).str.contains_any([f'"{name}"' for name in _METRICS]))
     if not len(frame):
         return pl.DataFrame(schema=_SCHEMA)
@@ -109,7 +109,7 @@ def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _whole(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> bytes:
-    """The lines without a last one that was cut short. Unusable if another is damaged."""
+    """Return the lines without a last one that was cut short. Unusable if another is damaged."""
     lines = part.split(b"\n")
     for at, text_line in enumerate(lines):
         if not text_line.strip():

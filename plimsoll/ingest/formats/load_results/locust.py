@@ -31,12 +31,12 @@ _LONGEST_REPORT = 5 * SECOND  # between two reports of workers, which come every
 
 
 def sniff(text: Text) -> bool:
-    """Whether the first line is the header of such a table."""
+    """Return whether the first line is the header of such a table."""
     return _HEADER.match(text.header) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """The statistics as series; rates are of what was counted between two rows. Unusable without counts."""
+    """Return the statistics as series; rates are of what was counted between two rows. Unusable without counts."""
     del options
     remarks = Remarks(str(text.path))
     names = [cell.strip('"') for cell in text.header.decode("utf-8", errors="replace").split(",")]

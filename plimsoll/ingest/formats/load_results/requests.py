@@ -147,17 +147,17 @@ def _edges(span: tuple[int, int], step: int) -> Times:
 
 
 def _step(times: Times, edges: Times) -> Times:
-    """The step in which each time lies; the length of all but the last is that of the first."""
+    """Return the step in which each time lies; the length of all but the last is that of the first."""
     return np.clip((times - edges[0]) // (edges[1] - edges[0]), 0, len(edges) - 2)
 
 
 def _edge(times: Times, edges: Times) -> Times:
-    """The first edge at or after each time."""
+    """Return the first edge at or after each time."""
     return np.clip(-((edges[0] - times) // (edges[1] - edges[0])), 0, len(edges) - 1)
 
 
 def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str]]:
-    """A number for the operation of each request, and the operations; the rarest of many together."""
+    """Return a number for the operation of each request, and the operations; the rarest of many together."""
     coded = names.cast(pl.Categorical)  # a number for each name, which are faster than names
     numbers, distinct = coded.to_physical().to_numpy(), coded.unique()
     counts = np.bincount(numbers)
@@ -203,7 +203,7 @@ def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFra
 
 
 def _in_flight(requests: Requests, edges: Times) -> Values:
-    """The mean number of requests that were begun and not yet done, in each step."""
+    """Return the mean number of requests that were begun and not yet done, in each step."""
     waited = _waited(requests.start, edges) - _waited(requests.end, edges)
     return np.diff(waited) / (np.diff(edges) / SECOND)
 
@@ -217,7 +217,7 @@ def _waited(times: Times, edges: Times) -> Values:
 
 
 def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
-    """The mean in each step of a number that holds until the next one; NaN before the first."""
+    """Return the mean in each step of a number that holds until the next one; NaN before the first."""
     order = np.argsort(times, kind="stable")
     times, values = times[order], values[order]
     full = np.full(len(edges) - 1, np.nan)
@@ -233,7 +233,7 @@ def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
 
 
 def driver_series(field: str, operation: str | None = None) -> Series:
-    """A series of all requests, or of those of one operation."""
+    """Return a series of all requests, or of those of one operation."""
     if operation is None:
         return Series(DRIVER, LOAD_DRIVER[0], (), field, f"load driver {field}")
     shown = printable(operation)
@@ -246,7 +246,7 @@ def table(text: Text, columns: Sequence[str], separator: str = ",", quote: str |
 
 
 def cells(text: Text, **options: Any) -> pl.DataFrame:
-    """What polars reads so of a table. Unusable if it is none throughout."""
+    """Return what polars reads so of a table. Unusable if it is none throughout."""
     try:
         try:
             return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, **options)
@@ -260,7 +260,7 @@ def cells(text: Text, **options: Any) -> pl.DataFrame:
 
 
 def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> pl.DataFrame:
-    """The rows that have all that is needed; the others are remarked."""
+    """Return the rows that have all that is needed; the others are remarked."""
     if not sum(frame[name].null_count() for name in needed):
         return frame
     drop_nulls = frame.drop_nulls(list(needed))

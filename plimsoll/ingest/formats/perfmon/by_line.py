@@ -44,7 +44,7 @@ class Cells:
         self._mixed = re.compile(_MIXED.format(re.escape(separator)))
 
     def split(self, line: str) -> list[str] | None:
-        """The cells of a line; None if its quotes are damaged."""
+        """Return the cells of a line; None if its quotes are damaged."""
         if '"' not in line:
             return line.split(self._separator)
         if line[0] == '"' and line[-1] == '"':
@@ -54,7 +54,7 @@ class Cells:
         return split(line, self._separator) if self._mixed.fullmatch(line) else None
 
     def whole(self, line: str, *, is_open: bool) -> list[str] | None:
-        """The cells of the file's last row that are not cut; None if the row was not cut short, or is damaged.
+        """Return the cells of the file's last row that are not cut; None if the row was not cut short, or is damaged.
 
         A row that has its line end was cut only if it ends within quotes.
         """
@@ -121,7 +121,7 @@ class ByLine:
         self._lost_cells = False
 
     def read(self, piece: LinePiece, first_line: int) -> Rows:
-        """The rows of a piece. Unusable if another log begins in it."""
+        """Return the rows of a piece. Unusable if another log begins in it."""
         data = piece.data
         if not data.isascii():
             data = _WIDE_SPACES.sub(b"", data.replace(b"\n" + BOM_UTF8, b"\n").removeprefix(BOM_UTF8))
@@ -152,7 +152,7 @@ class ByLine:
         }
 
     def _row(self, line: str, number: int, *, is_torn: bool, is_last: bool, is_open: bool) -> list[str] | None:
-        """The cells of a row; None if the line is left out."""
+        """Return the cells of a row; None if the line is left out."""
         line = line.rstrip("\r")
         if line[-1:].isspace() and line.rstrip().endswith('"'):
             line = line.rstrip()  # typeperf writes spaces behind its last row
@@ -282,7 +282,7 @@ def _begins_with_a_time(line: str) -> bool:
 
 
 def _number(text: str) -> float | None:
-    """The number that a cell holds, in any form that Python reads; None if it holds none."""
+    """Return the number that a cell holds, in any form that Python reads; None if it holds none."""
     try:
         return None if "_" in text else float(text)
     except ValueError:
@@ -317,12 +317,12 @@ def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout:
 
 
 def ends_in_a_bare_cell(data: Data) -> bool:
-    """Whether text ends within a line, in a cell without quotes, so that its last number may be cut short."""
+    """Return whether text ends within a line, in a cell without quotes, so that its last number may be cut short."""
     return data[len(data) - 1 :] not in (b"\n", b"\r", b'"', b" ", b"\0")
 
 
 def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLayout) -> float:
-    """The number of rows if each has all its cells; not a whole number if one has not."""
+    """Return the number of rows if each has all its cells; not a whole number if one has not."""
     (quotes,) = _counts(source, b'"', start, stop)
     if quotes:
         return quotes / (2 * layout.quoted)
@@ -332,7 +332,7 @@ def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLay
 
 
 def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> list[int]:
-    """How often each of some bytes occurs."""
+    """Return how often each of some bytes occurs."""
     parts = [(at, min(at + _PER_THREAD, stop)) for at in range(start, stop, _PER_THREAD)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         counts = pool.map(lambda part: _counts_of_part(source, characters, *part), parts)
@@ -348,7 +348,7 @@ def _counts_of_part(source: Path | bytes, characters: bytes, start: int, stop: i
 
 
 def _blocks(source: Path | bytes, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:
-    """The text in blocks. Reading a file into the same memory again is faster than mapping its pages."""
+    """Yield the text in blocks. Reading a file into the same memory again is faster than mapping its pages."""
     if isinstance(source, bytes):
         text = np.frombuffer(source, np.uint8)[:stop]
         yield from (text[at : at + _BLOCK] for at in range(start, stop, _BLOCK))

@@ -89,7 +89,7 @@ class Header:
 
 
 def own_separator(header: bytes) -> bytes | None:
-    """The separator that Windows writes under the sign of a header; None if there is no sign."""
+    """Return the separator that Windows writes under the sign of a header; None if there is no sign."""
     match = _SIGN.match(header)
     return match and (b"," if match[1] == b"C" else b"\t")
 
@@ -119,7 +119,7 @@ def read_header(text: Text, separator: str, remarks: Remarks) -> Header:
 
 
 def no_paths(text: Text) -> Unusable:
-    """The refusal of a header without counters."""
+    """Return the refusal of a header without counters."""
     return Unusable(rf"{text.path}: no column of the header is a counter path such as \\HOST\System\Threads; {_TO_DO}")
 
 
@@ -133,7 +133,7 @@ def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
 
 
 def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
-    """The zone that the first cell of a header names, or else the one that was given."""
+    """Return the zone that the first cell of a header names, or else the one that was given."""
     match = _ZONE.fullmatch(cell)
     if match and abs(int(match["bias"])) < 24 * 60:
         return stated(match["name"], int(match["bias"]), zone, remarks)
@@ -182,7 +182,7 @@ def _whole(text: Text, stop: int, line: int, remarks: Remarks) -> tuple[bytes, i
 
 
 def _cells(header: str, separator: str) -> tuple[list[str], bool]:
-    """The cells of a header, and whether it breaks off within the last one."""
+    """Return the cells of a header, and whether it breaks off within the last one."""
     cells = split(header, separator)
     if header.count('"') == 2 * len(cells) and not any('"' in cell for cell in cells):
         return cells, False
@@ -226,10 +226,10 @@ def wall_clock(cells: pl.Series) -> pl.Series:
 
 
 def says_typeperf(line: str) -> bool:
-    """Whether a line is what typeperf prints as it ends."""
+    """Return whether a line is what typeperf prints as it ends."""
     return line.startswith(_TYPEPERF_SAYS)
 
 
 def are_words(line: str) -> bool:
-    """Whether a line is text that cannot be a row, or a part of one."""
+    """Return whether a line is text that cannot be a row, or a part of one."""
     return bool(_WORDS.match(line))

@@ -91,7 +91,7 @@ class LeftOut:
             remarks.add(Kind.SKIPPED, name, line=strange.line, counter=counter, count=strange.count)
 
     def unread(self, columns: Sequence[pl.Series], local: pl.Series, lines: Sequence[int]) -> list[int]:
-        """The columns of which so much is left out that a threshold may have been crossed there.
+        """Return the columns of which so much is left out that a threshold may have been crossed there.
 
         That is all columns where many rows are left out, or those of five minutes on end; else those with many cells
         that are not numbers. `local` and `lines` are the times and lines of the rows that are read.

@@ -102,7 +102,7 @@ class _Format:
     separator: str
 
     def sniff(self, text: Text) -> bool:
-        """Whether the first line is a header of this format."""
+        """Return whether the first line is a header of this format."""
         return text.header.lstrip(b'"').startswith(self.signs)
 
     def read(self, text: Text, options: ReadOptions) -> Log:
@@ -191,7 +191,7 @@ def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable
 
 
 def _finite(numbers: pl.DataFrame, layout: TableLayout, remarks: Remarks) -> list[pl.Series]:
-    """The columns, with NaN and infinities as missing."""
+    """Return the columns, with NaN and infinities as missing."""
     columns = numbers.get_columns()
     for at, total in enumerate([column.sum() for column in columns]):  # a third of what a frame's sum takes
         if math.isfinite(total or 0):  # the sum is finite only if all values are
@@ -205,7 +205,7 @@ def _finite(numbers: pl.DataFrame, layout: TableLayout, remarks: Remarks) -> lis
 
 
 def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[LinePiece]:
-    """The lines of a part of the file, in pieces of about that size."""
+    """Yield the lines of a part of the file, in pieces of about that size."""
     while start < end:
         line_end = data.find(b"\n", min(start + size, end), end)
         stop = end if line_end < 0 else line_end + 1
@@ -222,7 +222,7 @@ def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[LinePiece]:
 
 
 def _end(data: Data, start: int) -> int:
-    """Where the last line ends that is not blank or made of zero bytes."""
+    """Return where the last line ends that is not blank or made of zero bytes."""
     end = len(data)
     while end > start:
         tail = data[max(start, end - _TAIL) : end]
@@ -238,7 +238,7 @@ def _end(data: Data, start: int) -> int:
 
 
 def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
-    """The text of typeperf with blanks where a counter gave no data; any other text as it is.
+    """Return the text of typeperf with blanks where a counter gave no data; any other text as it is.
 
     typeperf writes numbers with six decimals, and -1 only for no data. Where other numbers are whole, too, another
     program wrote them all, and -1 may be a number.
@@ -317,12 +317,12 @@ def tell_twins(columns: CounterColumns, values: Sequence[pl.Series], times: Time
 
 
 def _is_one_thing(series: Series) -> bool:
-    """Whether only one of two values can be right, and rules need it: processes of one name may well be two."""
+    """Return whether only one of two values can be right, and rules need it: processes of one name may well be two."""
     return is_judged(series) and series.tag("objectname") not in _NAMESAKES
 
 
 def unread_columns(columns: CounterColumns, values: Sequence[pl.Series], many_strange: Sequence[int]) -> list[int]:
-    """The columns whose values are left out, all or many of them."""
+    """Return the columns whose values are left out, all or many of them."""
     return sorted({at for at in columns.strange if values[at].null_count() < len(values[at])}.union(many_strange))
 
 
@@ -352,7 +352,7 @@ def _has_lost_backslash(path: str) -> bool:
 
 
 def _twins(series: Sequence[Series]) -> tuple[tuple[int, ...], ...]:
-    """The series of the same counter, however it is spelled."""
+    """Return the series of the same counter, however it is spelled."""
     # Cheap check before building keys.
     if len({(series.measurement, series.field, series.tags[0][1].casefold()) for series in series}) == len(series):
         return ()

@@ -102,7 +102,7 @@ class Dates:
             remarks.add(Kind.NOTED, "times have lost their seconds: each may be off by up to a minute", line=lines[0])
 
     def rewritten(self, time: str, line: int) -> str:
-        """A time as Windows writes it. Unusable if there is no such day or hour."""
+        """Return a time as Windows writes it. Unusable if there is no such day or hour."""
         match = _TIME.fullmatch(time)
         if match is None:
             raise ValueError(time)
@@ -167,7 +167,7 @@ class _Shape:
     usual: bool
 
     def cells(self, line: str) -> list[str]:
-        """The cells of one line."""
+        """Return the cells of one line."""
         if not self.wrapped:
             return split(line, self.separator)
         outer = split(line, ";")
@@ -189,7 +189,7 @@ class _ResavedRows:
 
 
 def sniff(text: Text) -> bool:
-    """Whether the file has a PDH header, but other separators, times or decimal marks than Windows'."""
+    """Return whether the file has a PDH header, but other separators, times or decimal marks than Windows'."""
     shape = _shape(text)
     if shape is None:
         return False
@@ -238,7 +238,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _has_decimal_commas(body: bytes) -> bool:
-    """Whether quoted numbers have decimal commas. A single one among many numbers is damage."""
+    """Return whether quoted numbers have decimal commas. A single one among many numbers is damage."""
     value = len(list(islice(_QUOTED_COMMA.finditer(body), 2)))
     is_certain = value > 1 or (value and body.count(b'"') < _MANY_QUOTES)
     return bool(is_certain) and not _QUOTED_POINT.search(body)
@@ -294,7 +294,7 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _ResavedRows:
 
 
 def _is_remark(line: str, cells: Sequence[str], width: int) -> bool:
-    """Whether a line is words, such as what typeperf prints as it ends; they may have commas."""
+    """Return whether a line is words, such as what typeperf prints as it ends; they may have commas."""
     return (len(cells) != width and are_words(cells[0]) and not _DIGIT.search(cells[0])) or says_typeperf(line)
 
 
@@ -303,7 +303,7 @@ def _quoted(cells: Sequence[str]) -> str:
 
 
 def decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separator: str, remarks: Remarks) -> str:
-    """The decimal mark of all numbers: a point or a comma.
+    """Return the decimal mark of all numbers: a point or a comma.
 
     Unusable if numbers are grouped by thousands, or have both marks, or could mean either.
     """
@@ -344,29 +344,29 @@ def decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separato
 
 
 def evenly_spaced(text: str) -> str:
-    """A time with single plain spaces, whatever kinds it had."""
+    """Return a time with single plain spaces, whatever kinds it had."""
     return " ".join(text.split())
 
 
 def is_time(text: str) -> bool:
-    """Whether a text is a date and time in any order."""
+    """Return whether a text is a date and time in any order."""
     return _TIME.fullmatch(text) is not None
 
 
 def is_as_windows_writes(text: str) -> bool:
-    """Whether a text is a time as Perfmon writes it, with milliseconds."""
+    """Return whether a text is a time as Perfmon writes it, with milliseconds."""
     return _WINDOWS.fullmatch(text) is not None
 
 
 def _no_time(text: str) -> str:
-    """What a text is that is not such a time, and what to do."""
+    """Return what a text is that is not such a time, and what to do."""
     reason = next((name for name, pattern in _REASONS.items() if pattern.fullmatch(text)), None)
     to_do = _EXPORT_AGAIN if reason and "cut" in reason else _WRITE
     return f'"{short(text)}" {reason or "is no date and time in a way that is known"}: {to_do}'
 
 
 def _build(match: re.Match[str]) -> tuple[object, ...]:
-    """What all times of a log must have in common; with the year first, a whole second may lack its fraction."""
+    """Return what all times of a log must have in common; with the year first, a whole second may lack its fraction."""
     year_first = len(match["a"]) == 4
     parts = ("second", "half") if year_first else ("second", "part", "half")
     return (match["mark"], year_first, *(match[part] is None for part in parts))

@@ -53,7 +53,7 @@ _NOT_IN_A_HOST = re.compile(r"""[\s"'`,:<>|#]""")
 
 
 def sniff(text: Text) -> bool:
-    """Whether the first line is a header of sadf, or a restart or comment with a header after it.
+    """Return whether the first line is a header of sadf, or a restart or comment with a header after it.
 
     Also true of a header that was edited: `read` refuses it and says so.
     """
@@ -63,7 +63,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """All sections as one log. `how.zone` is the zone of times that are not in UTC.
+    """Return all sections as one log. `how.zone` is the zone of times that are not in UTC.
 
     Raises:
         Unusable: If the file was edited, is of several hosts, holds no row that can be read, or holds times in UTC
@@ -120,7 +120,7 @@ class _Columns:
 
 
 def _host(path: Path, tables: Sequence[SectionTable]) -> str:
-    """The one host of all rows."""
+    """Return the one host of all rows."""
     first_lines: dict[str, int] = {}
     for table in tables:
         for host in table.hosts.unique(maintain_order=True):
@@ -140,7 +140,7 @@ def _host(path: Path, tables: Sequence[SectionTable]) -> str:
 
 
 def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.intp]]]:
-    """Each instance with its rows, in the order in which instances first appear."""
+    """Yield each instance with its rows, in the order in which instances first appear."""
     if not table.section.label:
         yield None, np.arange(len(table.lines))
         return
@@ -175,7 +175,7 @@ def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remar
 
 
 def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
-    """The time of each row in UTC. Changes of the clock are remarked once for all sections."""
+    """Return the time of each row in UTC. Changes of the clock are remarked once for all sections."""
     if not table.local.any():
         return table.stamps
     instants = table.stamps.copy()
@@ -199,7 +199,7 @@ def remark_steps_back(tables: Sequence[SectionTable], instants: Sequence[Times],
 
 
 def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> Iterator[tuple[str, int, int]]:
-    """The reason, line and size (ns) of each step, once for all sections."""
+    """Yield the reason, line and size (ns) of each step, once for all sections."""
     ends: set[int] = set()
     for table, moments in zip(tables, instants, strict=True):
         at = np.flatnonzero(np.diff(moments) < 0) + 1
@@ -218,7 +218,7 @@ def _reason(table: SectionTable, row: int) -> str:
 
 
 def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[Part]:
-    """Each table with the names of its columns and the times of its rows.
+    """Yield each table with the names of its columns and the times of its rows.
 
     Tables of interrupts are divided by the processors that were online. Rows of unknown processors are left out.
     """
@@ -233,7 +233,7 @@ def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], r
 
 
 def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl.DataFrame:
-    """The processors at each time, by the first section that lists them."""
+    """Return the processors at each time, by the first section that lists them."""
     listed = [
         pl.DataFrame({"time": moments, "names": table.devices}).with_columns(table=at)
         for at, (table, moments) in enumerate(zip(tables, instants, strict=True))
@@ -278,7 +278,7 @@ def _remark_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remark
 
 
 def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:
-    """The tables with local dates. Rows whose date changes are remarked."""
+    """Return the tables with local dates. Rows whose date changes are remarked."""
     clock_ahead = next((ahead for table in tables if (ahead := _ahead(table, zone)) is not None), None)
     if clock_ahead is None:
         return list(tables)
@@ -298,7 +298,7 @@ def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks
 
 
 def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
-    """How far the local clock is ahead of UTC (ns), by rows around a midnight, and whether that is sure.
+    """Return how far the local clock is ahead of UTC (ns), by rows around a midnight, and whether that is sure.
 
     None if no date is off.
     """
@@ -339,7 +339,7 @@ def _between(before: int, after: int) -> tuple[int, bool]:
 
 
 def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
-    """What to add to each time of a table (ns): 0, a day or minus a day, so that the date of UTC is as written.
+    """Return what to add to each time of a table (ns): 0, a day or minus a day, so that the date of UTC is as written.
 
     Rows whose steps are their intervals get the same: around a change of the offset a single row would be ambiguous.
     """

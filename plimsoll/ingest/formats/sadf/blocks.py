@@ -61,7 +61,7 @@ class Splitter:
         self._last: tuple[int, list[Piece], list[tuple[int, str]]] = (-1, [], [])
 
     def pieces(self, cells: Sequence[str]) -> list[Piece]:
-        """The section and cells of each instance; none if the row does not fit the header.
+        """Return the section and cells of each instance; none if the row does not fit the header.
 
         Raises:
             Ambiguous: If the row fits it in more than one way.
@@ -74,7 +74,7 @@ class Splitter:
         return pieces
 
     def like_last(self, cells: Sequence[str]) -> list[Piece]:
-        """The pieces of a row that has the last one's cells and instances; none if it has others."""
+        """Return the pieces of a row that has the last one's cells and instances; none if it has others."""
         size, pieces, names = self._last
         return pieces if size == len(cells) and all(cells[at] == name for at, name in names) else []
 
@@ -147,7 +147,7 @@ class RowBlock:
 
 
 def blocks(text: Text, remarks: Remarks) -> list[RowBlock]:
-    """The rows of all sections that are read. All other lines are remarked.
+    """Return the rows of all sections that are read. All other lines are remarked.
 
     Raises:
         Unusable: If a header was edited, a row of `sadf -h` cannot be split, or no row is left for a known reason.
@@ -319,7 +319,7 @@ class _Sorter:
         return self._blocks[key]
 
     def finished(self) -> list[RowBlock]:
-        """The blocks that have rows, after remarks on all other lines.
+        """Return the blocks that have rows, after remarks on all other lines.
 
         Where most rows under a header do not fit it, the others may fit by chance and are left out as well.
 
@@ -350,7 +350,7 @@ def _only_way(sections: Sequence[SadfSection], cells: Sequence[str]) -> list[Pie
 
     @cache
     def ways(which: int, at: int) -> tuple[int, tuple[Piece, ...]]:
-        """How many ways (at most two) there are to split the rest of the row, and the first of them."""
+        """Return how many ways (at most two) there are to split the rest of the row, and the first of them."""
         if which == len(sections):
             return int(at == len(cells)), ()
         section = sections[which]
@@ -378,7 +378,7 @@ def _only_way(sections: Sequence[SadfSection], cells: Sequence[str]) -> list[Pie
 def _runs(
     section: SadfSection, cells: Sequence[str], numeric: Sequence[bool], at: int
 ) -> Iterator[list[tuple[int, int]]]:
-    """The longest run of instances of one section from a place in the row: where each begins and ends.
+    """Yield the longest run of instances of one section from a place in the row: where each begins and ends.
 
     One run, or for a section with a value for each processor one run for each possible number of processors.
     """

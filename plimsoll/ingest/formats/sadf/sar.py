@@ -130,7 +130,7 @@ class _Rewriter:
 
 
 def _is_header(cells: list[str]) -> bool:
-    """Whether these are names of columns: none is a number, and the last is no value."""
+    """Return whether these are names of columns: none is a number, and the last is no value."""
     return len(cells) > 1 and all(_FIELD.match(cell) for cell in cells)
 
 

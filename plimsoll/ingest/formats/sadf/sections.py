@@ -129,7 +129,7 @@ _LABEL = re.compile(r"[A-Z]{2,}")
 
 
 def sections(columns: Sequence[str]) -> list[SadfSection]:
-    """The sections of a header's columns after host, interval and time: one, or with `sadf -h` all of them."""
+    """Return the sections of a header's columns after host, interval and time: one, or with `sadf -h` all of them."""
     labels = {section.label for section in unread_sections()}
     inner = {field for section in unread_sections() for field in section.fields}
     columns_by_label: list[tuple[str | None, list[str]]] = []
@@ -147,7 +147,7 @@ def sections(columns: Sequence[str]) -> list[SadfSection]:
 
 
 def _begins(name: str, label: str | None, fields: Sequence[str]) -> bool:
-    """Whether a column begins a section without instances, after these columns of another section."""
+    """Return whether a column begins a section without instances, after these columns of another section."""
     plain = _measurements("plain")
     if name not in plain or not fields:
         return False
@@ -155,7 +155,7 @@ def _begins(name: str, label: str | None, fields: Sequence[str]) -> bool:
 
 
 def measurement(section: SadfSection) -> str | None:
-    """The measurement of a section, such as `cpu_util`; None if the section is not read."""
+    """Return the measurement of a section, such as `cpu_util`; None if the section is not read."""
     if not section.fields:
         return None
     if section.label is None:
@@ -167,7 +167,7 @@ def measurement(section: SadfSection) -> str | None:
 
 @cache
 def unread_sections() -> Mapping[SadfSection, Sequence[str]]:
-    """The known sections that are not read, with the kind of each of their cells."""
+    """Return the known sections that are not read, with the kind of each of their cells."""
     sections: dict[SadfSection, Sequence[str]] = {}
     for header, kinds in _file()["not_read"].items():
         label, *fields = header.split(";")
@@ -177,7 +177,7 @@ def unread_sections() -> Mapping[SadfSection, Sequence[str]]:
 
 @cache
 def _measurements(kind: str) -> Mapping[str, str]:
-    """The measurements of one kind of section, by the column that identifies the section."""
+    """Return the measurements of one kind of section, by the column that identifies the section."""
     return {column: name for name, columns in _file()[kind].items() for column in columns}
 
 
@@ -187,7 +187,7 @@ def _file() -> dict[str, dict[str, list[str]]]:
 
 
 def device(section: SadfSection, cell: str) -> str:
-    """An instance as `sadf -p` and Telegraf name it: `cpu0`, where `sadf -d` has 0."""
+    """Return an instance as `sadf -p` and Telegraf name it: `cpu0`, where `sadf -d` has 0."""
     number = cell.isdecimal()
     match section.label:
         case "CPU":
@@ -201,7 +201,7 @@ def device(section: SadfSection, cell: str) -> str:
 
 
 def series(host: str, section: SadfSection, instance: str | None, field: str) -> Series:
-    """The series of one column and instance of a section."""
+    """Return the series of one column and instance of a section."""
     name = measurement(section) or ""
     if name == "cpu_util" and instance != "all":
         name = "per_cpu"
@@ -214,7 +214,7 @@ def series(host: str, section: SadfSection, instance: str | None, field: str) ->
 
 
 def edited(path: Path, line: int, header: str) -> Unusable:
-    """The refusal of a header that a person or program has edited."""
+    """Return the refusal of a header that a person or program has edited."""
     return Unusable(
         f'{path}:{line}: the header is not as sadf writes it: "{short(header.strip())}"; the file was edited or '
         f"converted; {AGAIN}"
@@ -222,7 +222,7 @@ def edited(path: Path, line: int, header: str) -> Unusable:
 
 
 def unknown_section(path: Path, line: int, section: SadfSection) -> Unusable:
-    """The refusal of a header of `sadf -h` with an unknown section."""
+    """Return the refusal of a header of `sadf -h` with an unknown section."""
     return Unusable(
         f'{path}:{line}: the section "{short(str(section), 80)}" is not known, so a row cannot be split into sections; '
         f"{_WITHOUT_H}"
@@ -230,7 +230,7 @@ def unknown_section(path: Path, line: int, section: SadfSection) -> Unusable:
 
 
 def ambiguous(path: Path, line: int) -> Unusable:
-    """The refusal of a row of `sadf -h` that can be split in more than one way."""
+    """Return the refusal of a row of `sadf -h` that can be split in more than one way."""
     return Unusable(f"{path}:{line}: the row can be split into sections in more than one way; {_WITHOUT_H}")
 
 

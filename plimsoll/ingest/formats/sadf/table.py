@@ -45,13 +45,13 @@ class SectionTable:
     values: list[Values]
 
     def rows(self, at: NDArray[np.intp]) -> "SectionTable":
-        """The table with only these rows."""
+        """Return the table with only these rows."""
         columns = {name: var[at] for name, var in vars(self).items() if isinstance(var, np.ndarray | pl.Series)}
         return replace(self, **columns, values=[value[at] for value in self.values])
 
 
 def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
-    """The rows of a block. Rows without a time and cells that are no numbers are left out and remarked.
+    """Return the rows of a block. Rows without a time and cells that are no numbers are left out and remarked.
 
     Raises:
         Unusable: If most rows have no time, a column has only text, or an instance has spaces around it.
@@ -119,7 +119,7 @@ def _plausible_shares(values: list[Values], lines: NDArray[np.int64], remarks: R
 
 
 def _first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which rows are the first after any of these lines."""
+    """Return which rows are the first after any of these lines."""
     return np.isin(np.arange(len(lines)), np.searchsorted(lines, marks, side="right"))
 
 
@@ -154,7 +154,7 @@ def _remark_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArr
 
 
 def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values:
-    """The values of a column, NaN where a cell is no number.
+    """Return the values of a column, NaN where a cell is no number.
 
     Raises:
         Unusable: If all cells are text, which sadf does not write.

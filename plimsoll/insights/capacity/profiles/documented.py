@@ -65,12 +65,12 @@ def documented(profile: Profile, variant: str, users: float | None = None) -> Do
 
 
 def rates_of(profile: Profile, users: float) -> dict[str, float]:
-    """How often a second so many users do each operation."""
+    """Return how often a second so many users do each operation."""
     return {name: users * value for name, value in profile.each_second.items()}
 
 
 def use_at(profile: Profile, costs: Documented, users: float) -> Iterator[DocumentedUse]:
-    """The use of each resource at a number of users."""
+    """Yield the use of each resource at a number of users."""
     for name, resource in costs.resources.items():
         used = resource.use(users, rates_of(profile, users))
         yield DocumentedUse(
@@ -110,7 +110,7 @@ def _beyond(profile: Profile, costs: Documented, users: float) -> Iterator[str]:
 
 
 def most_users(use: Callable[[float], float], limit: float) -> float:
-    """The largest whole number of users whose use is within a limit; infinite if there is none.
+    """Return the largest whole number of users whose use is within a limit; infinite if there is none.
 
     The use has to rise with the users, as the curves of a profile are checked to do.
     """
@@ -126,7 +126,7 @@ def most_users(use: Callable[[float], float], limit: float) -> float:
 
 
 def crossing(measured: Sequence[tuple[float, float]], value: float) -> tuple[float, bool]:
-    """Where required throughput (users times `each`) crosses the measured one, as in Dynamic Directory's figure.
+    """Return where required throughput (users times `each`) crosses the measured one, as in Dynamic Directory's figure.
 
     Returns:
         The users, and whether they are beyond the measured ones, along the last segment.
@@ -151,7 +151,7 @@ def profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[VerdictBloc
 
 
 def answer(documented_capacity: DocumentedCapacity) -> str:
-    """How many users, before what is reached; then what comes next."""
+    """Return how many users, before what is reached; then what comes next."""
     if not documented_capacity.reached:
         return "Not known: the profile gives no limit."
     first, *reacheds = documented_capacity.reached
@@ -160,7 +160,7 @@ def answer(documented_capacity: DocumentedCapacity) -> str:
 
 
 def sentences(documented_capacity: DocumentedCapacity) -> tuple[str, ...]:
-    """The use at the wanted number of users, and where the figures are from."""
+    """Return the use at the wanted number of users, and where the figures are from."""
     profile = documented_capacity.profile
     source = f"By the costs of {profile.document}" if profile.document else "By the costs of the profile"
     items = [f"{source}: {profile.title}, {documented_capacity.variant.replace('-', ' ')}."]
@@ -176,7 +176,7 @@ def sentences(documented_capacity: DocumentedCapacity) -> tuple[str, ...]:
 
 
 def profile_json(documented_capacity: DocumentedCapacity) -> dict[str, Any]:
-    """The JSON."""
+    """Return the JSON."""
     return {
         "schema": SCHEMA,
         "answer": answer(documented_capacity),
@@ -206,7 +206,7 @@ def _use(use: DocumentedUse) -> str:
 
 
 def _exact(value: float) -> str:
-    """As many digits as the documents print."""
+    """Return as many digits as the documents print."""
     return f"{value:,.3f}".rstrip("0").rstrip(".") if value < 1000 else f"{value:,.0f}"
 
 

@@ -42,7 +42,7 @@ class Cost(StrictModel):
         return {"constant": value} if isinstance(value, int | float) else value
 
     def of(self, users: float, rate: float) -> float:
-        """The demand of one operation."""
+        """Return the demand of one operation."""
         return self.constant + self.per_user * users + self.per_rate * rate + self.per_rate_squared * rate**2
 
 
@@ -62,7 +62,7 @@ class DocumentedResource(StrictModel):
     demands: Mapping[str, Cost] = {}
 
     def use(self, users: float, rates: Mapping[str, float]) -> float:
-        """The use at a number of users, whose operations have these rates (a second)."""
+        """Return the use at a number of users, whose operations have these rates (a second)."""
         item = (rates[name] * cost.of(users, rates[name]) for name, cost in self.demands.items())
         return self.idle + self.per_user * users + sum(item)
 
@@ -146,12 +146,12 @@ class Profile(StrictModel):
 
 
 def shipped() -> dict[str, Path]:
-    """The shipped profiles by name."""
+    """Return the shipped profiles by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
 
 
 def load_profile(named: str) -> tuple[Profile, str]:
-    """A profile and the variant of its costs: `profile.yaml`, or a shipped `membership-directory/4`.
+    """Return a profile and the variant of its costs: `profile.yaml`, or a shipped `membership-directory/4`.
 
     The variant is empty where the profile has no costs; by default it is the first.
 
