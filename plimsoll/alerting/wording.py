@@ -240,11 +240,11 @@ def short_resource(alert: Alert) -> str:
 
 
 def certainty(incident: Incident) -> str:
-    """Return how much speaks for the cause: `3 signals say so`; empty for what is no inference."""
+    """Return how much speaks for the cause: `inferred from 3 signals`; empty for what is no inference."""
     if incident.worst.kind != "rule":
         return ""
     count = len({alert.signal for alert in incident.alerts})
-    return f"{counted(count, 'signal')} {'says' if count == 1 else 'say'} so"
+    return f"inferred from {counted(count, 'signal')}"
 
 
 def unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal]) -> str:

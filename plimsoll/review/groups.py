@@ -78,7 +78,7 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
 
 
 def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Old limits that were crossed and are in no group, as limits of today were judged in their place and held."""
+    """Old limits that were crossed and are in no group, as current limits were judged in their place and held."""
     return tuple(_placed(list(findings))[3])
 
 

@@ -174,7 +174,7 @@ class Review:
 
     @cached_property
     def set_aside(self) -> tuple[Finding, ...]:
-        """Old limits that were crossed, of which limits of today held."""
+        """Old limits that were crossed, of which current limits held."""
         return set_aside(self.findings)
 
     @cached_property

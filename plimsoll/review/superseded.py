@@ -49,14 +49,14 @@ def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], resu
         note = f"a note that is for {old.rule.scale} that plimsoll.toml gives"
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(note, *old.notes))
     names = [name for name in old.rule.superseded_by if _same_thing(old, judged.get((name, subject.key[0]), ()))]
-    by = f"{listed(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by limits of today"
+    by = f"{listed(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by current limits"
     if names and old.outcome in _BECOMES_NOT_APPLICABLE:
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(by, *old.notes))
     counts = not names and (not old.severe or is_for_such(old.rule, partial(result, subject)))
     if counts or old.outcome not in _BECOMES_NOTE:
         return old
     measured = f"measured on {old.rule.measured_on}" if old.rule.measured_on else "an old limit"
-    why = by if names else f"limits of today are those of {listed(old.rule.superseded_by, 2)}, which were not judged"
+    why = by if names else f"current limits are those of {listed(old.rule.superseded_by, 2)}, which were not judged"
     notes = (f"{measured}, not counted: {why}", *(note for note in old.notes if note != measured))
     rule = old.rule.model_copy(update={"severity": "info"})
     return replace(old, rule=rule, superseded_by=tuple(names or old.rule.superseded_by), notes=notes)

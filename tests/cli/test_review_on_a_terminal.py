@@ -62,8 +62,8 @@ def test_details_have_all_of_it(tmp_path):
     log = EXAMPLES / "windows-today" / "trouble"
     brief, all_of_it = (on_a_terminal(100, "review", log, *more) for more in ((), ("--details",)))
     assert brief[0] == all_of_it[0]
-    assert "What limits" in all_of_it
-    assert "What limits" not in brief
+    assert "Bottleneck" in all_of_it
+    assert "Bottleneck" not in brief
     assert len([one for one in all_of_it if MARKED.match(one)]) >= len([one for one in brief if MARKED.match(one)])
     assert all_of_it[-1].startswith(("Judged by the packs", "  "))
 

@@ -109,7 +109,7 @@ def test_a_webhook_gets_the_alert_once_and_then_its_recovery(world, hook):
     assert fired["title"] == "CRITICAL: WEB01 is short of processors (Processor time 95 %)"
     assert fired["type"] == "failure"
     told = fired["message"].split("\n")
-    assert told[0] == "WEB01 is short of processors; 1 signal says so."
+    assert told[0] == "WEB01 is short of processors; inferred from 1 signal."
     assert told[1] == "Processor time on WEB01: 95 % (1 min mean); it should stay at or below 90 %."
     assert told[2].startswith(f"critical, {CPU}: since 20")
     assert any(line.startswith("Source: ") for line in told)

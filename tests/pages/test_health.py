@@ -101,7 +101,7 @@ def test_the_cause_its_evidence_and_what_to_look_at_stand_on_the_first_screen(
         for part in (
             "1,064 s",
             "above 3,600 s",
-            "1 signal says so",
+            "inferred from 1 signal",
             "processors, disks not judged",
             "look at Disk reads",
         ):

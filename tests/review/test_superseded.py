@@ -65,7 +65,7 @@ def test_where_no_rule_of_today_was_judged_an_old_one_is_a_note_all_the_same(rev
     old = of(found, "disk-queue-per-spindle")
     assert (old["state"], old["severity"]) == ("crossed", "info")
     assert old["notes"][0] == (
-        "an old limit, not counted: limits of today are those of windows-disk-read-latency, windows-disk-write-latency "
+        "an old limit, not counted: current limits are those of windows-disk-read-latency, windows-disk-write-latency "
         "and 3 more, which were not judged"
     )
     assert "Disk queue" not in found["headline"]

@@ -244,7 +244,7 @@ def _cause(first: Bottleneck | None, second: Bottleneck | None) -> str:
 
 INSIGHT = Insight(
     "bottleneck",
-    Heading("limit", "What limits", "What limits", "causes"),
+    Heading("limit", "Bottleneck", "Bottleneck", "causes"),
     find_bottleneck,
     _blocks,
     cause=_cause,
