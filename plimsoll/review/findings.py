@@ -1,7 +1,7 @@
 """The question that is put to a run, and the answer: one finding for each rule and subject."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from math import isnan, log
@@ -111,25 +111,8 @@ class Finding:
 
     @cached_property
     def crossings(self) -> tuple[Crossing, ...]:
-        """All crossings, in time order.
-
-        Where one sample is enough to make a whole window true, they end with the last such sample, not with the last
-        window that holds it; one that goes on at the end of the data ends there.
-        """
-        crossings = self.columns.crossings()
-        if self.track is None or not crossings or not self._outlasts_its_cause:
-            return crossings
-        until, window = self._last_judged, self.track.window
-        return tuple(
-            crossing if crossing.end == until else replace(crossing, end=max(crossing.start, crossing.end - window))
-            for crossing in crossings
-        )
-
-    @property
-    def _outlasts_its_cause(self) -> bool:
-        """Whether the rule's value stays beyond the limit for as long as one sample is in the window."""
-        worse = self.track.healthy.worse if self.track else ""
-        return self.rule.reduce == "increase" or (self.rule.reduce, worse) in (("max", "higher"), ("min", "lower"))
+        """All crossings, in time order."""
+        return self.columns.crossings()
 
     @property
     def _last_judged(self) -> int | None:

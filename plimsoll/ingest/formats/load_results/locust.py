@@ -64,7 +64,9 @@ def read(text: Text, options: ReadOptions) -> Log:
         is_reported = (pl.col("at") <= reports[-1]) | (pl.col("at") > reports[-1] + _LONGEST_REPORT)
         total = total.filter(is_reported)
         operations = [(operation, frame.filter(is_reported)) for operation, frame in operations]
-    times: Times = np.unique(total["at"].to_numpy()).astype(np.int64)
+    operations = [(operation, frame) for operation, frame in operations if len(frame)]
+    # A row of all requests may be damaged, whose time rows of operations have.
+    times: Times = np.unique(np.concatenate([total["at"], *(frame["at"] for _, frame in operations)])).astype(np.int64)
     _add(columns, None, total, times, reports, shown)
     for operation, frame in operations[:_MOST_OPERATIONS]:
         _add(columns, operation, frame, times, reports, shown)
@@ -148,14 +150,15 @@ def _add(
 def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
     """Return the rows that end a step: where workers reported, or else each one but the first.
 
-    Behind the last report, and where none came for `_LONGEST_REPORT`, each row is a step again.
+    Behind the last report, and where none came for `_LONGEST_REPORT`, each row is a step again. The last row ends one.
     """
     ends = np.arange(1, len(times))
     if reports is None:
         return ends
     following = np.append(reports, np.iinfo(np.int64).max)[np.searchsorted(reports, times[ends])]
     before = np.append(times[0], reports)[np.searchsorted(reports, times[ends])]
-    return ends[(following == times[ends]) | (following - before > _LONGEST_REPORT)]
+    is_end = (following == times[ends]) | (following - before > _LONGEST_REPORT)
+    return ends[is_end | (ends == len(times) - 1)]
 
 
 def _growth(growth: Values) -> Values:
