@@ -127,7 +127,7 @@ def _prepare(folder: Path, rows: int, columns: int, hosts: int) -> Callable[...,
 def _of_kind(log: str) -> float:
     """Return what a review costs in programs that import polars and read its log, which run before and after it.
 
-    The logs are small, and the start of either is most of what it takes: it belongs to both.
+    Starting takes most of the time of a small log, so both programs include it.
     """
     bare = "-c", _BARE, log, str(_columns(log)), "1"
     before, taken = _taken(*bare), _taken(*_PROGRAM, "review", log)

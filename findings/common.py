@@ -1,4 +1,4 @@
-"""What the findings share: pinned packages in a temporary folder, programs that run there, the check of what is seen.
+"""Helpers of the findings: install pinned packages in a temporary folder, run programs, check the output.
 
 Packages come from the registries that pip, npm, Go and apt are set up for.
 """
@@ -145,7 +145,7 @@ def serve(command: Sequence[str | Path], ready: str, folder: Path, **more: str) 
 
 
 def log_tail(folder: Path) -> str:
-    """Return the end of what the server in a folder has written."""
+    """Return the last 2,000 characters of a server's log."""
     return (folder / "server.log").read_text("utf-8", "replace")[-2000:]
 
 

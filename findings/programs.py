@@ -42,7 +42,7 @@ def convert_once(telegraf: Path, folder: Path, plugin: str, serializer: str) -> 
 
 
 def expose(telegraf: Path, folder: Path, plugin: str, metric_version: int) -> list[str]:
-    """Return the samples that Telegraf's `prometheus_client` shows of what an input plugin reads each second."""
+    """Return the samples of an input plugin, read each second, as Telegraf's `prometheus_client` exposes them."""
     port = free_port()
     settings = folder / f"expose-{metric_version}.conf"
     settings.write_text(

@@ -1,4 +1,4 @@
-"""vegeta reports a higher rate than it was told to keep, and failed requests make its response times shorter.
+"""vegeta reports a higher rate than its `-rate` option, and failed requests make its response times shorter.
 
 vegeta 12.13.0. Guess: 10 requests at 10/s are a rate of 10.0, and response times are those of answers. The rate is
 the number of requests by the time between the first and the last beginning, nine intervals: 11.1 per second. A

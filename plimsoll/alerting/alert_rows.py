@@ -59,7 +59,8 @@ def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
 def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: Ended, *, hold: bool = False) -> None:
     """End an alert. `hold`: that is not notified until the catching up is done.
 
-    What also fired while catching up, or is muted now, is told only to whom was told that it fires.
+    For an alert that also fired while catching up, or is muted now, only targets that were notified of the firing are
+    notified of its end.
     """
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = row["kind"] != "flapping" and open_flapping(connection, row["key"]) is not None

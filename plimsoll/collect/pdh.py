@@ -92,7 +92,7 @@ class Pdh:
         raise PdhError("PdhEnumObjects", _BUFFER_TOO_SMALL)
 
     def open(self) -> Query:
-        """Return a new query of what is now."""
+        """Return a new query of current values."""
         query = c_void_p()
         _check("PdhOpenQuery", self._open(None, 0, byref(query)))
         return Query(query.value or 0)

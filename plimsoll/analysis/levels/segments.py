@@ -46,7 +46,7 @@ class Piece:
         return self.begins == self.ends
 
     def line(self) -> Values:
-        """Return its line at each of its values."""
+        """Return the fitted line at the place of each value of the segment."""
         if self.is_flat:
             return np.full(self.length, self.begins)
         return np.linspace(self.begins, self.ends, self.length)

@@ -71,8 +71,8 @@ def _remark(log: Log, runs: Sequence[Log], run: Log, *, newest: bool) -> Remark:
         return f"{start} for {duration_text(int(of_run.times[-1] - of_run.times[0]))}"
 
     why = "the newest" if newest else "recorded with the counters"
-    others = [other for other in runs if other is not run]
-    shown = "; ".join(span(other) for other in others[-3:])
+    other_runs = [other for other in runs if other is not run]
+    shown = "; ".join(span(other) for other in other_runs[-3:])
     text = f"holds {counted(len(runs), 'run')}: that from {span(run)}, {why}, is judged; "
     name = f"name the time of another with {Parameter.FROM} and {Parameter.TO} ({shown})"
     return Remark(Kind.NOTED, text + name, file=str(log.path))
