@@ -74,7 +74,7 @@ class Recording:
         )
         return cls(str(log.path), log.format, sha256, log.zone, log.times, log.series, missing, log.remarks, log.unread)
 
-    def held(self, column: int) -> Times:
+    def sample_times(self, column: int) -> Times:
         """Return the times at which a column has a sample."""
         return np.delete(self.times, self.missing[column])
 

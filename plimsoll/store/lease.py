@@ -1,9 +1,9 @@
 """Leases on runs: while a command holds one, no other command loads or deletes the run.
 
-InfluxDB has no locks. A command writes a claim, and holds the lease if it then finds no other claim; of two commands
-that claim at the same time, at least one finds the other. A claim ends when its holder withdraws it, when nothing was
-heard of the holder for `LIFE_S` by the store's clock and another command wants the run, or when another command ends it
-by force. `Lease.check` tells the holder. What it had sent before it knew, it must undo.
+InfluxDB has no locks. A command writes a claim, and holds the lease if it then sees no other claim; of two commands
+that claim at the same time, at least one sees the other. A claim ends when its holder withdraws it, or when another
+command ends it by force. It also ends when another command wants the run and the holder has sent no heartbeat for
+`LIFE_S` by the store's clock. `Lease.check` tells the holder that its claim has ended; it must undo what it sent since.
 """
 
 import getpass
@@ -11,7 +11,7 @@ import os
 import random
 import socket
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from uuid import uuid4
@@ -31,11 +31,11 @@ Notify = Callable[[str], None]
 
 
 class LeaseEnded(Unusable):
-    """Another command ended the claim and works on the run, or has worked on it."""
+    """Another command ended the claim to work on the run itself."""
 
 
 class Lease:
-    """A claim that is held."""
+    """A claim on a run, and the heartbeats that keep it alive."""
 
     def __init__(self, claims: Claims, run: str, work: Work) -> None:
         self._claims = claims
@@ -46,12 +46,16 @@ class Lease:
     def acquire(self, *, force: bool, notify: Notify) -> None:
         """Claim the run as soon as there is no other claim on it.
 
-        `force` ends another claim. Unusable if its holder is alive otherwise.
+        `force` ends other claims; without it, Unusable if the holder of another claim is alive.
         """
         heard: dict[str, int] = {}
         until = time.monotonic() + _PATIENCE_S
         while True:
-            living = self._living(self._others(), force=force)
+            others = self._others()
+            living = [claim for claim in others if claim.alive and not force]
+            for claim in others:
+                if claim not in living:
+                    self._claims.withdraw(claim.holder)
             if not living:
                 self._claims.claim(self._claim)
                 if not self._others():
@@ -64,7 +68,8 @@ class Lease:
                     notify(f"{described(other)}: waiting until it has ended")
                 goes_on = other.heard > heard.setdefault(other.holder, other.heard)
                 if goes_on or time.monotonic() > until:
-                    raise Unusable(f"{described(other)}: {_advice(self._claim)}")
+                    end = f", or end it with {Parameter.FORCE}" if self._claim.work is Work.DELETING else ""
+                    raise Unusable(f"{described(other)}: wait until it has ended{end}")
             if living:
                 time.sleep(_LOOKS_EVERY_S)
 
@@ -88,14 +93,6 @@ class Lease:
         mine = self._claim
         claims = self._claims.current(LIFE_S)
         return [claim for claim in claims if claim.holder != mine.holder and claim.run == mine.run]
-
-    def _living(self, claims: Sequence[Claim], *, force: bool) -> list[Claim]:
-        """Return the claims that stay; the others are ended."""
-        living = [claim for claim in claims if claim.alive and not force]
-        for claim in claims:
-            if claim not in living:
-                self._claims.withdraw(claim.holder)
-        return living
 
     def _beat(self) -> None:
         while not self._done.wait(BEAT_S):
@@ -124,11 +121,6 @@ def described(claim: Claim, *, short: bool = False) -> str:
     """Return a claim in words: `run "night" is being loaded by root@build (process 7) since 2026-11-22T10:04:05Z`."""
     work = f"being {_DONE[claim.work]} by {claim.who} since {iso(claim.since)[:19]}Z"
     return work if short else f'run "{claim.run}" is {work}'
-
-
-def _advice(mine: Claim) -> str:
-    end = f", or end it with {Parameter.FORCE}" if mine.work is Work.DELETING else ""
-    return f"wait until it has ended{end}"
 
 
 def this_process() -> str:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,29 +21,30 @@ _UNESCAPED_EQUALS = re.compile(r"(?<!\\)=")
 _ESCAPED = re.compile(r"\\([,= ])")
 
 
-class _Point(NamedTuple):
-    """A kind of line: the escaped measurement and tags, and the columns of each field."""
-
-    head: str
-    fields: dict[str, list[int]]
-
-
 def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator[bytes]:
     """Encode the points of a log, with further tags, as chunks of whole lines. Missing values are not written.
 
     As in Telegraf's serializer, a backslash at the end of a tag is left out, as it would escape the comma after it.
     A tag of only backslashes is put in brackets.
     """
-    points = _points(log, tuple(tags.items()))
+    points: dict[str, dict[str, list[pl.Series]]] = {}
+    for series, column in zip(log.series, log.columns, strict=True):
+        points.setdefault(_head(series, tuple(tags.items())), {}).setdefault(_tag(series.field), []).append(column)
     for start in range(0, len(log.times), ROWS_AT_ONCE):
         times = pl.Series("time", log.times[start : start + ROWS_AT_ONCE])
-        for head, fields in points:
-            columns = [
-                _column(log, twins).slice(start, ROWS_AT_ONCE).alias(f"f{n}") for n, twins in enumerate(fields.values())
+        for head, fields in points.items():
+            # Of several columns of the same counter, the first value that is present counts.
+            values = [
+                pl.format("{}={}", pl.lit(name), pl.coalesce(column.slice(start, ROWS_AT_ONCE) for column in twins))
+                for name, twins in fields.items()
             ]
-            text = _lines(pl.DataFrame([times, *columns]), head, list(fields))
-            if text:
-                yield text
+            lines = (
+                pl.select(pl.concat_str(values, separator=",", ignore_nulls=True).alias("fields"), times)
+                .filter(pl.col("fields") != "")
+                .select(pl.format("{} {} {}\n", pl.lit(head), pl.col("fields"), pl.col("time")).str.join(""))
+            )
+            if text := lines.item():
+                yield text.encode()
 
 
 def series_and_field(series: Series) -> str:
@@ -57,7 +57,7 @@ def encode_points(
 ) -> Iterator[bytes]:
     """Encode samples as chunks of line protocol, one sample a line; of two at the same time, the last.
 
-    `head` gives what a line of a series begins with; times are in units of `unit_ns`.
+    `head` returns the beginning of the lines of a series. Times are written in units of `unit_ns`.
     """
     if not len(points):
         return
@@ -69,18 +69,16 @@ def encode_points(
 
 
 def request_bodies(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Chunks of line protocol joined or split into request bodies of about 2 MB, in whole lines."""
-    items: list[bytes] = []
-    size = 0
+    """Yield chunks of line protocol joined or split into request bodies of about 2 MB, in whole lines."""
+    body = bytearray()
     for text in chunks:
         for piece in _split(text):
-            if items and size + len(piece) > _BODY_BYTES:
-                yield b"".join(items)
-                items, size = [], 0
-            items.append(piece)
-            size += len(piece)
-    if items:
-        yield b"".join(items)
+            if body and len(body) + len(piece) > _BODY_BYTES:
+                yield bytes(body)
+                body.clear()
+            body += piece
+    if body:
+        yield bytes(body)
 
 
 def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int | None = None) -> str:
@@ -111,63 +109,31 @@ def value(content: str | float | bool, kind: str) -> str:
 
 
 def as_stored(series: Series) -> Series:
-    """Return the series as it is read back: tags cannot hold some characters."""
+    """Return the series as it is read back, without the characters that tags cannot hold."""
     tags = tuple((_plain(name), _plain(value)) for name, value in series.tags if _plain(value))
     measurement = series.measurement.replace("\n", " ").replace("\r", " ")
     return Series(_plain(series.host), measurement, tags, _plain(series.field), series.path)
 
 
 def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
-    """Series that line protocol cannot distinguish, as pairs of indices: each with the first one like it."""
+    """Return the series that line protocol cannot distinguish from an earlier one, as indices of both."""
     first: dict[object, int] = {}
-    items: list[tuple[int, int]] = []
-    for at, item in enumerate(series):
-        of = first.setdefault(as_stored(item).key, at)
-        if series[of].key != item.key:
-            items.append((at, of))
-    return items
+    pairs = [(at, first.setdefault(as_stored(candidate).key, at)) for at, candidate in enumerate(series)]
+    return [(at, earlier) for at, earlier in pairs if series[earlier].key != series[at].key]
 
 
 def parse_key(key: str) -> Series:
     """Return a key in InfluxDB's list of series (measurement and tags), as a series without a field."""
-    measurement, *tags = (part for part in _UNESCAPED_COMMA.split(key))
-    named = dict(_UNESCAPED_EQUALS.split(tag, maxsplit=1) for tag in tags)
-    plain = {_unescaped(name): _unescaped(value) for name, value in named.items()}
-    host = plain.pop("host", "")
-    return Series(host, _unescaped(measurement), tuple(sorted(plain.items())), "")
-
-
-def _points(log: Log, tags: tuple[tuple[str, str], ...]) -> list[_Point]:
-    points: dict[str, dict[str, list[int]]] = {}
-    for at, series in enumerate(log.series):
-        points.setdefault(_head(series, tags), {}).setdefault(_tag(series.field), []).append(at)
-    return [_Point(head, fields) for head, fields in points.items()]
+    measurement, *pairs = _UNESCAPED_COMMA.split(key)
+    tags = dict(map(_unescaped, _UNESCAPED_EQUALS.split(pair, maxsplit=1)) for pair in pairs)
+    host = tags.pop("host", "")
+    return Series(host, _unescaped(measurement), tuple(sorted(tags.items())), "")
 
 
 def _head(series: Series, further_tags: tuple[tuple[str, str], ...] = ()) -> str:
     tags = sorted([("host", series.host), *series.tags, *further_tags])
     written = "".join(f",{_tag(name)}={_tag(value)}" for name, value in tags if _tag(value))
     return _escaped(series.measurement, ", ") + written
-
-
-def _column(log: Log, twins: list[int]) -> pl.Series:
-    """Return the values of a field: for several columns of the same counter, the first value that is present."""
-    first, *series = (log.columns[at] for at in twins)
-    for other in series:
-        first = first.zip_with(first.is_not_null(), other)
-    return first
-
-
-def _lines(frame: pl.DataFrame, head: str, fields: list[str]) -> bytes:
-    values = [pl.format("{}={}", pl.lit(name), pl.col(f"f{n}")) for n, name in enumerate(fields)]
-    lines = (
-        frame.lazy()
-        .select(pl.concat_str(values, separator=",", ignore_nulls=True).alias("fields"), "time")
-        .filter(pl.col("fields") != "")
-        .select(pl.format("{} {} {}\n", pl.lit(head), pl.col("fields"), pl.col("time")).str.join(""))
-        .collect()
-    )
-    return (lines.item() or "").encode()
 
 
 def _split(text: bytes) -> Iterator[bytes]:

@@ -1,10 +1,9 @@
 """Reads logs back from a store, for reviews."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -20,39 +19,26 @@ from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.protocol import SampleReader
 
 
-class RunReader(Protocol):
-    """The samples of a run."""
-
-    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """Return the samples of each series in a range."""
-        ...
-
-
-def logs_of(samples: RunReader, run: StoredRun) -> list[Log]:
-    """Return the logs of a run, with the values that its store has now."""
-    return [_log(samples, recording) for recording in run.recordings]
+def logs_of(read: Callable[[Sequence[Series], int, int], list[Samples]], run: StoredRun) -> list[Log]:
+    """Return the logs of a run with the values that `read` returns, such as `SampleReader.read` of its store."""
+    return [_log(read, recording) for recording in run.recordings]
 
 
 def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
     """Return how many values of a run are not in its logs as they were read back."""
-    return sum(
-        max(0, count - (len(column) - column.null_count()))
-        for recording, log in zip(run.recordings, logs, strict=True)
-        for count, column in zip(_stored(recording, log), log.columns, strict=True)
-    )
-
-
-def _stored(recording: Recording, log: Log) -> Sequence[int]:
-    """Return how many samples a store keeps of each column: one for each time."""
-    if log.times_differ:
-        return recording.present
-    return [len(np.unique(recording.held(at))) for at in range(len(recording.series))]
+    lost = 0
+    for recording, log in zip(run.recordings, logs, strict=True):
+        for at, column in enumerate(log.columns):
+            # A store keeps one sample of each time.
+            stored = recording.present[at] if log.times_differ else len(np.unique(recording.sample_times(at)))
+            lost += max(0, stored - (len(column) - column.null_count()))
+    return lost
 
 
 def live(store: SampleReader, start: int, end: int, hosts: Sequence[str], zone: Zone) -> tuple[list[Log], list[Remark]]:
-    """Live data in a range: a log for each host and sampling interval, and remarks.
+    """Return the live data in a range: a log for each host and sampling interval, and remarks.
 
-    Without `hosts`, all hosts are read. `zone` is used for display.
+    Without `hosts`, all hosts are read. `zone` is the zone of the logs, for display.
     """
     stored = store.series(start, end, hosts)
     by_log: dict[tuple[str, int], list[tuple[Series, Samples]]] = defaultdict(list)
@@ -66,9 +52,9 @@ def live(store: SampleReader, start: int, end: int, hosts: Sequence[str], zone: 
     return logs, remarks
 
 
-def _log(samples: RunReader, recording: Recording) -> Log:
+def _log(read: Callable[[Sequence[Series], int, int], list[Samples]], recording: Recording) -> Log:
     start, end = (int(recording.times[0]), int(recording.times[-1])) if len(recording.times) else (0, 0)
-    columns = [_column(recording.times, column) for column in samples.read(recording.series, start, end)]
+    columns = [_column(recording.times, column) for column in read(recording.series, start, end)]
     return Log(
         Path(recording.path),
         recording.format,
@@ -90,7 +76,7 @@ def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
 
 
 def _column(times: Times, samples: Samples) -> pl.Series:
-    """Return the samples at the times of a log; samples at other times belong to other logs."""
+    """Return the values at the times of a log; samples at other times belong to other logs."""
     values = np.full(len(times), np.nan)
     at = np.searchsorted(times, samples.times)
     inside = at < len(times)

@@ -13,19 +13,14 @@ from plimsoll.model.samples import Samples
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Samples that draw a line, in place of `count` of them."""
+    """The samples that draw a line, chosen from `count` samples."""
 
     samples: Samples
     count: int
 
-    @property
-    def is_reduced(self) -> bool:
-        """Whether they are fewer than there are."""
-        return len(self.samples.present.times) < self.count
-
 
 def m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
-    """At most four samples for each of so many buckets between two times, both included; their values are finite."""
+    """Return at most four samples for each of the buckets between two times, both included; all values are finite."""
     times, values = samples.times, samples.values
     if not len(times):
         return samples
@@ -41,9 +36,9 @@ def m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
 
 
 def joined_corners(times: Times, values: Values) -> Samples:
-    """Return the samples of buckets, of each its first, lowest, highest and last in a row; each is taken once.
+    """Return the samples of rows that hold the first, lowest, highest and last sample of a bucket; each only once.
 
-    Where the first or the last is as low or as high as any other, it stands for that one.
+    A first or last sample that is also the lowest or highest one replaces it.
     """
     first, last = values[:, :1], values[:, 3:]
     at_end = np.where(values == last, times[:, 3:], times)
@@ -54,5 +49,5 @@ def joined_corners(times: Times, values: Values) -> Samples:
 
 
 def bucket_width(start: int, end: int, buckets: int) -> int:
-    """Return the length (ns) of each of so many buckets between two times, both included."""
+    """Return the length (ns) of each bucket, if a number of buckets covers two times and all between them."""
     return -(-(end - start + 1) // buckets)

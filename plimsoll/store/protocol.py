@@ -6,7 +6,7 @@ All methods raise Unreachable if a store does not answer, and Unusable if it ref
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 import numpy as np
@@ -80,11 +80,9 @@ class SampleReader(Protocol):
 
     Series have the names that Telegraf gives; those that differ only in the case of the host are the same. Ranges of
     time include both ends (UTC ns). Samples are finite: missing values, NaN and infinities are not stored.
-    """
 
-    def hosts(self, start: int, end: int) -> list[str]:
-        """Return the hosts with samples in a range, sorted."""
-        ...
+    What follows from `series` and `read` is computed from them, unless a server can compute it.
+    """
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """Return the numeric series with a sample in a range, sorted; of these hosts, or of all."""
@@ -94,43 +92,17 @@ class SampleReader(Protocol):
         """Return the samples of each series in a range; empty if there are none."""
         ...
 
-    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Return samples that draw each series in a range: at most four for each of this number of equal buckets."""
-        ...
-
-    def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean of each series in buckets of `width` ns, which begin at multiples of it."""
-        ...
-
-    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
-        """Return the number of samples of each series in a range."""
-        ...
-
-
-class InMemoryReader:
-    """What a reader computes from all samples in a range, where its server does not."""
-
-    if TYPE_CHECKING:
-
-        def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-            """Return the series in a range."""
-            ...
-
-        def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-            """Return the samples of each series in a range."""
-            ...
-
     def hosts(self, start: int, end: int) -> list[str]:
         """Return the hosts with samples in a range, sorted."""
         return sorted(hosts_of(self.series(start, end).series), key=host_key)
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Return samples that draw each series in a range."""
+        """Return samples that draw each series in a range: at most four for each of this number of equal buckets."""
         read = self.read(series, start, end)
         return [Drawn(m4(samples, start, end, buckets), len(samples.times)) for samples in read]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean of each series in buckets."""
+        """Return minimum, maximum and mean of each series in buckets of `width` ns, which begin at multiples of it."""
         return [Buckets.of(samples, width) for samples in self.read(series, start, end)]
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:

@@ -20,7 +20,7 @@ from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.store.folders.runs import RunFolders
-from plimsoll.store.protocol import FoundSeries, InMemoryReader, RunStore, SampleReader, WriteResult
+from plimsoll.store.protocol import FoundSeries, RunStore, SampleReader, WriteResult
 from plimsoll.store.store import Store
 
 PATH = "/api/store"
@@ -29,7 +29,7 @@ _CONNECT_S, _ANSWER_S = 5, 600
 _SERIES_AT_ONCE = 500
 
 
-class RemoteSamples(InMemoryReader):
+class RemoteSamples(SampleReader):
     """The live samples of the server at an address, reached with the owner's token.
 
     See `plimsoll.store.protocol.SampleStore`. `check` is called on each new connection before the token is sent; if

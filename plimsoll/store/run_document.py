@@ -74,11 +74,14 @@ def _read_recording(data: dict[str, Any]) -> Recording:
     )
     ends = np.cumsum(data["missing_of"], dtype=np.int64)[:-1]
     missing = np.split(_unpacked(data["missing"]).astype(np.uint32), ends) if series else []
+    zone = data["zone"]
+    is_named = "key" in zone
+    rule = ZoneInfo(zone["key"]) if is_named else timezone(timedelta(seconds=zone["offset_s"]))
     return Recording(
         data["path"],
         data["format"],
         data["sha256"],
-        _read_zone(data["zone"]),
+        Zone(zone["name"], rule, is_named or zone["known"]),
         _unpacked(data["times"]),
         series,
         tuple(missing),
@@ -98,14 +101,8 @@ def _zone(zone: Zone) -> dict[str, Any]:
     return {"name": zone.name, "offset_s": offset.total_seconds(), "known": zone.known}
 
 
-def _read_zone(data: dict[str, Any]) -> Zone:
-    if "key" in data:
-        return Zone(data["name"], ZoneInfo(data["key"]))
-    return Zone(data["name"], timezone(timedelta(seconds=data["offset_s"])), data["known"])
-
-
 def _packed(numbers: Times) -> str:
-    """Numbers as compressed differences, which are small for nearly regular times."""
+    """Return numbers as their differences, compressed; those of nearly regular times are small."""
     return base64.b85encode(zlib.compress(np.diff(numbers, prepend=0).astype("<i8").tobytes())).decode()
 
 

@@ -2,56 +2,27 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from threading import Event
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeVar
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, host_key
-from plimsoll.store.m4 import Drawn, m4
+from plimsoll.store.m4 import Drawn
 from plimsoll.store.protocol import Buckets, FoundSeries, RunStore, SampleReader, SampleStore
 
+if TYPE_CHECKING:
+    from plimsoll.store.duck.samples import DuckSamples
+    from plimsoll.store.victoriametrics.leader_election import LeaderElection
 
-class Upkeep(Protocol):
-    """The upkeep of live samples that this process owns."""
-
-    def tidy(self, now: int) -> bool:
-        """Do one bounded piece of work; return whether there was any. `now` is UTC ns."""
-        ...
-
-    def size(self) -> int:
-        """Return the number of bytes in use."""
-        ...
-
-    @property
-    def damaged(self) -> dict[Path, str]:
-        """The files whose samples are missing in every answer, and why."""
-        ...
-
-
-class Election(Protocol):
-    """Leader election among several `plimsoll up` that read one store: the leader notifies."""
-
-    def run(self, stop: Event) -> None:
-        """Take part until `stop` is set."""
-        ...
-
-    def is_leader(self) -> bool:
-        """Return whether this process is the leader."""
-        ...
-
-    @property
-    def status(self) -> str:
-        """Who notifies, in a sentence; empty if it is this process."""
-        ...
+_Result = TypeVar("_Result")
 
 
 class Store:
     """Live samples and runs. `samples` reads both as one: where both have a value, that of the run counts.
 
-    `runs_place` says how another process opens the runs (`store.remote`). `upkeep` is for live samples that this
-    process owns, `election` for a server that several processes read. `beside` is a store that has the runs, and live
-    samples of earlier days.
+    `runs_place` says how another process opens the runs (`store.remote`). `upkeep` is the embedded store that this
+    process owns, and must tidy. `election` decides which of the processes that read a server notifies. `beside` is the
+    store that holds the runs, and live samples of earlier days.
     """
 
     def __init__(
@@ -62,8 +33,8 @@ class Store:
         name: str = "",
         runs_place: Sequence[str] = (),
         beside: "Store | None" = None,
-        upkeep: Upkeep | None = None,
-        election: Election | None = None,
+        upkeep: "DuckSamples | None" = None,
+        election: "LeaderElection | None" = None,
         back_up: Callable[[Path], None] | None = None,
     ) -> None:
         self.live = live
@@ -96,7 +67,7 @@ class Store:
         self._back_up(to)
 
 
-class Merged:
+class Merged(SampleReader):
     """Live samples and those of runs, read as one."""
 
     def __init__(self, live: SampleReader, recorded: SampleReader) -> None:
@@ -120,42 +91,46 @@ class Merged:
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range."""
         recorded, live = (reader.read(series, start, end) for reader in (self._recorded, self._live))
-        return [_join(*pair) for pair in zip(recorded, live, strict=True)]
+        pairs = ([samples for samples in pair if len(samples.times)] for pair in zip(recorded, live, strict=True))
+        return [parts[0] if len(parts) == 1 else joined(parts) for parts in pairs]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Return samples that draw each series in a range."""
         recorded, live = (reader.drawn(series, start, end, buckets) for reader in (self._recorded, self._live))
-        pairs = list(zip(recorded, live, strict=True))
-        merged = [mine if mine.count else other for mine, other in pairs]
-        mixed = [at for at, (mine, other) in enumerate(pairs) if mine.count and other.count]
-        for at, samples in zip(mixed, self._read_some(series, mixed, start, end), strict=True):
-            merged[at] = Drawn(m4(samples, start, end, buckets), len(samples.times))
-        return merged
+
+        def merge(mixed: Sequence[Series]) -> list[Drawn]:
+            return SampleReader.drawn(self, mixed, start, end, buckets)
+
+        return _merged(series, recorded, live, lambda drawn: drawn.count, merge)
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Return minimum, maximum and mean of each series in buckets."""
         recorded, live = (reader.buckets(series, start, end, width) for reader in (self._recorded, self._live))
-        pairs = list(zip(recorded, live, strict=True))
-        merged = [mine if len(mine.times) else other for mine, other in pairs]
-        mixed = [at for at, (mine, other) in enumerate(pairs) if len(mine.times) and len(other.times)]
-        for at, samples in zip(mixed, self._read_some(series, mixed, start, end), strict=True):
-            merged[at] = Buckets.of(samples, width)
-        return merged
+
+        def merge(mixed: Sequence[Series]) -> list[Buckets]:
+            return SampleReader.buckets(self, mixed, start, end, width)
+
+        return _merged(series, recorded, live, lambda buckets: len(buckets.times), merge)
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
         """Return the number of samples of each series in a range."""
         recorded, live = (reader.counts(series, start, end) for reader in (self._recorded, self._live))
-        merged = [max(pair) for pair in zip(recorded, live, strict=True)]
-        mixed = [at for at, pair in enumerate(zip(recorded, live, strict=True)) if all(pair)]
-        for at, samples in zip(mixed, self._read_some(series, mixed, start, end), strict=True):
-            merged[at] = len(samples.times)
-        return merged
-
-    def _read_some(self, series: Sequence[Series], positions: Sequence[int], start: int, end: int) -> list[Samples]:
-        return self.read([series[at] for at in positions], start, end) if positions else []
+        return _merged(
+            series, recorded, live, lambda count: count, lambda mixed: SampleReader.counts(self, mixed, start, end)
+        )
 
 
-def _join(recorded: Samples, live: Samples) -> Samples:
-    if not len(recorded.times):
-        return live
-    return joined([recorded, live]) if len(live.times) else recorded
+def _merged(
+    series: Sequence[Series],
+    recorded: Sequence[_Result],
+    live: Sequence[_Result],
+    count: Callable[[_Result], int],
+    merge: Callable[[Sequence[Series]], list[_Result]],
+) -> list[_Result]:
+    """Return the answer of the reader that has samples of a series; `merge` computes it where both have some."""
+    pairs = list(zip(recorded, live, strict=True))
+    results = [of_run if count(of_run) else of_live for of_run, of_live in pairs]
+    mixed = [at for at, pair in enumerate(pairs) if all(map(count, pair))]
+    for at, result in zip(mixed, merge([series[at] for at in mixed]) if mixed else (), strict=True):
+        results[at] = result
+    return results

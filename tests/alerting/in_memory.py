@@ -4,10 +4,10 @@ import numpy as np
 
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
-from plimsoll.store.protocol import FoundSeries, InMemoryReader
+from plimsoll.store.protocol import FoundSeries, SampleReader
 
 
-class InMemory(InMemoryReader):
+class InMemory(SampleReader):
     """A store of live samples that answers as any does (tests/store/test_contract.py): here the judging is tested."""
 
     def __init__(self):

@@ -19,7 +19,7 @@ def read_run(store: RunStore, name: str) -> LogSet:
         raise Unusable(f'run "{printable(name)}" is not in {store.name}; it has {", ".join(listed) or "no runs"}')
     if run is None:
         raise Unusable(f"{store.name}: {nothing_known(name)}")
-    logs = logs_of(store.samples(listed[name]), run)
+    logs = logs_of(store.samples(listed[name]).read, run)
     remarks = [*run.remarks, *_incomplete(listed[name], run, lost_values(run, logs))]
     return LogSet(logs, remarks, run, whole=run.whole)
 

@@ -132,7 +132,7 @@ def _caption(content: ChartContent, span: ChartRange) -> str:
     if not count:
         return "no samples in this range"
     reduced = ""
-    if any(line.samples.is_reduced for line in content.lines):
+    if any(len(line.samples.samples.present.times) < line.samples.count for line in content.lines):
         reduced = f", drawn as the first, last, lowest and highest of each of {number(span.columns)} columns"
     return f"{content.ranked}{counted(count, 'sample')}{reduced}"
 

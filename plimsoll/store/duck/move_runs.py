@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from plimsoll.model.run import StoredRun
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.store.duck.hot_tables import Cursor
@@ -26,16 +25,24 @@ def folder_of(database: Path) -> Path:
 
 
 def move_runs(cursor: Cursor, database: Path) -> None:
-    """Write each run to its folder, and drop the tables. What cannot be read stays in the copy of the file.
+    """Write each run to its folder, and drop the tables. A run that cannot be read stays in the copy of the file.
 
-    A call that was cut off is repeated: a run that is there already is written again.
+    A call that was cut off may be repeated: it writes a run again that has its folder already.
     """
     runs = RunFolders.open(folder_of(database), make=True, mode=0o700)
     recorded = _RunInFile(cursor)
     rows = cursor.execute("SELECT name, generation, loaded, refused, state, document FROM run").fetchall()
     for name, generation, loaded, refused, state, document in rows:
         try:
-            _move(runs, recorded, loads(document), generation, (StoreState(state), loaded, refused))
+            run = loads(document)
+            for earlier in runs.summaries():
+                if earlier.generation == generation:
+                    runs.forget(earlier)
+            saved = runs.save(run, generation)
+            # Of recordings that overlap the first one counts, so it is written last.
+            for _ in runs.write(saved, reversed(logs_of(recorded.read, run))):
+                pass
+            runs.mark(saved, StoreState(state), loaded=loaded, refused=refused)
         except (ValueError, KeyError, TypeError) as error:
             _log.warning(
                 'run "%s" cannot be read (%s): it is left in %s.version-2; load its logs again', name, error, database
@@ -46,23 +53,8 @@ def move_runs(cursor: Cursor, database: Path) -> None:
         cursor.execute(f"DROP TABLE {table}")
 
 
-def _move(
-    runs: RunFolders, recorded: "_RunInFile", run: StoredRun, generation: str, state: tuple[StoreState, int, int]
-) -> None:
-    for earlier in runs.summaries():
-        if earlier.generation == generation:
-            runs.forget(earlier)
-    saved = runs.save(run, generation)
-    # Of recordings that overlap the first one counts, so it is written last.
-    for log in reversed(logs_of(recorded, run)):
-        for _ in runs.write(saved, [log]):
-            pass
-    marked, loaded, refused = state
-    runs.mark(saved, marked, loaded=loaded, refused=refused)
-
-
 class _RunInFile:
-    """The samples of runs in the table that had them."""
+    """The samples of runs in the table `recorded` of version 2."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor

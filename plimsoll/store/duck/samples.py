@@ -26,7 +26,7 @@ from plimsoll.store.duck.live_writer import LiveWriter
 from plimsoll.store.duck.open import ASIDE, DamagedStore, set_aside, write_ahead_log
 from plimsoll.store.duck.series_index import StoredSeriesIndex
 from plimsoll.store.m4 import Drawn
-from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, SampleReader, WriteResult
 
 _PAUSE_S = 0.01
 _MOST_LISTS = 4
@@ -53,7 +53,7 @@ class _Hot:
             self.file.close()
 
 
-class DuckSamples(InMemoryReader):
+class DuckSamples(SampleReader):
     """Live samples in a file and its day files. See `plimsoll.store.protocol.SampleStore`.
 
     The file is made if it is missing. Nothing is written while less than `margin` bytes are free on its disk. Unusable

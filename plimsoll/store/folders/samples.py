@@ -20,7 +20,7 @@ from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, host_key
 from plimsoll.store.folders import files
 from plimsoll.store.line_protocol import as_stored
-from plimsoll.store.protocol import FoundSeries, InMemoryReader
+from plimsoll.store.protocol import FoundSeries, SampleReader
 
 END = ".parquet"
 _TIME = "time"
@@ -68,7 +68,7 @@ class SampleFile:
             yield key, Samples(times[present], column.to_numpy()[present])
 
 
-class FolderSamples(InMemoryReader):
+class FolderSamples(SampleReader):
     """The samples in some files; of those at the same time, that of the first file counts.
 
     See `plimsoll.store.protocol.SampleReader`. `list_files` gives the files with rows in a range.

@@ -13,7 +13,7 @@ from plimsoll.model.series import Series, host_key
 from plimsoll.store.influx.quoting import has_tags, identifier, time_range
 from plimsoll.store.influx.server import FluxTable, InfluxServer
 from plimsoll.store.line_protocol import as_stored, encode_points, parse_key, request_bodies
-from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, SampleReader, WriteResult
 
 RUN = "plimsoll_run"
 DOCUMENT = "plimsoll_run_document"
@@ -24,7 +24,7 @@ _OWN = (RUN, DOCUMENT, STATE, CLAIM, "plimsoll_kept")  # the last one was writte
 _PLACES_AT_ONCE = 20  # one query for 1000 tag sets takes four times as long as 50 queries for 20
 
 
-class InfluxSamples(InMemoryReader):
+class InfluxSamples(SampleReader):
     """Samples in a bucket: live ones, or those of runs. See `plimsoll.store.protocol.SampleStore`.
 
     `generation` is the condition for the tag that samples of runs have.

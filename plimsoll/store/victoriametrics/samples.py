@@ -15,7 +15,7 @@ from plimsoll.model.series import Series, host_key, hosts_of
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.store.line_protocol import as_stored, encode_points, request_bodies
 from plimsoll.store.m4 import Drawn
-from plimsoll.store.protocol import Buckets, FoundSeries, InMemoryReader, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, SampleReader, WriteResult
 from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics import exported
 from plimsoll.store.victoriametrics.acknowledged import Acknowledged, Witnesses
@@ -46,7 +46,7 @@ class _StoredSeries(NamedTuple):
     name: str
 
 
-class VictoriaSamples(InMemoryReader):
+class VictoriaSamples(SampleReader):
     """The samples of a VictoriaMetrics. `measurements` tells measurement and field of a metric apart.
 
     See `plimsoll.store.protocol.SampleStore`; of two values of the same series and time the higher one stays.
