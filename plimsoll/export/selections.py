@@ -15,7 +15,7 @@ from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, TOTAL, telegraf_n
 from plimsoll.rules.schema.field_types import Operation
 from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform, Weight
 from plimsoll.rules.window import OPERATORS
-from plimsoll.store.influx.quoting import identifier, literal, regex, string, whole
+from plimsoll.store.quoting import identifier, literal, regex, string, whole
 
 Agent = Literal["windows", "telegraf", "sysstat"]
 

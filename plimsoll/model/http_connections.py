@@ -1,10 +1,12 @@
 """HTTP connections that are checked before anything is sent, such as a token; and why one failed, in words."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from ipaddress import ip_address
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
-from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 
@@ -27,9 +29,26 @@ def check_connections(pools: PoolManager, check: Callable[[], None]) -> None:
     class EncryptedPool(HTTPSConnectionPool):
         ConnectionCls: ClassVar[Any] = Encrypted
 
-    classes: dict[str, type[HTTPConnectionPool] | type[HTTPSConnectionPool]]
-    classes = {"http": PlainPool, "https": EncryptedPool}
-    pools.pool_classes_by_scheme = classes
+    pools.pool_classes_by_scheme = {"http": PlainPool, "https": EncryptedPool}
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether the host of a URL is this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def lines_of(response: BaseHTTPResponse) -> Iterator[bytes]:
+    """Yield the lines of a response as they arrive, without blank ones. HTTPError or OSError if it breaks off."""
+    rest = b""
+    for piece in response.stream(1 << 20, decode_content=True):
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from filter(bytes.strip, whole)
+    if rest.strip():
+        yield rest
 
 
 def last_cause(error: Exception) -> str:

@@ -15,7 +15,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.points import Points
 from plimsoll.model.run import StoredRun
-from plimsoll.model.samples import Samples
+from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, host_key, hosts_of
 from plimsoll.store.m4 import Drawn, m4
 
@@ -54,17 +54,20 @@ class Buckets:
     mean: Values
 
     @classmethod
-    def empty(cls) -> "Buckets":
-        """Return no buckets."""
-        nothing = np.empty(0)
-        return cls(np.empty(0, np.int64), nothing, nothing, nothing)
+    def joined(cls, parts: Sequence["Buckets"] = ()) -> "Buckets":
+        """Return the buckets of all parts in order of time; of those that begin at the same time, the first one."""
+        if len(parts) == 1:
+            return parts[0]
+        times, first = np.unique(np.concatenate([np.empty(0, np.int64), *(p.times for p in parts)]), return_index=True)
+        columns = ([p.minimum for p in parts], [p.maximum for p in parts], [p.mean for p in parts])
+        return cls(times, *(np.concatenate([np.empty(0), *column])[first] for column in columns))
 
     @classmethod
     def of(cls, samples: Samples, width: int) -> "Buckets":
         """Aggregate samples into buckets of `width` ns, which begin at multiples of it."""
         times, values = samples.present.times, samples.present.values
         if not len(times):
-            return cls.empty()
+            return cls.joined()
         bucket = times // width
         first = np.flatnonzero(np.diff(bucket, prepend=bucket[0] - 1))
         return cls(
@@ -73,6 +76,16 @@ class Buckets:
             np.maximum.reduceat(values, first),
             np.add.reduceat(values, first) / np.diff(first, append=len(bucket)),
         )
+
+
+def joined_spellings(series: Series, parts: Sequence[tuple[Series, Samples]]) -> Samples:
+    """Return the samples of a series from its parts, which may spell host and instance differently.
+
+    At equal times, the part with the spelling of `series` counts.
+    """
+    if len(parts) == 1:
+        return parts[0][1]
+    return joined([samples for _, samples in sorted(parts, key=lambda part: part[0] != series)])
 
 
 class SampleReader(Protocol):

@@ -22,7 +22,7 @@ class Simulated:
         return LeaderElection(_Reached(self, who), who, lambda: self.now)
 
 
-class _Reached:
+class _Reached(VictoriaMetricsServer):
     def __init__(self, server, who):
         self._server, self._who = server, who
 

@@ -13,7 +13,7 @@ from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant
 from plimsoll.rules.schema.field_types import Reduce
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.window import OPERATORS
-from plimsoll.store.influx.quoting import identifier, literal, number, whole
+from plimsoll.store.quoting import identifier, literal, number, whole
 
 TIME = "$timeFilter"
 HOST_VARIABLE = "host"

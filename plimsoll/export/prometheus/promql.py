@@ -17,7 +17,7 @@ from plimsoll.rules.request_means import OCCUPIED
 from plimsoll.rules.schema.field_types import Operation, Reduce
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.window import OPERATORS
-from plimsoll.store.influx.quoting import literal
+from plimsoll.store.quoting import literal
 
 PLAIN_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 MILLISECOND = SECOND // 1000

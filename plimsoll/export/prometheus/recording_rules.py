@@ -17,7 +17,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.exporter_files import DEFAULT_SERVER, Exporter, Metric, MetricGroup, exporters, plain_name
 from plimsoll.rules.exporters.formulas import Formula
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.store.influx.quoting import literal
+from plimsoll.store.quoting import literal
 
 _OF_SCRAPE = ("host", "instance", "job")
 # The label host where there is one, else the address that was scraped, without its port.

@@ -1,8 +1,8 @@
-"""Writes the days that are over to files, with what came late for them, and by the minute once they are old.
+"""Writes the days that are over to files, with their late samples, and reduces old days to minutes.
 
-That is done some series at a time. A file gets its name before it is listed: until then it is among those to be
-removed. The transaction that lists it also takes what is in it from the tables, and from the files that it replaces: a
-process that is killed leaves each sample in one place.
+Each file holds some of the series of a day. It gets its name before it is listed, and until then it is among the files
+to be removed. The transaction that lists it also removes its samples from the tables, and the files that it replaces
+from the list: if the process is killed, each sample is in exactly one place.
 """
 
 import json
@@ -42,8 +42,8 @@ _CHECKED_BYTES = 64 << 20
 class Keeping:
     """How long live samples are kept.
 
-    For `raw_days` as they came, after that by the minute; days after `days` are dropped, and the oldest ones while
-    more than `size_limit` bytes are in use, but never the last day.
+    They are kept as they came for `raw_days`, then by the minute until they are `days` old. While more than
+    `size_limit` bytes are in use, the oldest day is dropped, but never the last one.
     """
 
     raw_days: int
@@ -52,7 +52,7 @@ class Keeping:
 
 
 class Retention:
-    """The work that is left to do in a file. It is done while `turn` is held."""
+    """The upkeep of a hot file and its day files, done in pieces while `turn` is held."""
 
     def __init__(self, file: HotFile, live: LiveWriter, index: StoredSeriesIndex, keeping: Keeping) -> None:
         self._file, self._live, self._keeping = file, live, keeping
@@ -62,29 +62,25 @@ class Retention:
         self._unfreed = False
 
     def piece(self, now: int) -> bool:
-        """Do one piece; whether there was any."""
+        """Do one piece of work; return whether there was any."""
         with self.turn:
-            if self._is_done(now):
+            with self._file.lock:
+                if now // HOUR != self._closed:
+                    self._live.close_table()
+                    self._closed = now // HOUR
+                is_done = self._drop(now) or self._move_closed_table()
+            # Compaction takes longer, and must not keep samples from being written.
+            if is_done or self._compaction.piece(now):
                 self._unfreed = True
                 return True
             self._file.sweep()
-            # What was dropped is free after a checkpoint.
+            # A checkpoint frees the space of what was dropped.
             if self._unfreed:
                 self._unfreed = not self._file.checkpoint()
             with self._file.reading() as cursor:
                 names = [file.name for file in list_files(cursor)]
             self._file.days.check(names, _CHECKED_BYTES)
             return False
-
-    def _is_done(self, now: int) -> bool:
-        with self._file.lock:
-            if now // HOUR != self._closed:
-                self._live.close_table()
-                self._closed = now // HOUR
-            if self._drop(now) or self._move_closed_table():
-                return True
-        # What takes longer does not keep samples from being written.
-        return self._compaction.piece(now)
 
     def _drop(self, now: int) -> bool:
         """Drop the oldest day if it is too old, or if the file is too large."""
@@ -93,19 +89,16 @@ class Retention:
                 table.day for table in (*list_tables(cursor), *list_files(cursor)) if table.kind is not TableKind.OPEN
             ]
         oldest = min(days, default=now // DAY)
-        too_old = oldest < (now - self._keeping.days * DAY) // DAY
-        if not too_old and not (oldest < now // DAY - 1 and self._too_large()):
-            return False
+        if oldest >= (now - self._keeping.days * DAY) // DAY:
+            limit, file = self._keeping.size_limit, self._file
+            if oldest >= now // DAY - 1 or not (file.used > limit and file.checkpoint() and file.used > limit):
+                return False
         with self._file.writing() as cursor:
             for table in tables_of_day(cursor, oldest):
                 drop_table(cursor, table)
             unlist_files(cursor, [file.name for file in list_files(cursor, oldest * DAY, oldest * DAY)])
             cursor.execute("DELETE FROM held WHERE day = ?", [oldest])
         return True
-
-    def _too_large(self) -> bool:
-        limit = self._keeping.size_limit
-        return self._file.used > limit and self._file.checkpoint() and self._file.used > limit
 
     def _move_closed_table(self) -> bool:
         """Move the samples of the oldest closed table to the raw tables of their days."""
@@ -117,12 +110,11 @@ class Retention:
         with self._file.writing() as cursor:
             day = f"{floor('time', DAY)} // {DAY}"
             for (number,) in cursor.execute(f"SELECT DISTINCT {day} FROM {table.name}").fetchall():
-                raw = [
-                    table for table in tables_of_day(cursor, number) if table.kind is TableKind.RAW and not table.above
-                ]
-                place = raw[0] if raw else add_table(cursor, TableKind.RAW, number)
+                of_day = tables_of_day(cursor, number)
+                raw = next((table for table in of_day if table.kind is TableKind.RAW and not table.above), None)
+                raw = raw or add_table(cursor, TableKind.RAW, number)
                 within = f"FROM {table.name} WHERE time >= {number * DAY} AND time < {(number + 1) * DAY}"
-                cursor.execute(f"INSERT INTO {place.name} {within} ORDER BY series, time")
+                cursor.execute(f"INSERT INTO {raw.name} {within} ORDER BY series, time")
                 _hold(cursor, number, within)
             drop_table(cursor, table)
         return True
@@ -136,7 +128,7 @@ _NAMES = ("host", "measurement", "tags", "field")
 
 
 class _Piece(NamedTuple):
-    """What is in tables and files of some series of a day, and as what it is to be in a file."""
+    """Samples of a day to be written to a file of `kind`: those of the series from `first` to `last`."""
 
     day: int
     kind: TableKind
@@ -146,43 +138,34 @@ class _Piece(NamedTuple):
     files: Sequence[DayFile]
 
 
-class _WrittenFile(NamedTuple):
-    """A file that has no name yet, and what is in it."""
-
-    partial: Path
-    samples: int
-    first: int
-    last: int
-
-
 class Compaction:
-    """The days of a store that are to be written to files."""
+    """Writes the samples of days that are over from tables to day files."""
 
     def __init__(self, file: HotFile, index: StoredSeriesIndex, keeping: Keeping) -> None:
         self._file, self._index, self._keeping = file, index, keeping
         self._closed: int | None = None
 
     def piece(self, now: int) -> bool:
-        """Write a file; whether there was anything to write. Only one thread may call it, and move samples to tables.
+        """Write a file; return whether there was anything to write. Only one thread may call it, or move samples.
 
-        It is done with a day when that is over by an hour. What comes later is left until the next day is over.
+        The files of a day are written an hour after its end. Later samples of it wait until the next day is over.
         """
         with self._file.reading() as cursor:
-            piece = self._late(cursor, now) or self._old(cursor, now)
+            piece = self._find_late(cursor, now) or self._find_old(cursor, now)
         if piece is None or not self._file.has_room:
             return False
         try:
             partial = self._file.days.partial(piece.day)
             try:
-                self._listed(piece, self._written(piece, partial))
+                self._list(piece, partial, *self._write(piece, partial))
             finally:
                 partial.unlink(missing_ok=True)
         except OSError as error:
             raise Unusable(f"{self._file.days.folder}: cannot be written: {error.strerror or error}") from None
         return True
 
-    def _late(self, cursor: Cursor, now: int) -> _Piece | None:
-        """Return what lies in tables of a day that is over."""
+    def _find_late(self, cursor: Cursor, now: int) -> _Piece | None:
+        """Return samples of a day that is over that are still in tables."""
         today = (now - HOUR) // DAY
         if self._closed == today:
             return None
@@ -195,7 +178,7 @@ class Compaction:
         return None
 
     def _next(self, cursor: Cursor, now: int, day: int, tables: Sequence[HotTable], files: Sequence[DayFile]) -> _Piece:
-        """Return the first series that lie in tables; if these have a file already, all that are in it."""
+        """Return the first series that are in tables; if these have a file already, all series of that file."""
         rows = cursor.execute(f"SELECT min(series) FROM ({_union(tables, 'series')})").fetchone()
         first = _ALL if rows is None or rows[0] is None else int(rows[0])
         is_thin = self._is_old(day, now) or any(table.kind is TableKind.THIN for table in (*tables, *files))
@@ -206,39 +189,42 @@ class Compaction:
         before_next = min((file.first for file in files if file.first > first), default=_ALL + 1) - 1
         return _Piece(day, kind, first, min(before_next, _last(cursor, day, first, tables)), tables, [])
 
-    def _old(self, cursor: Cursor, now: int) -> _Piece | None:
-        """Return a file of samples as they came, of a day of which minutes are enough."""
+    def _find_old(self, cursor: Cursor, now: int) -> _Piece | None:
+        """Return a file with samples as they came, of a day that is to be reduced to minutes."""
         files = list_files(cursor)
-        for day in sorted({file.day for file in files if file.kind is TableKind.RAW and self._is_old(file.day, now)}):
-            of_day = [file for file in files if file.day == day]
-            if self._is_whole(of_day):
-                file = next(file for file in of_day if file.kind is TableKind.RAW)
-                return _Piece(day, TableKind.THIN, file.first, file.last, [], [file])
+        for file in files:
+            is_due = file.kind is TableKind.RAW and self._is_old(file.day, now)
+            if is_due and self._is_whole([other for other in files if other.day == file.day]):
+                return _Piece(file.day, TableKind.THIN, file.first, file.last, [], [file])
         return None
 
     def _is_old(self, day: int, now: int) -> bool:
         return day < (now - self._keeping.raw_days * DAY) // DAY
 
     def _is_whole(self, files: Sequence[DayFile]) -> bool:
-        """Return whether all can be read. Of a day that is damaged nothing is changed: somebody may mend it."""
+        """Return whether all files can be read. A day with a damaged file is left as it is: somebody may repair it."""
         return len(self._file.days.readable(file.name for file in files)) == len(files)
 
-    def _written(self, piece: _Piece, partial: Path) -> _WrittenFile:
+    def _write(self, piece: _Piece, partial: Path) -> tuple[int, int, int]:
+        """Write a file; return the number of its samples, and its first and last series."""
         rows, within = self._rows(piece), f"series BETWEEN {piece.first} AND {piece.last}"
         with self._file.reading() as cursor:
             numbers = cursor.execute(f"SELECT DISTINCT series FROM ({rows}) WHERE {within}").fetchall()
             cursor.register("named", self._named([number for (number,) in numbers]))
-            names = ", ".join(_as_dictionary(cursor, name) for name in _NAMES)
+            for name in _NAMES:
+                cursor.execute(f"CREATE TEMP TYPE {name}_of_day AS ENUM (SELECT DISTINCT {name} FROM named)")
+            # Parquet writes each value of an enumeration only once; that is much faster, too.
+            names = ", ".join(f"{name}::{name}_of_day AS {name}" for name in _NAMES)
             (_, samples, _, _, columns, *_) = cursor.execute(
                 f"COPY (SELECT make_timestamp_ns(time) AS time, {names}, {_VALUES[piece.kind]}, series "
                 f"FROM ({rows}) JOIN named USING (series) WHERE {within} ORDER BY series, time) "
                 f"TO {quoted(str(partial))} ({_FORMAT})"
             ).fetchone() or (None, 0, 0, 0, {})
         series = columns['"series"'] if samples else {"min": 0, "max": 0}
-        return _WrittenFile(partial, samples, int(series["min"]), int(series["max"]))
+        return samples, int(series["min"]), int(series["max"])
 
     def _rows(self, piece: _Piece) -> str:
-        """Return the query for what is to be in the file, of these series and of others."""
+        """Return the query for the rows of the file, and those of other series in the same tables and files."""
         thin, raw = ([file for file in piece.files if file.kind is kind] for kind in (TableKind.THIN, TableKind.RAW))
         late = _union([table for table in piece.tables if table.kind is TableKind.RAW], "*")
         values = [late] if late else []
@@ -271,28 +257,26 @@ class Compaction:
         texts = {name: np.array(column, dtype=object) for name, column in columns.items()}
         return {"series": np.array(numbers, np.int32), **texts}
 
-    def _listed(self, piece: _Piece, written: _WrittenFile) -> None:
-        """List a file in place of what it was made from."""
-        new = self._placed(piece, written) if written.samples else None
+    def _list(self, piece: _Piece, partial: Path, samples: int, first: int, last: int) -> None:
+        """Give a file its name, and list it in place of the samples that it was made from."""
+        days, size, name = self._file.days, partial.stat().st_size, ""
+        if samples:
+            with self._file.writing() as cursor:
+                name = days.name(partial, piece.kind, next_number(cursor))
+                unlist_files(cursor, [name])
+            days.publish(partial, name)
         with self._file.writing() as cursor:
-            if new:
-                add_file(cursor, new)
+            if samples:
+                add_file(cursor, DayFile(name, piece.kind, piece.day, first, last, samples, size))
             unlist_files(cursor, [file.name for file in piece.files])
-            _leave(cursor, piece)
-
-    def _placed(self, piece: _Piece, written: _WrittenFile) -> DayFile:
-        days, size = self._file.days, written.partial.stat().st_size
-        with self._file.writing() as cursor:
-            name = days.name(written.partial, piece.kind, next_number(cursor))
-            unlist_files(cursor, [name])
-        days.publish(written.partial, name)
-        return DayFile(name, piece.kind, piece.day, written.first, written.last, written.samples, size)
-
-
-def _as_dictionary(cursor: Cursor, name: str) -> str:
-    """Return the SQL of a name, of which Parquet then writes each only once; that is much faster, too."""
-    cursor.execute(f"CREATE TEMP TYPE {name}_of_day AS ENUM (SELECT DISTINCT {name} FROM named)")
-    return f"{name}::{name}_of_day AS {name}"
+            # Drop the tables in which no other series are left.
+            tables = {table.name: table for table in tables_of_day(cursor, piece.day)}
+            for table in (tables[table.name] for table in piece.tables):
+                if cursor.execute(f"SELECT 1 FROM {table.name} WHERE series > {piece.last} LIMIT 1").fetchone():
+                    above = max(table.above, piece.last + 1)
+                    cursor.execute("UPDATE part SET above = ? WHERE name = ?", [above, table.name])
+                else:
+                    drop_table(cursor, table)
 
 
 def _union(tables: Sequence[HotTable], columns: str) -> str:
@@ -300,7 +284,7 @@ def _union(tables: Sequence[HotTable], columns: str) -> str:
 
 
 def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> int:
-    """Return the last series of those that fill a file."""
+    """Return the last of the series from `first` on that fill a file."""
     rows = cursor.execute(
         "SELECT sum(estimated_size), (SELECT count(*) FROM held WHERE day = ?) FROM duckdb_tables() "
         "WHERE list_contains(?, table_name)",
@@ -312,17 +296,6 @@ def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> i
         "SELECT series FROM held WHERE day = ? AND series >= ? ORDER BY series LIMIT 1 OFFSET ?", [day, first, step - 1]
     ).fetchone()
     return last[0] if last else _ALL
-
-
-def _leave(cursor: Cursor, piece: _Piece) -> None:
-    """Save that the series of a piece were written; drop the tables in which no others are left."""
-    tables = {table.name: table for table in tables_of_day(cursor, piece.day)}
-    for table in (tables[table.name] for table in piece.tables):
-        left = cursor.execute(f"SELECT 1 FROM {table.name} WHERE series > {piece.last} LIMIT 1").fetchone()
-        if left is None:
-            drop_table(cursor, table)
-        else:
-            cursor.execute("UPDATE part SET above = ? WHERE name = ?", [max(table.above, piece.last + 1), table.name])
 
 
 def _hold(cursor: Cursor, day: int, within: str) -> None:

@@ -2,9 +2,9 @@
 
 They are in a folder beside the hot file, with a folder for each day.
 
-A file is written under another name, and never changed once it has its own. That ends in the checksum of what is in it,
-so that damage is found before a value is read from it. What reads files counts as a user of them: what is no longer
-listed stays until those that may still read it have ended.
+A file is written under a temporary name, and never changed once it has its own. Its name ends in the checksum of its
+content, so that damage is noticed before a value is read from it. A file that is no longer listed is removed when all
+reads that may use it have ended.
 """
 
 import hashlib
@@ -56,7 +56,7 @@ class DayFile(NamedTuple):
 
 
 class DayFolder:
-    """The folder, what is known of the files in it, and who reads them. Names are relative to the folder."""
+    """The folder of the day files, their checks, and the reads in progress. Names are relative to the folder."""
 
     def __init__(self, database: Path) -> None:
         self.folder = folder_of(database.absolute())
@@ -66,13 +66,19 @@ class DayFolder:
         self._unlisted: dict[str, int] = {}
         self._checked: dict[str, tuple[tuple[int, int] | None, str]] = {}
 
+    def remove_partial(self) -> None:
+        """Remove the unfinished files of a process that was killed."""
+        for path in self.folder.glob(f"*/.*{_PARTIAL}"):
+            with suppress(OSError):
+                path.unlink()
+
     def place(self, name: str) -> Path:
         """Return where a file is."""
         return self.folder / name
 
     @contextmanager
     def in_use(self) -> Generator[None]:
-        """While this lasts, files that were listed at its beginning stay."""
+        """Keep the files that are listed now until the end of the context."""
         with self._lock:
             self._count += 1
             number = self._count
@@ -90,14 +96,14 @@ class DayFolder:
         return folder / f".{token_hex(4)}{_PARTIAL}"
 
     def name(self, partial: Path, kind: TableKind, number: int) -> str:
-        """Return the name of a file that was written, which is on the disk then."""
+        """Flush a file to the disk, and return the name that it is to have."""
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
         partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
         return f"{partial.parent.name}/{WORDS[kind]}-{number}-{_checksum(partial)}.parquet"
 
     def publish(self, partial: Path, name: str) -> None:
-        """Give a file its name; it has it for good when this returns."""
+        """Give a file its name; when this returns, the name is on the disk."""
         place = self.place(name)
         partial.replace(place)
         sync(place.parent)
@@ -105,11 +111,11 @@ class DayFolder:
         self._checked[name] = ((status.st_size, status.st_mtime_ns), "")
 
     def readable(self, names: Iterable[str]) -> set[str]:
-        """Return the names of files that are as they were written; others are `damaged`. Checks are cached."""
+        """Return the names of the files that are as they were written; others become `damaged`. Checks are cached."""
         return {name for name in names if self._is_sound(name)}
 
     def check(self, names: Iterable[str], most: int) -> None:
-        """Check whether files are as they were written; of those not checked yet, about `most` bytes."""
+        """Check whether files are as they were written; of those not yet checked, about `most` bytes."""
         for name in names:
             if name in self._checked or most > 0:
                 with suppress(OSError):
@@ -118,21 +124,15 @@ class DayFolder:
 
     @property
     def damaged(self) -> dict[str, str]:
-        """The files that cannot be read, as far as they were looked at, and why."""
+        """The files that failed a check, and why."""
         return {name: why for name, (_, why) in sorted(self._checked.items()) if why}
 
     def remove(self, names: Iterable[str]) -> list[str]:
-        """Remove files that are not listed any more and nobody reads; return which ones are gone."""
+        """Remove those of the unlisted files that no read uses; return the names of the removed ones."""
         with self._lock:
             marks = {name: self._unlisted.setdefault(name, self._count) for name in names}
             oldest = min(self._users, default=self._count + 1)
         return [name for name, mark in marks.items() if mark < oldest and self._is_removed(name)]
-
-    def clean(self) -> None:
-        """Remove what was never given its name, of a process that was killed."""
-        for path in self.folder.glob(f"*/.*{_PARTIAL}"):
-            with suppress(OSError):
-                path.unlink()
 
     def _is_removed(self, name: str) -> bool:
         place = self.place(name)
@@ -147,18 +147,17 @@ class DayFolder:
         return True
 
     def _is_sound(self, name: str) -> bool:
-        entry = self._checked.get(name)
+        last_mark, last_why = self._checked.get(name, (None, ""))
         try:
             status = self.place(name).stat()
-            mark = (status.st_size, status.st_mtime_ns)
-            if entry is None or entry[0] != mark:
+            mark, why = (status.st_size, status.st_mtime_ns), last_why
+            if mark != last_mark:
                 written = name.removesuffix(".parquet").rpartition("-")[2]
                 why = "" if written == _checksum(self.place(name)) else "is damaged"
-                self._checked[name] = (mark, why)
         except OSError as error:
-            self._checked[name] = (None, f"cannot be read: {error.strerror or error}")
-        why = self._checked[name][1]
-        if why and (entry is None or entry[1] != why):
+            mark, why = None, f"cannot be read: {error.strerror or error}"
+        self._checked[name] = (mark, why)
+        if why and last_why != why:
             _log.warning("%s: %s", self.place(name), why)
         return not why
 
@@ -172,25 +171,20 @@ def list_files(cursor: Cursor, start: int | None = None, end: int | None = None)
 
 
 def add_file(cursor: Cursor, file: DayFile) -> None:
-    """List a file that is in its place; until then it was to be removed."""
+    """List a file that has its name; until then it is among those to be removed."""
     cursor.execute("DELETE FROM gone WHERE name = ?", [file.name])
     cursor.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)", [*file])
 
 
 def unlist_files(cursor: Cursor, names: Iterable[str]) -> None:
-    """Take files off the list: they are removed once nobody can read them."""
+    """Take files off the list; they are removed when no read uses them any more."""
     for name in names:
         cursor.execute("DELETE FROM file WHERE name = ?", [name])
         cursor.execute("INSERT INTO gone VALUES (?)", [name])
 
 
-def unlisted(cursor: Cursor) -> list[str]:
-    """Return the files that are to be removed."""
-    return [name for (name,) in cursor.execute("FROM gone").fetchall()]
-
-
 def rows_of(days: DayFolder, files: Sequence[DayFile], start: int | None = None, end: int | None = None) -> str:
-    """Return the rows of files of one kind in a range of time, for FROM; with the columns of such a table."""
+    """Return the SQL, for FROM, of the rows of files of one kind in a range; the columns are those of a table of it."""
     first, last = files[0].day * DAY, (files[-1].day + 1) * DAY - 1
     within = (first if start is None else max(start, first), last if end is None else min(end, last))
     times = "time BETWEEN " + " AND ".join(f"make_timestamp_ns({edge})" for edge in within)
@@ -205,7 +199,7 @@ def quoted(text: str) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a day, and the one that it is in, for their owner alone."""
+    """Make the folder of a day, and its parent, for their owner alone."""
     for level in (folder.parent, folder):
         if not level.exists():
             level.mkdir(mode=stat.S_IRWXU, exist_ok=True, parents=True)

@@ -16,7 +16,7 @@ import duckdb
 
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
-from plimsoll.store.duck.day_files import DayFolder, folder_of, list_files, make_folder, unlisted
+from plimsoll.store.duck.day_files import DayFolder, folder_of, list_files, make_folder
 from plimsoll.store.duck.hot_tables import Cursor
 from plimsoll.store.duck.move_runs import folder_of as runs_of
 from plimsoll.store.duck.open import DamagedStore, connect, set_aside, write_ahead_log
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class HotFile:
-    """An open file. Its transactions are made by `reading`, in any thread, and by `writing`, one after another.
+    """An open file. `reading` begins a transaction in any thread, `writing` one after another.
 
     Samples are not written while less than `margin` bytes are free on its disk. `lock` keeps others from writing.
     """
@@ -55,37 +55,40 @@ class HotFile:
         path.chmod(stat.S_IRUSR | stat.S_IWUSR)
         self._is_closed = False
         self._here.add(path.resolve())
-        self.days.clean()
+        self.days.remove_partial()
 
     @contextmanager
     def reading(self) -> Generator[Cursor]:
-        """A cursor that sees what is committed now, whatever is written meanwhile; the files of days stay as well."""
+        """Yield a cursor that sees what is committed now, whatever is written meanwhile; the day files stay as well."""
         with self.days.in_use(), self._cursor() as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             yield cursor
 
     @contextmanager
     def writing(self, *, needs_room: bool = False) -> Generator[Cursor]:
-        """A cursor whose changes are committed together at the end, or none of them if an error occurs.
+        """Yield a cursor whose changes are committed together at the end, or not at all if an error occurs.
 
-        `needs_room`: StoreFull if too little is free on the disk. What makes room must not need it.
+        With `needs_room`, StoreFull if less than `margin` bytes are free; a call that makes room must not need it.
         """
         with self.lock:
-            if needs_room:
-                self._check_room()
+            if needs_room and self._free < self._margin:
+                raise StoreFull(
+                    f"{self.path}: {self._free >> 20} MB are free on its disk, and nothing is written below "
+                    f"{self._margin >> 20} MB; make room: what was stored before can still be read"
+                )
             with self._cursor() as cursor:
                 cursor.execute("BEGIN TRANSACTION")
                 yield cursor
                 cursor.execute("COMMIT")
             if self._unwritten > _CHECKPOINT_BYTES:
-                with suppress(Unusable):  # what was to be written is committed
+                with suppress(Unusable):  # the changes are committed
                     self.checkpoint()
 
     def checkpoint(self) -> bool:
-        """Move what was committed from the write-ahead log to its place, and free what was dropped.
+        """Move committed changes from the write-ahead log into the file, and free the space of dropped tables.
 
-        False if it is put off: while the file is copied, while a reader needs what was dropped or updated, and while
-        the disk may be too full, since a checkpoint that fails ends the connection.
+        Return False if that must wait: while the file is copied, while a read needs what was dropped or updated, or
+        while the disk may be too full, since a checkpoint that fails ends the connection.
         """
         with self.lock:
             if self._backups or self._free < self._unwritten + _CHECKPOINT_BYTES:
@@ -101,9 +104,9 @@ class HotFile:
 
     @property
     def used(self) -> int:
-        """How many bytes are in use, in the file and in those of days.
+        """The number of bytes in use, in the file and in the day files.
 
-        The file hardly shrinks; what was dropped is used again.
+        The file hardly shrinks: space that was freed is used again.
         """
         with self.reading() as cursor:
             row = cursor.execute("SELECT used_blocks * block_size FROM pragma_database_size()").fetchone()
@@ -112,13 +115,13 @@ class HotFile:
 
     @property
     def has_room(self) -> bool:
-        """Whether there is room for a day file. It is written below the margin, too: the days before it may go."""
+        """Whether there is room for a day file. It may use the margin, as the oldest days can be dropped."""
         return self._free > _DAY_FILE_BYTES
 
     def sweep(self) -> None:
-        """Remove the files of days that are not listed any more, but those that are being read."""
+        """Remove the day files that are not listed any more, unless a read uses them."""
         with self.reading() as cursor:
-            names = unlisted(cursor)
+            names = [name for (name,) in cursor.execute("FROM gone").fetchall()]
         if removed := self.days.remove(names):
             with self.writing() as cursor:
                 cursor.executemany("DELETE FROM gone WHERE name = ?", [[name] for name in removed])
@@ -142,24 +145,23 @@ class HotFile:
             with self.reading() as cursor:
                 names = [file.name for file in list_files(cursor)]
             size = self.path.stat().st_size
-            frozen = self._frozen()
-        with frozen, self._copied(names, folder_of(to)), atomic_write(to) as copy:
-            self._copy(size, copy)
-
-    def _frozen(self) -> ExitStack:
-        """While this lasts, the file is only appended to, and the files of days that are listed now stay."""
-        with ExitStack() as stack:
-            stack.enter_context(self.days.in_use())
+            # From now on, the file is only appended to, and the day files that are listed stay.
+            in_use = ExitStack()
+            in_use.enter_context(self.days.in_use())
             self._backups += 1
-            stack.callback(self._copy_ended)
-            return stack.pop_all()
-
-    def _copy_ended(self) -> None:
-        self._backups -= 1
+        try:
+            with in_use, self._copied(names, folder_of(to)), atomic_write(to) as copy:
+                copy.chmod(stat.S_IRUSR | stat.S_IWUSR)
+                with self.path.open("rb") as source, copy.open("wb") as target:
+                    # What is written meanwhile may be appended, and is not part of the copy.
+                    for piece in pieces(source, size):
+                        target.write(piece)
+        finally:
+            self._backups -= 1
 
     @contextmanager
     def _copied(self, names: Sequence[str], to: Path) -> Generator[None]:
-        """The files of days are in another folder, unless an error occurs. What is lost is not copied either."""
+        """Copy the day files that can be read to another folder, and remove the copies if an error occurs."""
         try:
             for name in self.days.readable(names):
                 place = to / name
@@ -172,13 +174,6 @@ class HotFile:
             if isinstance(error, OSError):
                 raise Unusable(f"{to}: cannot be written: {error.strerror or error}") from None
             raise
-
-    def _copy(self, size: int, to: Path) -> None:
-        to.chmod(stat.S_IRUSR | stat.S_IWUSR)
-        with self.path.open("rb") as source, to.open("wb") as target:
-            # What is written meanwhile may be appended, and is not part of the copy.
-            for piece in pieces(source, size):
-                target.write(piece)
 
     def close(self) -> None:
         """Close the file, after what is being written."""
@@ -193,22 +188,19 @@ class HotFile:
         cursor = connection.cursor()
         try:
             yield cursor
-        except _REFUSED as error:
-            if _CORRUPT.search(str(error)):
+        except duckdb.Error as error:
+            is_fatal = isinstance(error, duckdb.FatalException | duckdb.InternalException)
+            if is_fatal:
+                self._disconnect(connection)
+            # Other errors than these mean that what was written is read otherwise.
+            if _CORRUPT.search(str(error)) or not (is_fatal or isinstance(error, _REFUSED)):
                 raise DamagedStore(self.path, error) from None
             raise self._refusal(str(error)) from None
-        except (duckdb.FatalException, duckdb.InternalException) as error:
-            self._disconnect(connection)
-            if _CORRUPT.search(str(error)):
-                raise DamagedStore(self.path, error) from None
-            raise self._refusal(str(error)) from None
-        except duckdb.Error as error:  # what was written is read otherwise
-            raise DamagedStore(self.path, error) from None
         finally:
             cursor.close()
 
     def _connected(self) -> Cursor:
-        """Return the connection, made again after a fatal error: DuckDB does not even read then."""
+        """Return the connection; after a fatal error a new one, as DuckDB does not even read with the old one."""
         connection = self._connection
         if connection is None:
             with self.lock:
@@ -229,13 +221,6 @@ class HotFile:
         if any(sign in text for sign in _FULL):
             return StoreFull(f"{self.path}: its disk is full; make room: what was stored before can still be read")
         return Unusable(f"{self.path}: {text.splitlines()[0]}")
-
-    def _check_room(self) -> None:
-        if self._free < self._margin:
-            raise StoreFull(
-                f"{self.path}: {self._free >> 20} MB are free on its disk, and nothing is written below "
-                f"{self._margin >> 20} MB; make room: what was stored before can still be read"
-            )
 
     @property
     def _free(self) -> int:

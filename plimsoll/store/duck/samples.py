@@ -144,7 +144,7 @@ class DuckSamples(SampleReader):
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Return minimum, maximum and mean, computed by DuckDB."""
-        return self._of_each(lambda span: duck_read.buckets(span, width), Buckets.empty(), series, start, end)
+        return self._of_each(lambda span: duck_read.buckets(span, width), Buckets.joined(), series, start, end)
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
         """Return the number of samples of each series in a range."""

@@ -1,7 +1,6 @@
 """The address of an InfluxDB bucket, with its token."""
 
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,7 +11,7 @@ from plimsoll.model.errors import Unusable
 class InfluxAddress:
     """A bucket of an InfluxDB, and a token for it. Raises Unusable if the URL is invalid.
 
-    `token_file` is the file that the token is from; None for the environment.
+    `token_file` is the file that holds the token; None if it came from the environment.
     """
 
     url: str
@@ -34,15 +33,6 @@ class InfluxAddress:
     def token_place(self) -> str:
         """Where the token is, for messages."""
         return str(self.token_file or "INFLUX_TOKEN")
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether the server is on this machine."""
-        host = urlsplit(self.url).hostname or ""
-        try:
-            return ip_address(host).is_loopback
-        except ValueError:
-            return host == "localhost"
 
 
 def bad_address(url: str) -> Unusable:

@@ -19,11 +19,11 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.run import StoredRun
 from plimsoll.store.influx.address import InfluxAddress
-from plimsoll.store.influx.quoting import identifier, string, time_range
 from plimsoll.store.influx.samples import CLAIM, DOCUMENT, GENERATION, RUN, STATE, InfluxSamples, write_result
 from plimsoll.store.influx.server import EVER, FluxTable, InfluxServer
 from plimsoll.store.line_protocol import encode, point, request_bodies, value
 from plimsoll.store.protocol import Claim, RunSummary, StoreState, Work, WriteResult, latest_first
+from plimsoll.store.quoting import identifier, string, time_range
 from plimsoll.store.run_document import dumps, loads
 from plimsoll.store.store import Store
 

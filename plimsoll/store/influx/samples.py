@@ -3,17 +3,16 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from plimsoll.model.points import Points
-from plimsoll.model.samples import Samples, joined
+from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series, host_key
-from plimsoll.store.influx.quoting import has_tags, identifier, time_range
 from plimsoll.store.influx.server import FluxTable, InfluxServer
 from plimsoll.store.line_protocol import as_stored, encode_points, parse_key, request_bodies
-from plimsoll.store.protocol import Buckets, FoundSeries, SampleReader, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, SampleReader, WriteResult, joined_spellings
+from plimsoll.store.quoting import has_tags, identifier, time_range
 
 RUN = "plimsoll_run"
 DOCUMENT = "plimsoll_run_document"
@@ -52,15 +51,15 @@ class InfluxSamples(SampleReader):
         where = self._where(start, end, hosts)
         series: dict[object, Series] = {}
         text = 0
-        for table in self._query(f"SELECT last(*) FROM /.*/ WHERE {where} GROUP BY *") if where else ():
+        for table in self._server.query(f"SELECT last(*) FROM /.*/ WHERE {where} GROUP BY *") if where else ():
             if table.measurement in _OWN:
                 continue
             for column, last in zip(table.columns[1:], table.rows[0][1:], strict=True):
                 if isinstance(last, bool | str):
                     text += 1
                 elif last is not None:
-                    item = _series(table, column.removeprefix("last_"))
-                    series.setdefault(item.key, item)
+                    stored = _series(table, column.removeprefix("last_"))
+                    series.setdefault(stored.key, stored)
         return FoundSeries(sorted(series.values(), key=lambda series: series.key), text)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
@@ -69,15 +68,15 @@ class InfluxSamples(SampleReader):
         for measurement, where, names in self._queries(series, start, end):
             fields = ", ".join(f"{identifier(name)}::field" for name in names)
             query = f"SELECT {fields} FROM {identifier(measurement)} WHERE {where} GROUP BY *"
-            for table in self._query(query):
+            for table in self._server.query(query):
                 times = table.times()
                 for at, name in enumerate(names):
                     stored = _series(table, name)
                     parts[stored.key].append((stored, Samples(times, table.values(at + 1)).present))
-        return [joined(_own_first(as_stored(series), parts.get(_key(series), []))) for series in series]
+        return [joined_spellings(stored, parts.get(stored.key, [])) for stored in map(as_stored, series)]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Minimum, maximum and mean, computed by the server."""
+        """Return minimum, maximum and mean, computed by the server."""
         parts: dict[object, list[Buckets]] = defaultdict(list)
         for measurement, where, names in self._queries(series, start, end):
             fields = ", ".join(
@@ -86,48 +85,49 @@ class InfluxSamples(SampleReader):
             query = (
                 f"SELECT {fields} FROM {identifier(measurement)} WHERE {where} GROUP BY time({width}ns), * fill(none)"
             )
-            for table in self._query(query):
+            for table in self._server.query(query):
                 times = table.times()
                 for at, name in enumerate(names):
                     minimum, maximum, mean = (table.values(3 * at + n) for n in (1, 2, 3))
                     values = ~np.isnan(mean)
                     buckets = Buckets(times[values], minimum[values], maximum[values], mean[values])
                     parts[_series(table, name).key].append(buckets)
-        return [_joined_buckets(parts.get(_key(series), [])) for series in series]
+        return [Buckets.joined(parts.get(stored.key, [])) for stored in map(as_stored, series)]
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
         """Return how many samples each series has in a range."""
         counts: dict[object, int] = defaultdict(int)
         for measurement, where, names in self._queries(series, start, end):
             fields = ", ".join(f"count({identifier(name)}::field)" for name in names)
-            for table in self._query(f"SELECT {fields} FROM {identifier(measurement)} WHERE {where} GROUP BY *"):
+            for table in self._server.query(f"SELECT {fields} FROM {identifier(measurement)} WHERE {where} GROUP BY *"):
                 for name, count in zip(names, table.rows[0][1:], strict=True):
                     counts[_series(table, name).key] += count or 0
-        return [counts[_key(series)] for series in series]
+        return [counts[as_stored(series).key] for series in series]
 
-    def _query(self, influxql: str) -> Iterator[FluxTable]:
-        return self._server.query(influxql)
+    def _queries(self, series: Sequence[Series], start: int, end: int) -> Iterator[tuple[str, str, list[str]]]:
+        """Yield the measurement, the condition and the fields of the queries for these series.
 
-    def _queries(self, series: Sequence[Series], start: int, end: int) -> Iterator["_Query"]:
-        """Yield the queries for these series, in groups small enough for InfluxDB to answer fast."""
+        Each query is small enough for InfluxDB to answer fast.
+        """
         fields: dict[object, list[str]] = defaultdict(list)
-        for item in map(as_stored, series):
-            fields[_place(item)].append(item.field)
+        for stored in map(as_stored, series):
+            fields[replace(stored, field="").key].append(stored.field)
         for measurement in dict.fromkeys(as_stored(series).measurement for series in series):
-            places = [place for place in self._places(measurement) if _place(place) in fields]
+            places = [place for place in self._places(measurement) if place.key in fields]
             for first in range(0, len(places), _PLACES_AT_ONCE):
                 batch = places[first : first + _PLACES_AT_ONCE]
                 # InfluxDB does not allow a field named "time".
-                names = dict.fromkeys(name for series in batch for name in fields[_place(series)] if name != "time")
-                if not names:
-                    continue
-                where = f"{self._within(start, end)} AND ({' OR '.join(map(_has_tags, batch))})"
-                yield _Query(measurement, where, list(names))
+                names = dict.fromkeys(name for place in batch for name in fields[place.key] if name != "time")
+                if names:
+                    either = " OR ".join(f"({has_tags([('host', place.host), *place.tags])})" for place in batch)
+                    yield measurement, f"{self._within(start, end)} AND ({either})", list(names)
 
     def _places(self, measurement: str) -> list[Series]:
         """Return the tag sets of a measurement, each as a series without a field."""
-        answer = self._query(f"SHOW SERIES FROM {identifier(measurement)} WHERE {self._of_runs.replace('::tag', '')}")
-        return list(dict.fromkeys(_untagged(parse_key(row[0])) for table in answer for row in table.rows))
+        query = f"SHOW SERIES FROM {identifier(measurement)} WHERE {self._of_runs.replace('::tag', '')}"
+        tagged = [parse_key(row[0]) for table in self._server.query(query) for row in table.rows]
+        places = (replace(place, tags=tuple(tag for tag in place.tags if tag[0] != GENERATION)) for place in tagged)
+        return list(dict.fromkeys(places))
 
     def _where(self, start: int, end: int, hosts: Sequence[str]) -> str:
         """Return the condition of a query; empty if the store knows none of the hosts."""
@@ -135,7 +135,9 @@ class InfluxSamples(SampleReader):
         if not hosts:
             return within
         host_keys = {host_key(host) for host in hosts}
-        stored_hosts = {row[1] for table in self._query('SHOW TAG VALUES WITH KEY = "host"') for row in table.rows}
+        stored_hosts = {
+            row[1] for table in self._server.query('SHOW TAG VALUES WITH KEY = "host"') for row in table.rows
+        }
         named = sorted(host for host in stored_hosts if host_key(host) in host_keys)
         if not named:
             return ""
@@ -151,43 +153,6 @@ def write_result(values: int, answers: Sequence[tuple[int, str]]) -> WriteResult
     return WriteResult(values, sum(refused for refused, _ in answers), next((why for _, why in answers if why), ""))
 
 
-class _Query(NamedTuple):
-    measurement: str
-    where: str
-    fields: list[str]
-
-
-def _has_tags(series: Series) -> str:
-    return f"({has_tags([('host', series.host), *series.tags])})"
-
-
-def _place(series: Series) -> object:
-    return replace(series, field="").key
-
-
 def _series(table: FluxTable, field: str) -> Series:
     tags = ((name, value) for name, value in table.tags.items() if name not in ("host", GENERATION) and value != "")
     return Series(table.tags.get("host", ""), table.measurement, tuple(sorted(tags)), field)
-
-
-def _untagged(series: Series) -> Series:
-    """Return a series without the tag of runs."""
-    return replace(series, tags=tuple(tag for tag in series.tags if tag[0] != GENERATION))
-
-
-def _key(series: Series) -> object:
-    return as_stored(series).key
-
-
-def _own_first(series: Series, parts: list[tuple[Series, Samples]]) -> list[Samples]:
-    """Return the parts of a series; those with the same spelling of host and instance first."""
-    return [samples for _, samples in sorted(parts, key=lambda part: part[0] != series)]
-
-
-def _joined_buckets(parts: list[Buckets]) -> Buckets:
-    """Return the parts of a series joined; parts may differ in time, or in the case of host and instance."""
-    if len(parts) <= 1:
-        return parts[0] if parts else Buckets.empty()
-    times, first = np.unique(np.concatenate([part.times for part in parts]), return_index=True)
-    columns = [[part.minimum for part in parts], [part.maximum for part in parts], [part.mean for part in parts]]
-    return Buckets(times, *(np.concatenate(column)[first] for column in columns))

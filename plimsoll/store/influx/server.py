@@ -12,44 +12,32 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import numpy as np
-import urllib3
 from influxdb_client.client.influxdb_client import InfluxDBClient
 from influxdb_client.client.write_api import SYNCHRONOUS
 from influxdb_client.rest import ApiException
 from urllib3.exceptions import HTTPError, LocationParseError
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.http_connections import last_cause, last_words, wrapped_error
+from plimsoll.model.http_connections import is_loopback, last_cause, last_words, lines_of, wrapped_error
 from plimsoll.model.log import Times, Values
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.store.influx.address import InfluxAddress, bad_address
 
 NO_TLS = 0  # influxdb-client's status if TLS failed
-
-
 _TLS_REQUIRED = re.compile(r"\b(HTTPS|SSL)\b")
-
-
 _PLAIN_HTTP = re.compile(r"WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|HTTP_REQUEST")
-
-
-# Of the server's errors (5xx, which a stalled InfluxDB answers too) these never end.
+# A stalled InfluxDB answers with server errors (5xx), too; only these two are permanent.
 _NOT_POSSIBLE = (HTTPStatus.NOT_IMPLEMENTED, HTTPStatus.HTTP_VERSION_NOT_SUPPORTED)
-
-
 _FIRST_PAUSE_S = 0.5
-
-
 _LONGEST_PAUSE_S = 15.0
-
-
+_IS_IT_RUNNING = "is InfluxDB running there?"
 Answer = TypeVar("Answer")
 
 
 class Retry:
-    """Repeats a call until it is answered, for at most `seconds`. Safe to use from several threads.
+    """Repeats calls until they are answered, each for at most `seconds`. Safe to use from several threads.
 
-    `notify` gets a sentence when the first call begins to wait, and another when no call waits any more.
+    `notify` is called with a sentence when the first call begins to wait, and when no call waits any more.
     """
 
     def __init__(self, address: InfluxAddress, seconds: float, notify: Callable[[str], None]) -> None:
@@ -77,29 +65,30 @@ class Retry:
                     raise bad_address(url) from None
                 except (ApiException, HTTPError, OSError) as error:
                     why, wished_s = self._away(error)
-                    hint = unanswered_advice(error, self._address)
+                    was_reset = url.startswith("http:") and isinstance(wrapped_error(error), ConnectionResetError)
                 else:
                     answered = True
                     return answer
                 left = until - time.monotonic()
                 if left <= 0:
-                    raise Unreachable(f"{url}: {why}; {hint}")
+                    todo = "if it speaks TLS there, write https://; else see its log" if was_reset else _IS_IT_RUNNING
+                    raise Unreachable(f"{url}: {why}; {todo}")
                 if not waits:
                     waits = True
-                    self._begins(f"{url} {why}: trying again for {duration_text(math.ceil(left) * SECOND)}")
+                    self._count(1, f"{url} {why}: trying again for {duration_text(math.ceil(left) * SECOND)}")
                 if self._given_up.wait(min(max(pause, wished_s), max(left, 0.1))):
                     raise Unreachable(f"{url}: {why}")
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
         finally:
             if waits:
-                self._ends(f"{url} answers again: going on" if answered else "")
+                self._count(-1, f"{url} answers again: going on" if answered else "")
 
     def give_up(self) -> None:
         """Stop waiting in all threads."""
         self._given_up.set()
 
     def _away(self, error: Exception) -> tuple[str, float]:
-        """Why there is no answer, and the pause the server asks for (s). Raises the error if it is an answer."""
+        """Return why there is no answer, and the pause that the server asks for (s). Raises an error that is final."""
         if not isinstance(error, ApiException):
             return f"does not answer ({last_cause(error)})", 0
         if error.status == NO_TLS:
@@ -113,16 +102,11 @@ class Retry:
         why = f"answers {error.status} ({server_message(error) or HTTPStatus(error.status).phrase})"
         return why, float(wished) if wished.isdecimal() else 0
 
-    def _begins(self, text: str) -> None:
+    def _count(self, change: int, text: str) -> None:
+        """Count the calls that wait; notify when the first one begins to wait, and when the last one ends."""
         with self._lock:
-            self._waiting += 1
-            if self._waiting == 1:
-                self._notify(text)
-
-    def _ends(self, text: str) -> None:
-        with self._lock:
-            self._waiting -= 1
-            if self._waiting == 0 and text:
+            self._waiting += change
+            if self._waiting == max(change, 0) and text:
                 self._notify(text)
 
 
@@ -155,7 +139,7 @@ class InfluxServer:
     """One bucket of an InfluxDB.
 
     Every call is retried for `retry_s` seconds if the server is busy or away, and then raises Unreachable. `waiting`
-    gets a sentence when that begins and when it ends.
+    is called with a sentence when calls begin to wait, and when the server answers again.
     """
 
     def __init__(
@@ -165,7 +149,7 @@ class InfluxServer:
         self.url = address.url.rstrip("/")
         self._retry = Retry(address, retry_s, waiting)
         self._client = InfluxDBClient(
-            self.url, address.token, org=address.org, timeout=_TIMEOUT_MS, enable_gzip=not address.is_loopback
+            self.url, address.token, org=address.org, timeout=_TIMEOUT_MS, enable_gzip=not is_loopback(address.url)
         )
         assert self._client.api_client is not None
         self._api = self._client.api_client
@@ -178,17 +162,14 @@ class InfluxServer:
         except ApiException as error:
             text = server_message(error)
             if error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and lines.count(b"\n") > 1:
-                return self._post_in_halves(lines)
+                middle = lines.rfind(b"\n", 0, len(lines) // 2) + 1 or lines.index(b"\n") + 1
+                (first, why), (second, why_second) = self.post(lines[:middle]), self.post(lines[middle:])
+                return first + second, why or why_second
             if "partial write" in text:
                 dropped = _DROPPED.search(text)
                 return int(dropped[1]) if dropped else 1, text
             raise refusal(error, self.address) from None
         return 0, ""
-
-    def _post_in_halves(self, lines: bytes) -> tuple[int, str]:
-        middle = lines.rfind(b"\n", 0, len(lines) // 2) + 1 or lines.index(b"\n") + 1
-        answers = [self.post(half) for half in (lines[:middle], lines[middle:])]
-        return sum(refused for refused, _ in answers), next((why for _, why in answers if why), "")
 
     def query(self, influxql: str) -> Iterator[FluxTable]:
         """Yield the series that an InfluxQL query returns, in chunks of rows."""
@@ -205,15 +186,20 @@ class InfluxServer:
             )
         )
         answered = False
-        for line in self._lines(response):
-            for result in self._results(line):
-                answered = True
-                if "error" in result:
-                    raise self._query_error(str(result["error"]), influxql)
-                for series in result.get("series", ()):
-                    yield FluxTable(
-                        series.get("name", ""), series.get("tags", {}), series["columns"], series.get("values", ())
-                    )
+        try:
+            for line in lines_of(response):
+                for result in self._results(line):
+                    answered = True
+                    if "error" in result:
+                        raise self._query_error(str(result["error"]), influxql)
+                    for series in result.get("series", ()):
+                        yield FluxTable(
+                            series.get("name", ""), series.get("tags", {}), series["columns"], series.get("values", ())
+                        )
+        except (HTTPError, OSError) as error:
+            raise Unreachable(
+                f"{self.url}: broke off in the middle of an answer ({last_cause(error)}); call again"
+            ) from None
         if not answered:
             raise self._not_influxdb()
 
@@ -268,19 +254,6 @@ class InfluxServer:
             )
         return Unusable(f"{self.url}: {text} (query: {influxql[:200]})")
 
-    def _lines(self, response: urllib3.HTTPResponse) -> Iterator[bytes]:
-        rest = b""
-        try:
-            for piece in response.stream(1 << 20):
-                *whole, rest = (rest + piece).split(b"\n")
-                yield from filter(bytes.strip, whole)
-        except (HTTPError, OSError) as error:
-            raise Unreachable(
-                f"{self.url}: broke off in the middle of an answer ({last_cause(error)}); call again"
-            ) from None
-        if rest.strip():
-            yield rest
-
     def _translated(self, call: Callable[[], Answer]) -> Answer:
         try:
             return self._retry.call(call)
@@ -309,7 +282,7 @@ def refusal(error: ApiException, address: InfluxAddress) -> Unusable:
 
 
 def tls_error(error: ApiException, address: InfluxAddress) -> Unusable | None:
-    """Return the error if TLS can never work with this address; None if it may work at the next try."""
+    """Return the error if TLS can never work with this address; None if the next try may succeed."""
     why, url = str(error.reason), address.url
     if _PLAIN_HTTP.search(why):
         return Unusable(f"{url}: does not speak TLS there; write http:{url.removeprefix('https:')}")
@@ -331,10 +304,3 @@ def server_message(error: ApiException) -> str:
     except ValueError:
         return " ".join(str(body).split())[:300]
     return str(answer.get("message") or answer.get("error") or "")[:300] if isinstance(answer, dict) else ""
-
-
-def unanswered_advice(error: Exception, address: InfluxAddress) -> str:
-    """Return what to do if a server does not answer."""
-    if address.url.startswith("http:") and isinstance(wrapped_error(error), ConnectionResetError):
-        return "if it speaks TLS there, write https://; else see its log"
-    return "is InfluxDB running there?"

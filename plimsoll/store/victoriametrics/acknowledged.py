@@ -1,7 +1,7 @@
-"""Samples that a VictoriaMetrics acknowledged: it may still lose them, and they tell whether an answer can be true.
+"""Samples that a VictoriaMetrics acknowledged. They are sent again if it may have lost them, and checked for later.
 
 It keeps samples in memory for up to 5 s (`-inmemoryDataFlushInterval`) before they are on its disk. If it is killed,
-they are gone, though it acknowledged them: they are sent again.
+it loses them, though it acknowledged them.
 """
 
 import time
@@ -20,7 +20,7 @@ _WITNESS_S = 3600.0
 
 
 class Acknowledged:
-    """Writes, and writes again what the server may have lost when it was started anew."""
+    """Writes samples, and writes again those that the server may have lost when it was restarted."""
 
     def __init__(self, server: VictoriaMetricsServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
@@ -31,19 +31,19 @@ class Acknowledged:
         self._started: float | None = None
 
     def write(self, lines: bytes) -> None:
-        """Write line protocol, and, if the server began anew since the last time, what was written shortly before."""
+        """Write line protocol; if the server was restarted since the last call, also what it may have lost."""
         self._server.write(lines)
         with self._lock:
             self._keep(lines)
-            if self._began_anew():
-                again = [entry for _, entry in self._kept]
-                for item in again:
-                    self._server.write(item)
+            if self._has_restarted():
+                again = [body for _, body in self._kept]
+                for body in again:
+                    self._server.write(body)
                 now = self._clock()
-                self._kept = deque((now, entry) for entry in again)
+                self._kept = deque((now, body) for body in again)
 
-    def _began_anew(self) -> bool:
-        """Return whether the server began anew; where it does not say when it began, whether it was away."""
+    def _has_restarted(self) -> bool:
+        """Return whether the server was restarted, or was away if it does not tell when it started."""
         is_new, has_failed = self._server.was_away()
         if not is_new:
             return has_failed and self._started is None
@@ -51,7 +51,7 @@ class Acknowledged:
         return has_failed if self._started is None else before not in (None, self._started)
 
     def _keep(self, lines: bytes) -> None:
-        """Keep what was written less than `_UNSURE_S` before the newest: the server may have ended right after that."""
+        """Keep the lines, and drop those written over `_UNSURE_S` ago: they are on the server's disk."""
         now = self._clock()
         self._kept.append((now, lines))
         self._bytes += len(lines)
@@ -69,7 +69,7 @@ class Witness:
 
 
 class Witnesses:
-    """One sample that can be read by now, and one that can be read from some time on."""
+    """One sample that must be readable by now, and a newer one that becomes readable soon."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -77,7 +77,7 @@ class Witnesses:
         self._next: Witness | None = None
 
     def add(self, series: Series, at: int) -> None:
-        """Note a sample at an instant (UTC ns) that was acknowledged now."""
+        """Add a sample at an instant (UTC ns) that the server has acknowledged just now."""
         now = self._clock()
         if self._next is None or now - self._next.written >= _SEEN_AFTER_S:
             self._now, self._next = self._next, Witness(series, at, now)

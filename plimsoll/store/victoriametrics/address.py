@@ -72,7 +72,7 @@ def _checked(url: str, text: str) -> str:
 
 
 def _ending(url: str, end: str) -> str:
-    """Return the address with the part of the path that every call begins with."""
+    """Return the address, ending in the part of the path that every call begins with."""
     return url if url.endswith(end) else url + end
 
 

@@ -2,24 +2,19 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from plimsoll.model.log import Times, Values
-from plimsoll.model.samples import Samples
+from plimsoll.model.samples import joined
 from plimsoll.store.m4 import Drawn, bucket_width, joined_corners
 
 _MS_NS = 1_000_000
-
-
 _COUNT = "count_over_time"
-
-
 # The first, the lowest, the highest and the last sample of each bucket: their values, and then their times (s).
 _CHOSEN = ("first", "min", "max", "last")
-
-
 CORNERS = (
     *(f"{function}_over_time" for function in _CHOSEN),
     *(f"t{function}_over_time" for function in _CHOSEN),
@@ -28,11 +23,18 @@ CORNERS = (
 
 
 class Grid(NamedTuple):
-    """Buckets: the begin of the first (UTC ns), their width (ns), a multiple of 1 ms, and how many."""
+    """Buckets: the begin of the first (UTC ns), their width (ns), a multiple of 1 ms, and their number."""
 
     start: int
     width: int
     number: int
+
+    @classmethod
+    def of(cls, start: int, end: int, buckets: int) -> "Grid":
+        """Return at most this number of buckets of whole milliseconds for a range."""
+        first = -(-start // _MS_NS) * _MS_NS
+        width = -(-bucket_width(start, end, buckets) // _MS_NS) * _MS_NS
+        return cls(first, width, -(-(end + 1 - first) // width))
 
     @property
     def parameters(self) -> tuple[int, int, int]:
@@ -47,7 +49,6 @@ class Grid(NamedTuple):
 
 _VALUES, _TIMES, _BEGIN, _END = b'},"values":[', b'],"timestamps":[', b'{"metric":', b"]}"
 _LINES_AT_ONCE = 4000
-_MS = 1_000_000
 
 
 class Exported(NamedTuple):
@@ -59,32 +60,27 @@ class Exported(NamedTuple):
 
 
 def read(lines: Iterable[bytes]) -> Iterator[Exported]:
-    """Yield the series of an answer. ValueError if a line is none of an export."""
-    batch: list[bytes] = []
-    for line in lines:
-        batch.append(line)
-        if len(batch) == _LINES_AT_ONCE:
-            yield from _series(batch)
-            batch = []
-    if batch:
+    """Yield the series of an answer. ValueError if a line is not one of an export."""
+    remaining = iter(lines)
+    while batch := list(islice(remaining, _LINES_AT_ONCE)):
         yield from _series(batch)
 
 
 def metrics(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Return the labels of the series of an answer, as they were written. ValueError if a line is none of an export."""
+    """Return the labels of the series of an answer, as written. ValueError if a line is not one of an export."""
     return (_parts(line)[0] for line in lines)
 
 
 def metric_of(text: bytes) -> dict[str, str]:
-    """Return the labels of a series. ValueError if they are none."""
+    """Parse the labels of a series. ValueError if they are no JSON object."""
     labels = json.loads(text)
     if not isinstance(labels, dict):
         raise ValueError("labels are no object")
     return {str(name): str(value) for name, value in labels.items()}
 
 
-def _series(lines: list[bytes]) -> Iterator[Exported]:
-    """Yield the series of some lines; their numbers are read at once, and times that are the same only once."""
+def _series(lines: Sequence[bytes]) -> Iterator[Exported]:
+    """Yield the series of some lines. All their values are parsed in one call, and equal times only once."""
     parts = [_parts(line) for line in lines]
     numbers, ends = _floats([value for _, value, _ in parts])
     are_finite = bool(np.isfinite(numbers).all())
@@ -94,7 +90,7 @@ def _series(lines: list[bytes]) -> Iterator[Exported]:
         values, begin = numbers[begin:end], end
         clock = clocks.get(written)
         if clock is None:
-            times = np.array(json.loads(b"[" + written + b"]"), np.int64) * _MS
+            times = np.array(json.loads(b"[" + written + b"]"), np.int64) * _MS_NS
             clock = clocks[written] = times, bool((times[1:] > times[:-1]).all())
         times, ascend = clock
         if len(times) != len(values):
@@ -114,7 +110,7 @@ def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
-    """Return the numbers of all texts, and where those of each end."""
+    """Return the numbers of all texts, and the index at which those of each text end."""
     lengths = [text.count(b",") + 1 if text else 0 for text in texts]
     parsed: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
     try:
@@ -137,24 +133,10 @@ def _clean(metric: bytes, times: Times, values: Values) -> Exported:
     return Exported(metric, times[last], values[last])
 
 
-def of_drawing(start: int, end: int, buckets: int) -> Grid:
-    """Buckets of whole milliseconds for drawing a range: at most so many."""
-    first = -(-start // _MS_NS) * _MS_NS
-    width = -(-bucket_width(start, end, buckets) // _MS_NS) * _MS_NS
-    return Grid(first, width, -(-(end + 1 - first) // width))
-
-
-def times_and_values(rows: Sequence[Sequence[Any]], grid: Grid) -> tuple[Times, Values]:
-    """Return the begins of the buckets, and their values."""
-    pairs = np.array(rows, np.float64).reshape(-1, 2)
-    return grid.bucket(pairs[:, 0]), pairs[:, 1]
-
-
 def drawn(corners: Mapping[str, tuple[Times, Values]], start: int, end: int) -> Drawn:
-    """Return the samples that draw the line, of what the functions `CORNERS` gave."""
+    """Return the samples that draw the line, from the answers to the functions `CORNERS`."""
     if len(corners) < len(CORNERS):
-        nothing = np.empty(0)
-        return Drawn(Samples(nothing.astype(np.int64), nothing), 0)
+        return Drawn(joined([]), 0)
     values = np.column_stack([corners[f"{function}_over_time"][1] for function in _CHOSEN])
     seconds = np.column_stack([corners[f"t{function}_over_time"][1] for function in _CHOSEN])
     times = np.rint(seconds * 1000).astype(np.int64) * _MS_NS

@@ -5,17 +5,15 @@ tags are labels. The name does not show where the measurement ends: it is the lo
 the part before the first `_`.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from plimsoll.model.names import measurements
 from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.store.line_protocol import as_stored
+from plimsoll.store.quoting import identifier, literal
 
 _MOST_ALTERNATIVES = 90  # VictoriaMetrics looks up no more than 100 one by one; with more it tries every name
-
-
 NAME = "__name__"
 HOST = "host"
 _MOST_KNOWN = 1_000_000
@@ -27,17 +25,17 @@ def metric_name(series: Series) -> str:
 
 
 def labels(series: Series) -> dict[str, str]:
-    """Return the labels of a series, with the name of its metric; values that are empty are none."""
-    item = as_stored(series)
-    entries = {NAME: metric_name(item), HOST: item.host, **dict(item.tags)}
-    return {name: value for name, value in entries.items() if value}
+    """Return the labels of a series, with the name of its metric; empty values are left out."""
+    stored = as_stored(series)
+    pairs = {NAME: metric_name(stored), HOST: stored.host, **dict(stored.tags)}
+    return {name: value for name, value in pairs.items() if value}
 
 
 class Measurements:
-    """The known measurements. `more` gives further ones when they are first needed."""
+    """The known measurements. `further` returns those besides the shipped ones, when they are first needed."""
 
-    def __init__(self, result: Callable[[], Collection[str]] = lambda: ()) -> None:
-        self._more = result
+    def __init__(self, further: Callable[[], Collection[str]] = lambda: ()) -> None:
+        self._further = further
         self._measurements: frozenset[str] | None = None
         self._split: dict[str, tuple[str, str]] = {}
 
@@ -49,34 +47,31 @@ class Measurements:
 
     def split(self, name: str) -> tuple[str, str]:
         """Return the measurement and the field of a metric: `win_cpu` and `Percent_User_Time`."""
-        result = self._split.get(name)
-        if result is None:
-            result = self._split[name] = self._find(name)
-        return result
-
-    def _find(self, name: str) -> tuple[str, str]:
-        if self._measurements is None:
-            self._measurements = frozenset([*measurements(), *LOAD_DRIVER, *self._more()])
-        for at in range(len(name) - 2, 0, -1):
-            if name[at] == "_" and name[:at] in self._measurements:
-                return name[:at], name[at + 1 :]
-        measurement, _, field = name.partition("_")
-        return (measurement, field) if measurement and field else (name, "")
+        if name not in self._split:
+            if self._measurements is None:
+                self._measurements = frozenset([*measurements(), *LOAD_DRIVER, *self._further()])
+            ends = (at for at in range(len(name) - 2, 0, -1) if name[at] == "_" and name[:at] in self._measurements)
+            end = next(ends, name.find("_"))
+            self._split[name] = (name[:end], name[end + 1 :]) if 0 < end < len(name) - 1 else (name, "")
+        return self._split[name]
 
 
 def line(measurement: str, tags: Mapping[str, str], field: str, value: float) -> bytes:
     """Return one sample, to which the server gives its time."""
-    written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags.items())
-    return f"{_escaped(measurement)}{written} {_escaped(field)}={value!r}\n".encode()
+    return f"{_head(measurement, tags, field)}={value!r}\n".encode()
 
 
 @lru_cache(maxsize=_MOST_KNOWN)
 def line_head(series: Series) -> str:
     """Return what a line of a series begins with, up to the equals sign."""
-    item = as_stored(series)
-    tags = sorted((name, text) for name, text in (("host", item.host), *item.tags) if text)
-    written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags)
-    return f"{_escaped(item.measurement)}{written} {_escaped(item.field)}"
+    stored = as_stored(series)
+    tags = dict(sorted((name, text) for name, text in (("host", stored.host), *stored.tags) if text))
+    return _head(stored.measurement, tags, stored.field)
+
+
+def _head(measurement: str, tags: Mapping[str, str], field: str) -> str:
+    written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags.items())
+    return f"{_escaped(measurement)}{written} {_escaped(field)}"
 
 
 def _escaped(text: str) -> str:
@@ -84,31 +79,18 @@ def _escaped(text: str) -> str:
 
 
 def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
-    """Selectors of the metrics of these names, of these hosts (whatever their case) or of all."""
-    unique_names = sorted(set(names))
+    """Return selectors of the metrics of these names, on these hosts (in any case) or on all hosts."""
+    patterns = [literal(name) for name in sorted(set(names))]
     limited = f",{of_hosts(hosts)}" if hosts else ""
     return [
-        "{__name__=~" + text("|".join(map(literal, unique_names[first : first + _MOST_ALTERNATIVES]))) + limited + "}"
-        for first in range(0, len(unique_names), _MOST_ALTERNATIVES)
+        "{__name__=~" + identifier("|".join(patterns[first : first + _MOST_ALTERNATIVES])) + limited + "}"
+        for first in range(0, len(patterns), _MOST_ALTERNATIVES)
     ]
 
 
 def of_hosts(hosts: Sequence[str], *, exactly: bool = False) -> str:
-    """Return the matcher for hosts; of those that have a host at all if none is given.
-
-    They may have any case, unless `exactly`.
-    """
+    """Return the matcher for hosts, in any case unless `exactly`; without hosts, for all series that have a host."""
     if not hosts:
         return 'host!=""'
     names = "|".join(map(literal, hosts))
-    return "host=~" + text(names if exactly else f"(?i)({names})")
-
-
-def literal(name: str) -> str:
-    """Return a regular expression that matches exactly this text. Escapes only what Go accepts."""
-    return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda match: f"\\{match[0]}", name)
-
-
-def text(value: str) -> str:
-    """Return a string of PromQL."""
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return "host=~" + identifier(names if exactly else f"(?i)({names})")

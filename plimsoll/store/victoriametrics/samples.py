@@ -1,7 +1,7 @@
 """Live samples in VictoriaMetrics. Times are kept to the millisecond, and values to about 15 digits."""
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -10,12 +10,12 @@ import numpy as np
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.log import Times, Values
 from plimsoll.model.points import Points
-from plimsoll.model.samples import Samples, joined
+from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series, host_key, hosts_of
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.store.line_protocol import as_stored, encode_points, request_bodies
 from plimsoll.store.m4 import Drawn
-from plimsoll.store.protocol import Buckets, FoundSeries, SampleReader, WriteResult
+from plimsoll.store.protocol import Buckets, FoundSeries, SampleReader, WriteResult, joined_spellings
 from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics import exported
 from plimsoll.store.victoriametrics.acknowledged import Acknowledged, Witnesses
@@ -47,7 +47,7 @@ class _StoredSeries(NamedTuple):
 
 
 class VictoriaSamples(SampleReader):
-    """The samples of a VictoriaMetrics. `measurements` tells measurement and field of a metric apart.
+    """The samples of a VictoriaMetrics. `measurements` splits the name of a metric into measurement and field.
 
     See `plimsoll.store.protocol.SampleStore`; of two values of the same series and time the higher one stays.
     """
@@ -81,7 +81,7 @@ class VictoriaSamples(SampleReader):
         return WriteResult(len(points))
 
     def hosts(self, start: int, end: int) -> list[str]:
-        """Return the hosts with samples in a range, sorted; in one of many hours, with samples on its days."""
+        """Return the hosts with samples in a range, sorted; in one of over 6 hours, those with samples on its days."""
         if end - start <= _EXACT:
             return super().hosts(start, end)
         first, last = _range(start, end)
@@ -89,10 +89,10 @@ class VictoriaSamples(SampleReader):
         return sorted({host_key(host): host for host in reversed(names)}.values(), key=host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """Return the series with samples in a range, sorted; in one of many hours, with samples on its days."""
+        """Return the series with samples in a range, sorted; in one of over 6 hours, those with samples on its days."""
         series: dict[object, Series] = {}
-        for item, key in self._listed(hosts, start, end):
-            series.setdefault(key, item)
+        for listed, key in self._listed(hosts, start, end):
+            series.setdefault(key, listed)
         if not series:
             self._check_witness()
         return FoundSeries(sorted(series.values(), key=lambda series: series.key), 0)
@@ -120,35 +120,39 @@ class VictoriaSamples(SampleReader):
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range."""
         stored_series = [self._as_stored(series) for series in series]
-        keys = {entry.key for entry in stored_series}
+        keys = {stored.key for stored in stored_series}
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
         for names, hosts in _groups(stored_series, start, end):
-            for result in self._exported(of_series(names, hosts), start, end):
-                item, key = self._series(result.metric)
-                if key in keys and len(result.times):
-                    parts[key].append((item, Samples(result.times, result.values)))
+            for line in self._exported(of_series(names, hosts), start, end):
+                spelled, key = self._series(line.metric)
+                if key in keys and len(line.times):
+                    parts[key].append((spelled, Samples(line.times, line.values)))
         if series and not parts:
             self._check_witness()
-        return [_joined(entry.stored, parts.get(entry.key, [])) for entry in stored_series]
+        return [joined_spellings(entry.stored, parts.get(entry.key, [])) for entry in stored_series]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Minimum, maximum and mean; computed by the server if there are many samples."""
+        """Return minimum, maximum and mean; the server computes them if there are many samples."""
         first, last = -(-start // width) * width, (end + 1) // width * width
         if width % MS or last - first < width or not self._are_many(series, start, end):
             return super().buckets(series, start, end, width)
         before, after = (self.buckets(series, *part, width) for part in ((start, first - 1), (last, end)))
         functions = ("min_over_time", "max_over_time", "avg_over_time")
         rolled = self._rolled(series, functions, exported.Grid(first, width, (last - first) // width))
-        middle = [_whole_buckets(entry, functions) for entry in rolled]
-        return [_chained(parts) for parts in zip(before, middle, after, strict=True)]
+        middle = [
+            Buckets(columns[functions[0]][0], *(columns[function][1] for function in functions))
+            if len(columns) == len(functions)
+            else Buckets.joined()
+            for columns in rolled
+        ]
+        return [Buckets.joined(parts) for parts in zip(before, middle, after, strict=True)]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Samples that draw the line of each series in a range; chosen by the server if there are many."""
+        """Return samples that draw the line of each series; the server chooses them if there are many."""
         if not self._are_many(series, start, end):
             return super().drawn(series, start, end, buckets)
-        grid = exported.of_drawing(start, end, buckets)
-        rolled = self._rolled(series, exported.CORNERS, grid)
-        return [exported.drawn(entry, start, end) for entry in rolled]
+        rolled = self._rolled(series, exported.CORNERS, exported.Grid.of(start, end, buckets))
+        return [exported.drawn(columns, start, end) for columns in rolled]
 
     def _are_many(self, series: Sequence[Series], start: int, end: int) -> bool:
         return len(series) * (end - start) // _USUAL > _READ_ALL
@@ -158,15 +162,16 @@ class VictoriaSamples(SampleReader):
     ) -> list[Mapping[str, tuple[Times, Values]]]:
         """Return the times and values of each function for each series."""
         stored_series = [self._as_stored(series) for series in series]
-        entries: dict[object, dict[str, tuple[Times, Values]]] = {item.key: {} for item in stored_series}
-        for selector in of_series({item.name for item in stored_series}, _named_hosts(stored_series)):
+        columns: dict[object, dict[str, tuple[Times, Values]]] = {stored.key: {} for stored in stored_series}
+        for selector in of_series({stored.name for stored in stored_series}, _named_hosts(stored_series)):
             for function in functions:
                 promql = f"{function}({selector}[{grid.width // MS}ms]) keep_metric_names"
-                for metric, values in self.server.query_range(promql, *grid.parameters):
+                for metric, rows in self.server.query_range(promql, *grid.parameters):
                     _, key = self._labelled(metric)
-                    if key in entries:
-                        entries[key].setdefault(function, exported.times_and_values(values, grid))
-        return [entries[item.key] for item in stored_series]
+                    if key in columns:
+                        seconds, values = np.array(rows, np.float64).reshape(-1, 2).T
+                        columns[key].setdefault(function, (grid.bucket(seconds), values))
+        return [columns[stored.key] for stored in stored_series]
 
     def _exported(self, selectors: Sequence[str], start: int, end: int) -> Iterator[exported.Exported]:
         first, last = _range(start, end)
@@ -182,39 +187,35 @@ class VictoriaSamples(SampleReader):
 
     def _series(self, metric: bytes) -> tuple[Series, object]:
         """Return the series of labels as they are written in an answer, and its key."""
-        result = self._series_by_metric.get(metric)
-        return result or self._learn(metric, exported.metric_of(metric))
+        return self._series_by_metric.get(metric) or self._learn(metric, exported.metric_of(metric))
 
     def _labelled(self, metric: Mapping[str, str]) -> tuple[Series, object]:
         """Return the series of labels, and its key."""
         place = tuple(metric.items())
-        result = self._series_by_metric.get(place)
-        return result or self._learn(place, metric)
+        return self._series_by_metric.get(place) or self._learn(place, metric)
 
     def _learn(self, place: bytes | tuple[tuple[str, str], ...], metric: Mapping[str, str]) -> tuple[Series, object]:
         if len(self._series_by_metric) >= _CACHE_SIZE:
             self._series_by_metric.clear()
         series = self._measurements.series(metric)
-        result = self._series_by_metric[place] = series, series.key
-        return result
+        return self._series_by_metric.setdefault(place, (series, series.key))
 
     def _as_stored(self, series: Series) -> "_StoredSeries":
-        result = self._stored_series.get(series)
-        if result is None:
+        if series not in self._stored_series:
             if len(self._stored_series) >= _CACHE_SIZE:
                 self._stored_series.clear()
             stored = as_stored(series)
-            result = self._stored_series[series] = _StoredSeries(stored, stored.key, metric_name(stored))
-        return result
+            self._stored_series[series] = _StoredSeries(stored, stored.key, metric_name(stored))
+        return self._stored_series[series]
 
     def _check_witness(self) -> None:
         """Raise Unreachable if an answer is empty because the server has not even what it acknowledged."""
         witness = self._witnesses.ready
         if witness is None:
             return
-        result = self._as_stored(witness.series)
-        received = self._exported(of_series([result.name], _named_hosts([result])), witness.at - MS, witness.at + MS)
-        if not any(self._series(sample.metric)[1] == result.key for sample in received):
+        series = self._as_stored(witness.series)
+        lines = self._exported(of_series([series.name], _named_hosts([series])), witness.at - MS, witness.at + MS)
+        if not any(self._series(line.metric)[1] == series.key for line in lines):
             ago = duration_text(round(self._witnesses.age_s(witness)) * SECOND)
             raise Unreachable(
                 f"{self.name}: answers with nothing, and has not even what it acknowledged {ago} ago; does one of its "
@@ -229,17 +230,15 @@ def _range(start: int, end: int) -> tuple[int, int]:
 
 def _named_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
     """Return the hosts of some series, if they are few enough to be named in a query."""
-    hosts = hosts_of(item.stored for item in stored_series)
+    hosts = hosts_of(series.stored for series in stored_series)
     return hosts if len(hosts) <= _HOSTS_NAMED and "" not in hosts else ()
 
 
 def _groups(
     stored_series: Sequence["_StoredSeries"], start: int, end: int
 ) -> Iterator[tuple[Collection[str], Sequence[str]]]:
-    """Metrics that are read with one call, and the hosts of which; so many that no answer gets too long."""
-    names: dict[str, int] = defaultdict(int)
-    for stored in stored_series:
-        names[stored.name] += 1
+    """Yield the names of metrics to read with one call, and their hosts; few enough that no answer gets too long."""
+    names = Counter(stored.name for stored in stored_series)
     hosts = _named_hosts(stored_series)
     samples_a_series = max(1, (end - start) // _USUAL)
     group: list[str] = []
@@ -252,34 +251,6 @@ def _groups(
         count += many
     if group:
         yield group, hosts
-
-
-def _joined(series: Series, parts: list[tuple[Series, Samples]]) -> Samples:
-    """Return the parts of a series, those with the same spelling of host and instance first."""
-    if len(parts) == 1:
-        return parts[0][1]
-    return joined([samples for _, samples in sorted(parts, key=lambda part: part[0] != series)])
-
-
-def _whole_buckets(entries: Mapping[str, tuple[Times, Values]], functions: Sequence[str]) -> Buckets:
-    if len(entries) < len(functions):
-        return Buckets.empty()
-    times = entries[functions[0]][0]
-    return Buckets(times, *(entries[function][1] for function in functions))
-
-
-def _chained(parts: Sequence[Buckets]) -> Buckets:
-    return Buckets(
-        np.concatenate([part.times for part in parts]),
-        *(
-            np.concatenate(column)
-            for column in (
-                [part.minimum for part in parts],
-                [part.maximum for part in parts],
-                [part.mean for part in parts],
-            )
-        ),
-    )
 
 
 def open_victoria(address: VictoriaMetricsAddress, beside: Store, measurements: Callable[[], Collection[str]]) -> Store:

@@ -6,16 +6,15 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
-from ipaddress import ip_address
 from threading import Event
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import urllib3
 from urllib3.exceptions import HTTPError, LocationParseError
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.http_connections import check_connections, last_cause
+from plimsoll.model.http_connections import check_connections, is_loopback, last_cause, lines_of
 from plimsoll.store.victoriametrics.address import TOKEN, VictoriaMetricsAddress
 
 READ_PATIENCE_S = 2.0
@@ -51,7 +50,7 @@ class VictoriaMetricsServer:
         self._read_s, self._write_s = read_s, write_s
         self._ended = Event()
         self._is_new = self._has_failed = False
-        is_near = all(_is_loopback(url) for url in (address.write, address.read))
+        is_near = all(is_loopback(url) for url in (address.write, address.read))
         self._headers = {"Accept-Encoding": "identity" if is_near else "gzip"}
         self._packed = not is_near
         if address.token:
@@ -75,7 +74,7 @@ class VictoriaMetricsServer:
         answer.release_conn()
 
     def started(self) -> float | None:
-        """Return when the process began that keeps samples (s); None if that cannot be known, as behind vmauth."""
+        """Return when the process that keeps the samples began (s); None if the server does not tell (vmauth)."""
         url = self.address.write.removesuffix("/influx")
         if "/insert/" in self.address.write:
             return None  # vminsert keeps nothing
@@ -97,72 +96,68 @@ class VictoriaMetricsServer:
 
         A cluster gives all of them or an error.
         """
-        parameters = [
-            *(("match[]", selector) for selector in selectors),
-            ("start", _seconds(start)),
-            ("end", _seconds(end)),
-        ]
-        answer = self._request("/api/v1/export", parameters)
+        answer = self._request("/api/v1/export", _parameters(start, end, selectors))
         if not answer.headers.get("Content-Type", "").startswith("application/stream+json"):
             answer.close()
             raise self._foreign()
-        yield from self._lines(answer)
+        is_whole = False
+        try:
+            yield from lines_of(answer)
+            is_whole = True
+        except (HTTPError, OSError) as error:
+            raise self._broken(error) from None
+        finally:
+            if not is_whole:
+                answer.close()  # its rest would be read as the next answer
+            answer.release_conn()
 
     def query(self, promql: str, at: int) -> Rows:
         """Return the labels and the value of each series of an instant query (ms)."""
-        data = self._data("/api/v1/query", [("query", promql), ("time", _seconds(at)), *_WHOLE.items()])
+        data = self._data("/api/v1/query", [("query", promql), ("time", _seconds(at))])
         return [(datum["metric"], datum["value"][1]) for datum in data["result"]]
 
     def clock(self) -> int:
         """Return the time by the server's clock (ms)."""
-        return round(
-            float(self._data("/api/v1/query", [("query", "time()"), *_WHOLE.items()])["result"][0]["value"][1]) * 1000
-        )
+        return round(float(self._data("/api/v1/query", [("query", "time()")])["result"][0]["value"][1]) * 1000)
 
     def ages(self, selector: str, within_s: float) -> list[tuple[Mapping[str, str], float]]:
         """Return the labels of series, and how old the newest sample of each is (s) by the server's clock."""
         text = f"tlast_over_time({selector}[{round(within_s * 1000)}ms])"
-        data = self._data("/api/v1/query", [("query", text), *_WHOLE.items()])
+        data = self._data("/api/v1/query", [("query", text)])
         return [(datum["metric"], float(datum["value"][0]) - float(datum["value"][1])) for datum in data["result"]]
 
     def query_range(self, promql: str, start: int, end: int, step: int) -> Rows:
         """Return the labels, and the times (s) and values of each series, evaluated every `step` (ms)."""
-        parameters = [("query", promql), ("start", _seconds(start)), ("end", _seconds(end)), ("step", f"{step}ms")]
-        data = self._data("/api/v1/query_range", [*parameters, *_WHOLE.items()])
+        parameters = [("query", promql), ("step", f"{step}ms"), *_parameters(start, end)]
+        data = self._data("/api/v1/query_range", parameters)
         return [(datum["metric"], datum["values"]) for datum in data["result"]]
 
     def series(self, selectors: Sequence[str], start: int, end: int) -> list[Mapping[str, str]]:
         """Return the labels of series with samples on the days (UTC) of a range."""
-        parameters = [
-            *(("match[]", selector) for selector in selectors),
-            ("start", _seconds(start)),
-            ("end", _seconds(end)),
-        ]
-        return self._data("/api/v1/series", [*parameters, *_WHOLE.items()])
+        return self._data("/api/v1/series", _parameters(start, end, selectors))
 
     def label_values(self, label: str, start: int, end: int) -> list[str]:
         """Return the values of a label on the days (UTC) of a range."""
-        parameters = [("start", _seconds(start)), ("end", _seconds(end)), *_WHOLE.items()]
-        return self._data(f"/api/v1/label/{label}/values", parameters)
+        return self._data(f"/api/v1/label/{label}/values", _parameters(start, end))
 
     def _data(self, path: str, parameters: Sequence[tuple[str, str]]) -> Any:
-        answer = self._request(path, parameters)
+        answer = self._request(path, [*parameters, *_WHOLE.items()])
         try:
-            loads = json.loads(answer.read(decode_content=True))
+            content = json.loads(answer.read(decode_content=True))
         except ValueError:
             raise self._foreign() from None
         except (HTTPError, OSError) as error:
             raise self._broken(error) from None
         finally:
             answer.release_conn()
-        if not isinstance(loads, dict) or loads.get("status") != "success" or "data" not in loads:
+        if not isinstance(content, dict) or content.get("status") != "success" or "data" not in content:
             raise self._foreign()
-        if loads.get("isPartial"):
+        if content.get("isPartial"):
             raise Unreachable(
                 f"{self.address.name}: one of its nodes does not answer, and what the others have is not all; "
                 "see the page of vmselect"
             )
-        return loads["data"]
+        return content["data"]
 
     def _request(self, path: str, parameters: Sequence[tuple[str, str]]) -> urllib3.BaseHTTPResponse:
         body = urlencode(parameters).encode()
@@ -199,11 +194,10 @@ class VictoriaMetricsServer:
     def _refusal(self, status: int, text: str) -> Unusable:
         name = self.address.name
         match status:
+            case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN if self.address.token:
+                return Unusable(f"{name}: it refuses the token in {TOKEN}")
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-                literal_string = (
-                    f"it refuses the token in {TOKEN}" if self.address.token else f"it wants a token: give {TOKEN}"
-                )
-                return Unusable(f"{name}: {literal_string}")
+                return Unusable(f"{name}: it wants a token: give {TOKEN}")
             case HTTPStatus.NOT_FOUND:
                 return Unusable(f"{name}: has no such path; is it the address of a VictoriaMetrics? ({text})")
             case _:
@@ -215,28 +209,12 @@ class VictoriaMetricsServer:
     def _broken(self, error: Exception) -> Unreachable:
         return Unreachable(f"{self.address.name}: broke off in the middle of an answer ({last_cause(error)})")
 
-    def _lines(self, answer: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
-        rest, is_whole = b"", False
-        try:
-            for piece in answer.stream(1 << 20, decode_content=True):
-                *whole, rest = (rest + piece).split(b"\n")
-                yield from filter(bytes.strip, whole)
-            is_whole = True
-        except (HTTPError, OSError) as error:
-            raise self._broken(error) from None
-        finally:
-            if not is_whole:
-                answer.close()  # what was not read would be taken for the next answer
-            answer.release_conn()
-        if rest.strip():
-            yield rest
-
     def _connected(self) -> None:
         self._is_new = True
 
 
 def _message(answer: urllib3.BaseHTTPResponse) -> str:
-    """Return what the server says against a call, in one line."""
+    """Return the error message of the server, in one line."""
     try:
         data = answer.read(1 << 16, decode_content=True)
     except (HTTPError, OSError):
@@ -244,20 +222,16 @@ def _message(answer: urllib3.BaseHTTPResponse) -> str:
     finally:
         answer.close()
     try:
-        loads = json.loads(data)
+        content = json.loads(data)
     except ValueError:
-        loads = None
-    text = str(loads.get("error", "")) if isinstance(loads, dict) else data.decode("utf-8", "replace")
+        content = None
+    text = str(content.get("error", "")) if isinstance(content, dict) else data.decode("utf-8", "replace")
     return " ".join(text.split())[-300:]
+
+
+def _parameters(start: int, end: int, selectors: Sequence[str] = ()) -> list[tuple[str, str]]:
+    return [*(("match[]", selector) for selector in selectors), ("start", _seconds(start)), ("end", _seconds(end))]
 
 
 def _seconds(milliseconds: int) -> str:
     return f"{milliseconds // 1000}.{milliseconds % 1000:03}"
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -16,7 +16,7 @@ from plimsoll.export.selections import Selection
 from plimsoll.model.times import SECOND
 from plimsoll.rules.request_means import OCCUPIED
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.store.influx.quoting import number
+from plimsoll.store.quoting import number
 
 Json: TypeAlias = dict[str, Any]
 

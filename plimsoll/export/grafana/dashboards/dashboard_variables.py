@@ -12,7 +12,7 @@ from plimsoll.export.selections import Selection, drawn
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.field_types import Fact
-from plimsoll.store.influx.quoting import identifier
+from plimsoll.store.quoting import identifier
 
 _NUMBERS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64)
 NOT_SYSTEM = "([^:]*|.*[^Cc]:)"

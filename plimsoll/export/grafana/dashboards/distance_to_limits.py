@@ -30,7 +30,7 @@ from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import MARKS
-from plimsoll.store.influx.quoting import number
+from plimsoll.store.quoting import number
 
 NOTHING = "No host recorded any of this in the range"
 _CROSSED = 100  # percent of a limit

@@ -27,7 +27,7 @@ from plimsoll.export.selections import variants
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.field_types import Fact
-from plimsoll.store.influx.quoting import identifier
+from plimsoll.store.quoting import identifier
 
 AREA = "health"
 SILENT = 3  # the id of the panel with each host's last sample

@@ -15,7 +15,7 @@ from plimsoll.export.grafana.influxql import TIME, by_interval, by_tags, chosen,
 from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, drawn
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.window import OPERATORS
-from plimsoll.store.influx.quoting import identifier
+from plimsoll.store.quoting import identifier
 
 DISK_VARIABLE = "{}_disk"  # the variable with which the reader chooses the disks that hold databases, or logs
 _SEPARATOR = "|"

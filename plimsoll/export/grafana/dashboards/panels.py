@@ -20,7 +20,7 @@ from plimsoll.export.grafana.dashboards.parts import (
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.store.influx.quoting import number
+from plimsoll.store.quoting import number
 
 NO_DATA = "No host recorded this in the range"
 AT_END = "At the end of the range"

@@ -17,8 +17,8 @@ from plimsoll.export.grafana.dashboards.parts import (
     part,
     table_options,
 )
-from plimsoll.store.influx.quoting import identifier
 from plimsoll.store.influx.samples import RUN
+from plimsoll.store.quoting import identifier
 
 AREA = "runs"
 # `hosts_url` contains the hosts of a run as URL parameters of a dashboard.

@@ -19,7 +19,7 @@ from plimsoll.export.selections import Selection
 from plimsoll.hosts.site import SiteSettings
 from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.exporter_files import plain_name
-from plimsoll.store.influx.quoting import literal
+from plimsoll.store.quoting import literal
 
 _TYPE = "prometheus"
 DATASOURCE = {"type": _TYPE, "uid": "${datasource}"}

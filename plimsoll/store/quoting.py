@@ -1,11 +1,11 @@
-"""Quotes names, values and conditions for InfluxQL and InfluxDB's delete predicates."""
+"""Quotes names, values and conditions for InfluxQL, PromQL and InfluxDB's delete predicates."""
 
 import re
 from collections.abc import Iterable
 
 
 def identifier(name: str) -> str:
-    """Return a measurement, field or tag: `"Percent_Processor_Time"`."""
+    """Return a measurement, field or tag of InfluxQL, or a string of PromQL: `"Percent_Processor_Time"`."""
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
