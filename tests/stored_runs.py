@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 
 from plimsoll.hosts.run_to_store import run_to_store
-from plimsoll.ingest.files.find_logs import find_logs
-from plimsoll.ingest.read import read_files
+from plimsoll.ingest.read import find_logs, read_files
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.runs.load import load
 from plimsoll.model.points import Points

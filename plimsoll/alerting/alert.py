@@ -12,8 +12,7 @@ import numpy as np
 
 from plimsoll.model.times import duration_text
 from plimsoll.rules import crossings
-from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy, Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject

@@ -20,7 +20,7 @@ from typing import Any
 
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.parameters import Parameter
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 
 NAME = "alerts.db"
 SILENCES = "silences.json"  # the same silences as in the file: see silences.py

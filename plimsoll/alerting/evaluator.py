@@ -12,8 +12,7 @@ from plimsoll.alerting.recent_samples import RecentSamples
 from plimsoll.alerting.rule_targets import Key, RuleTarget, Site, limit_targets, plan
 from plimsoll.alerting.series_index import MOST_HOSTS, Check, SeriesIndex, check_nothing
 from plimsoll.alerting.state_changes import EvaluationStep, StateChange
-from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
+from plimsoll.hosts.facts import Facts, GivenFacts, facts_shown_by, shows_in_values
 from plimsoll.model.log import Times, Values
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND

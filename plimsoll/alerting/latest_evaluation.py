@@ -15,7 +15,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.series import HostKey
 from plimsoll.rules.evaluate import RuleEvaluator, SubjectBatch
 from plimsoll.rules.evaluations import ConditionMatrix
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State, States, Status, Truth, step
 from plimsoll.rules.subjects import Subject

@@ -6,9 +6,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.log import Times, Values
+from plimsoll.model.log import Times, Values, sampling_interval
 from plimsoll.model.samples import Samples
-from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.rules.window import Cut, Together, WindowBounds
 from plimsoll.store.protocol import SampleReader

@@ -9,8 +9,7 @@ import numpy as np
 from plimsoll.alerting.rule_targets import RuleTarget, Site, plan
 from plimsoll.alerting.series_index import Check, check_nothing
 from plimsoll.alerting.state_changes import AlertInterval
-from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
-from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
+from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact, facts_shown_by, shows_in_values
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series, host_key

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import nan
 
 from plimsoll.alerting.rule_targets import Key
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject

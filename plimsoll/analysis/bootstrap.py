@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.analysis.dependence import autocovariances, block_length, correlation_time
 from plimsoll.analysis.distributions import student, student_quantile
+from plimsoll.analysis.significance import autocovariances, block_length, correlation_time
 from plimsoll.model.log import Values
 
 

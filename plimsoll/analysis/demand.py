@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.dependence import autocovariances, block_length, correlation_time
 from plimsoll.analysis.distributions import student_quantile
+from plimsoll.analysis.significance import autocovariances, block_length, correlation_time
 from plimsoll.model.log import Values
 
 _MOST_BUSY = 0.999  # beyond, the formula has no steady state

@@ -1,16 +1,26 @@
-"""Whether one set of independent values lies above another, by ranks, and what many such tests at once show.
+"""Statistical significance: how many independent samples a series holds, and tests by ranks, one or many at once.
 
-Of ranks nothing depends on how far out a value lies.
+A test by ranks does not depend on how far out a value lies.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
-from plimsoll.analysis.dependence import autocovariances, correlation_time
 from plimsoll.analysis.distributions import normal
 from plimsoll.model.log import Values
+
+_TIMES = 3  # correlation times in a block: neighbouring means of an AR(1) process are then correlated by 0.09
+
+
+MOST = 100
+
+
+LEAST = 5  # blocks of a run; with fewer, ranks cannot show anything
+
 
 _FEWEST_PAIRS = 8
 _MOST_NOISE = 3.3  # standard errors: of a few hundred pairs without any relation, one in a thousand gets there
@@ -112,3 +122,110 @@ def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | 
 def _effective(x: Values, y: Values) -> float:
     """Return how many independent pairs the two standardised series are worth."""
     return len(x) / correlation_time(autocovariances(x) * autocovariances(y))
+
+
+def autocovariances(values: Values) -> Values:
+    """Return the autocovariances at the lags 0 to n - 1, each divided by n."""
+    rows = len(values)
+    off = values - values.mean()
+    # Twice as long, so that nothing wraps around; of a length that is transformed fast.
+    size = min(factor << ((2 * rows - 1) // factor).bit_length() for factor in (1, 3, 5))
+    spectrum = np.fft.rfft(off, size)
+    return np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size)[:rows] / rows
+
+
+def block_length(values: Values, covariances: Values) -> float:
+    """Return the mean length of blocks with which the stationary bootstrap of the mean has the least error, in samples.
+
+    Politis and White, "Automatic block-length selection for the dependent bootstrap" (2004), with the correction by
+    Patton, Politis and White (2009). At least 1; the `arch` package gives the same from 10 samples on.
+    """
+    rows = len(values)
+    insignificant = max(5, int(np.log10(rows))) if rows else 0
+    most = min(int(np.ceil(np.sqrt(rows))) + insignificant, rows - 2)
+    if most <= insignificant or covariances[0] <= 0:
+        return 1.0
+    last = _last_significant(values, covariances, most, insignificant)
+    bandwidth = most if last is None else min(2 * max(last, 1), most)
+    lags = np.arange(1, bandwidth + 1)
+    flat_top = np.minimum(1.0, 2 * (1 - lags / bandwidth))
+    slope = 2 * np.sum(flat_top * lags * covariances[1 : bandwidth + 1])
+    long_run = covariances[0] + 2 * np.sum(flat_top * covariances[1 : bandwidth + 1])
+    if long_run == 0:
+        return 1.0
+    longest = np.ceil(min(3 * np.sqrt(rows), rows / 3))
+    return float(np.clip(np.cbrt((slope / long_run) ** 2 * rows), 1.0, longest))
+
+
+def _last_significant(values: Values, covariances: Values, most: int, insignificant: int) -> int | None:
+    """Return the lag after which as many autocorrelations in a row are not significant; None where there is none."""
+    rows = len(values)
+    squares = np.cumsum((values - values.mean()) ** 2)
+    lags = np.arange(most + 1)
+    scale = np.sqrt((squares[-1] - squares[lags]) * squares[rows - 2 - lags])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        small = np.abs(covariances[: most + 1]) * rows / scale < 2 * np.sqrt(np.log10(rows) / rows)
+    in_a_row = np.convolve(small[:most], np.ones(insignificant, dtype=int), "valid")
+    flatnonzero = np.flatnonzero(in_a_row == insignificant)
+    return int(flatnonzero[0]) if len(flatnonzero) else None
+
+
+def effective_samples(count: float, correlation: float) -> float:
+    """How many independent samples know a mean as well as so many of AR(1) noise of this coefficient (Bartlett, 1935).
+
+    It is of many samples; `effective_in_window` is of few, and `correlation_time` is the same for any noise, from its
+    autocovariances.
+    """
+    return count * (1 - correlation) / (1 + correlation)
+
+
+def effective_in_window(count: int, correlation: float) -> float:
+    """Return the same of so few samples in a row that the noise lasts for as long (Bartlett, 1946)."""
+    beyond = 2 * correlation * (1 - correlation**count) / (count * (1 - correlation) ** 2)
+    return count / ((1 + correlation) / (1 - correlation) - beyond)
+
+
+def correlation_time(covariances: Values) -> float:
+    """Return how many samples in a row say as much of the mean as one independent sample would; at least 1.
+
+    The sum of the autocorrelations, up to where the sum of two neighbours is no longer positive (the initial monotone
+    sequence of Geyer, "Practical Markov chain Monte Carlo", 1992). A slow drift makes it long, as it should.
+    """
+    if covariances[0] <= 0 or len(covariances) < 4:
+        return 1.0
+    even = len(covariances) // 2 * 2
+    pairs = (covariances[0:even:2] + covariances[1:even:2]) / covariances[0]
+    negative = np.flatnonzero(pairs <= 0)
+    pairs = pairs[: negative[0]] if len(negative) else pairs
+    return max(1.0, 2 * float(np.minimum.accumulate(pairs).sum()) - 1) if len(pairs) else 1.0
+
+
+def independent_means(
+    values: Values, correlation_time: float, weights: Values | None = None, breaks: Sequence[int] = ()
+) -> Values:
+    """The means of blocks of at least three correlation times each, at most 100; blocks do not reach across `breaks`.
+
+    Few, or one, where the samples drift: slow changes within the series leave nothing that is independent.
+    """
+    value = max(_TIMES * correlation_time, len(values) / MOST)
+    edges = [0, *breaks, len(values)]
+    values_list = [
+        _means(values[start:end], None if weights is None else weights[start:end], int((end - start) // value))
+        for start, end in pairwise(edges)
+    ]
+    means = np.concatenate(values_list)
+    return means if len(means) else _means(values, weights, 1)
+
+
+def equal_means(values: Values, blocks: int) -> Values:
+    """Return the means of so many blocks of equal length."""
+    return _means(values, None, min(blocks, len(values)))
+
+
+def _means(values: Values, weights: Values | None, blocks: int) -> Values:
+    if not blocks:
+        return values[:0]
+    starts = (np.arange(blocks) * len(values)) // blocks
+    if weights is None:
+        return np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))
+    return np.add.reduceat(values * weights, starts) / np.add.reduceat(weights, starts)

@@ -14,9 +14,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.dependence import effective_samples
 from plimsoll.analysis.distributions import student_quantile
 from plimsoll.analysis.filters import median
+from plimsoll.analysis.significance import effective_samples
 from plimsoll.model.log import Values
 
 _DAY_S = 86_400.0

@@ -8,9 +8,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TypeAlias
 
-from plimsoll.ingest.files.find_logs import find_logs, skipped_folders
 from plimsoll.ingest.files.open import STDIN
-from plimsoll.ingest.read import NothingRead, read_files
+from plimsoll.ingest.read import NothingRead, find_logs, read_files, skipped_folders
 from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.shared.zones import by_windows
 from plimsoll.model.errors import Unusable, printable

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.chart_lines import ChartLimit, ChartSeries, Span
-from plimsoll.model.log import Times, Values
+from plimsoll.model.document import ChartLimit, ChartSeries, Span
+from plimsoll.model.log import Times, Values, pauses
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.model.sampling import pauses
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import MULTIPLES, number
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from plimsoll.ingest.files.find_logs import find_logs
+from plimsoll.ingest.read import find_logs
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 

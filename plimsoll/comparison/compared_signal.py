@@ -16,8 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, Estimate, Interval, Quantile, difference, predicted, runs_to_decide
-from plimsoll.analysis.dependence import LEAST
-from plimsoll.analysis.significance import RankTest, holm, rank_test, shift
+from plimsoll.analysis.significance import LEAST, RankTest, holm, rank_test, shift
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.run_to_run import SAME, Band, weight
 from plimsoll.comparison.signal_settings import Treatment

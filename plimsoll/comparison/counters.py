@@ -11,8 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, estimate
-from plimsoll.analysis.dependence import equal_means
-from plimsoll.analysis.significance import rank_test
+from plimsoll.analysis.significance import equal_means, rank_test
 from plimsoll.comparison.hosts import Hosts
 from plimsoll.comparison.levels import CommonPhase
 from plimsoll.comparison.run_to_run import Band

@@ -10,8 +10,7 @@ from plimsoll.comparison.crossings import surprises
 from plimsoll.comparison.distribution_changes import Reshaped, is_gathered
 from plimsoll.comparison.sentences import distribution_change_text, moved, place, title
 from plimsoll.comparison.signal_pairs import Proposal
-from plimsoll.insights.insight import News, SubjectKey
-from plimsoll.insights.insights import insights
+from plimsoll.insights.insights import News, SubjectKey, insights
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text

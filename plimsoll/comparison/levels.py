@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Estimate, Quantile, estimate, quantile
-from plimsoll.analysis.dependence import equal_means, independent_means
+from plimsoll.analysis.significance import equal_means, independent_means
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
 from plimsoll.model.parameters import Parameter

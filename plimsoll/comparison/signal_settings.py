@@ -12,7 +12,7 @@ from plimsoll.comparison.run_to_run import Growth, Of, Shapes, kind_of
 from plimsoll.hosts.settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, first_of, suggest
 from plimsoll.model.shipped_tables import shipped_table
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.units import convert_limit
 

@@ -15,8 +15,7 @@ from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.hosts.site import Judged, SiteSettings
 from plimsoll.rules.host_filter import as_notes, is_note
 from plimsoll.rules.load import load_packs, load_signals
-from plimsoll.rules.schema.field_types import Fact, Severity
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Fact, Healthy, Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.wording import gravity, limit_text
 

@@ -20,8 +20,7 @@ from plimsoll.export.selections import (
 )
 from plimsoll.hosts.site import SiteSettings, Target, UnknownSetting, targets
 from plimsoll.rules.host_filter import hosts_text
-from plimsoll.rules.schema.field_types import AnyFact
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import AnyFact, Healthy
 from plimsoll.rules.schema.pack import Condition, Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Source
 

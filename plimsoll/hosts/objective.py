@@ -15,8 +15,7 @@ from plimsoll.hosts.overrides import Length
 from plimsoll.model.errors import printable
 from plimsoll.model.series import LOAD_DRIVER
 from plimsoll.model.times import parse_duration
-from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy, Severity
 from plimsoll.rules.schema.pack import AppliesTo, Citation, Pack, Rule
 from plimsoll.rules.schema.signal import RequestRate, Signal, Source
 from plimsoll.rules.schema.units import convert_limit

@@ -15,8 +15,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import percent
-from plimsoll.rules.schema.field_types import Duration, Fact, Limit, Share, StrictModel
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Duration, Fact, Healthy, Limit, Share, StrictModel
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.units import convert_limit, is_named, unit_of, written

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from plimsoll.model.counter_names.name_files import Language, WindowsObject, folded, languages, objects
+from plimsoll.model.counter_names.name_clues import Language, WindowsObject, folded, languages, objects
 from plimsoll.model.perfmon import SQL_NAMED, TOTAL, CounterPath, generic_object, telegraf_name
 from plimsoll.model.series import Series
 

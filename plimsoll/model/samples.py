@@ -9,8 +9,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.log import Log, Times, Values
-from plimsoll.model.sampling import Stretch, other_intervals, sampling_interval
+from plimsoll.model.log import Log, Stretch, Times, Values, other_intervals, sampling_interval
 from plimsoll.model.series import Series
 
 _FIRST = 100  # rows, nearly always enough to see whether there are any values

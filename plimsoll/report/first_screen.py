@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from plimsoll.insights.insight import LimitedValue
-from plimsoll.insights.insights import Insights, insights
+from plimsoll.insights.insights import Insights, LimitedValue, insights
 from plimsoll.model.series import host_key
 from plimsoll.model.value_text import quantity
 from plimsoll.report.wording import extreme, threshold
@@ -12,7 +11,7 @@ from plimsoll.review.findings import CROSSED, Finding, Outcome, nearness
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of, subject_title, worst_shown
 from plimsoll.review.verdict import Verdict, closest_of
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.wording import limit_text
 
 _MOST = 3

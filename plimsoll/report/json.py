@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import Field, create_model
 
-from plimsoll.insights.insight import Insight
-from plimsoll.insights.insights import Insights, insights
+from plimsoll.insights.insights import Insight, Insights, insights
 from plimsoll.model.json_part import (
     Finite,
     Instant,

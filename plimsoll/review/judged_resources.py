@@ -1,26 +1,32 @@
 """Which resources of each host were judged: a run is healthy only if its processors, its memory and its disks were.
 
-A resource was judged if a warning or critical limit on a signal of it could have fired. Which signals those are is
-told in rules/signals (`resource`). A disk is judged by its latency or its use, and by its free space where that was
-recorded. On a host of virtual machines the object Processor is the root partition alone, so it proves nothing.
+A resource was judged if a warning or critical limit on a signal of it could have fired. They are the
+signals with a `resource` in rules/signals. A disk is judged by its latency or its use, and by its free space where that
+was recorded. On a host of virtual machines the object Processor is the root partition alone, so it proves nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
-from plimsoll.model.log import Times
+from plimsoll.model.log import Times, merge_times
 from plimsoll.model.remark import listed
-from plimsoll.model.sampling import merge_times
+from plimsoll.model.series import HostKey
+from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE
 from plimsoll.review.findings import JUDGED, Applied, Doubt, Finding, Outcome
-from plimsoll.review.missing_counters import hosts_with_guests, needed
 from plimsoll.review.recording.host_spans import Absence, lost
-from plimsoll.rules.instances import Instances, is_physical, is_volume, letters
 from plimsoll.rules.schema.field_types import Resource
-from plimsoll.rules.subjects import is_total
+from plimsoll.rules.subjects import Instances, is_physical, is_total, is_volume, letters
+
+_LINUX = "linux"
+
+
+_OF_GUESTS = ("hyper_v.virtual_processor_busy", "hyper_v.memory_pressure", "hyper_v.critical_guests")
+
 
 RESOURCES: Sequence[Resource] = ("cpu", "memory", "disk")
 NAMES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
@@ -316,3 +322,27 @@ def healthy_text(findings: Sequence[Finding], judged: Sequence[Resource]) -> str
     verb = "was" if items == [NAMES["memory"]] else "were"
     rest = f"{and_text(items)} {verb} not judged" if matches else "nothing else was judged"
     return f"{names[:1].upper()}{names[1:]} healthy; {rest}."
+
+
+def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
+    """Return the counters to record for a resource: `cpu`, `memory`, `disk`, `space` or `network`.
+
+    `cpu of guests` is that of a host of virtual machines.
+    """
+    return _counters()[_LINUX if is_linux(host, applied) else "windows"][resource]
+
+
+def is_linux(host: str, applied: Iterable[Applied]) -> bool:
+    """Return whether the host was judged as one of Linux."""
+    return any(applied.pack.pack == _LINUX and host in applied.hosts for applied in applied)
+
+
+def hosts_with_guests(findings: Sequence[Finding]) -> set[HostKey]:
+    """The hosts on which counters of guests were recorded: their object Processor is the root partition alone."""
+    of_guests = (finding for finding in findings if finding.rule.signal in _OF_GUESTS and finding.track is not None)
+    return {of_guest.subject.key[0] for of_guest in of_guests if of_guest.subject}
+
+
+@cache
+def _counters() -> dict[str, dict[str, str]]:
+    return shipped_table("plimsoll.review", "missing_counters.yaml", dict[str, dict[str, str]])

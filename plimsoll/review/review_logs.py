@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plimsoll.hosts import settings
-from plimsoll.hosts.facts import Facts
+from plimsoll.hosts.facts import Facts, contradictions, recorded_facts
 from plimsoll.hosts.objective import objective
 from plimsoll.hosts.overrides import Overrides
-from plimsoll.hosts.recorded_facts import contradictions, recorded_facts
 from plimsoll.ingest.reading import LogSet
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.ingest.shared.separate_runs import choose_runs

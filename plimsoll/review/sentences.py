@@ -9,7 +9,7 @@ from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.evaluations import RuleEvaluation
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import exactly, is_sample, reduced_text, reduction, should_text
 

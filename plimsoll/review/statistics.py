@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.model.log import Log, Times, Values
+from plimsoll.model.log import Log, Times, Values, within
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Recorded, Samples
-from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
 
 WHOLE_RUN = "whole run"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, Truths
 
 NOT_JUDGED = -2  # where a truth of -1 is no data

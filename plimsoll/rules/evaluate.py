@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.log import Times, Values
+from plimsoll.model.log import Times, Values, within
 from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
-from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
 from plimsoll.rules.crossings import EvaluationMatrix
 from plimsoll.rules.evaluations import (
@@ -35,8 +34,7 @@ from plimsoll.rules.resolved_sources import (
     find_source,
     series_of,
 )
-from plimsoll.rules.schema.field_types import Reduce
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy, Reduce
 from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_values import Facts, Layout, SignalValues

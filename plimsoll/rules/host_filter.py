@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.rules.instances import Instances
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.schema.pack import Pack, Rule
-from plimsoll.rules.subjects import Subject, is_total
+from plimsoll.rules.subjects import Instances, Subject, is_total
 from plimsoll.rules.wording import fact_text
 
 

@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import TypeAlias
 
 from plimsoll.model.series import Series
-from plimsoll.rules.instances import Instances
 from plimsoll.rules.schema.field_types import Across, Fact, Operation
 from plimsoll.rules.schema.signal import Transform
-from plimsoll.rules.subjects import Subject
+from plimsoll.rules.subjects import Instances, Subject
 
 
 @dataclass(frozen=True, slots=True)

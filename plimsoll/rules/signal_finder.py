@@ -8,7 +8,6 @@ from typing import TypeAlias
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import TOTAL, telegraf_name
 from plimsoll.model.series import Series
-from plimsoll.rules.instances import Instances
 from plimsoll.rules.resolved_sources import (
     ResolvedDerivation,
     ResolvedFact,
@@ -24,7 +23,7 @@ from plimsoll.rules.resolved_sources import (
 )
 from plimsoll.rules.schema.field_types import AnyFact
 from plimsoll.rules.schema.signal import Fields, RequestRate, Signal, Source
-from plimsoll.rules.subjects import Subject, host_tags, hosts_of, subject_of
+from plimsoll.rules.subjects import Instances, Subject, host_tags, hosts_of, subject_of
 
 _Key: TypeAlias = tuple[str, str | None]
 Chosen: TypeAlias = Mapping[_Key, tuple[Subject, ResolvedRecording | ResolvedTotal]]

@@ -8,9 +8,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.log import Times, Values
+from plimsoll.model.log import Stretch, Times, Values, within
 from plimsoll.model.samples import Samples
-from plimsoll.model.sampling import Stretch, within
 from plimsoll.model.series import Series
 from plimsoll.rules.request_means import FlatPairs, combine_fields, reduce_pairs, requests_per_second
 from plimsoll.rules.resolved_sources import (

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from plimsoll.model.value_text import exact, exactly
-from plimsoll.rules.schema.field_types import Fact, Reduce, Severity
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Fact, Healthy, Reduce, Severity
 
 SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")  # the gravest first
 MARKS: Mapping[str, str] = {"critical": "◆", "warning": "▲", "info": "○"}

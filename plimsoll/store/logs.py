@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from plimsoll.model.log import Log, Times
+from plimsoll.model.log import Log, Times, sampling_interval
 from plimsoll.model.names import path_of
 from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.run import Recording, StoredRun
 from plimsoll.model.samples import Samples
-from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.protocol import SampleReader

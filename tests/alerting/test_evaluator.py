@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from plimsoll.alerting.evaluator import Evaluator
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.log import sampling_interval
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples
-from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import RuleEvaluator

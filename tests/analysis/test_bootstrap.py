@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from plimsoll.analysis.bootstrap import Difference, estimate, quantile
-from plimsoll.analysis.dependence import autocovariances, block_length
+from plimsoll.analysis.significance import autocovariances, block_length
 from tests.data.bootstrap_series import SERIES
 from tests.simulated import ar1
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.hosts.facts import recorded_facts
 from plimsoll.hosts.settings import load
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.hosts.facts import recorded_facts
 from plimsoll.model.log import Log
 from plimsoll.model.names import measurement
 from plimsoll.model.series import Series

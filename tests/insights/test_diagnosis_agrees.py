@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.hosts.facts import Facts, GivenFacts, recorded_facts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
 from plimsoll.report.json import ReviewDocument

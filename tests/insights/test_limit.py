@@ -10,8 +10,7 @@ import pytest
 
 from plimsoll.analysis.scalability import latency_knee
 from plimsoll.analysis.significance import rank_correlation
-from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.hosts.facts import Facts, GivenFacts, recorded_facts
 from plimsoll.insights.bottleneck.find import find_bottleneck
 from plimsoll.insights.bottleneck.insight import summary
 from plimsoll.insights.bottleneck.reasons import sentences

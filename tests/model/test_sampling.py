@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plimsoll.model.sampling import other_intervals, pauses, sampling_interval
+from plimsoll.model.log import other_intervals, pauses, sampling_interval
 from plimsoll.model.times import SECOND
 
 

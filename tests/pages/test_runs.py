@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.cli.commands.up import load_demo_runs
-from plimsoll.ingest.files.find_logs import find_logs
-from plimsoll.ingest.read import read_files
+from plimsoll.ingest.read import find_logs, read_files
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.runs.load import load
 from plimsoll.model.run import Recording, Run, StoredRun

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.model.counter_names.name_files import folded, objects
+from plimsoll.model.counter_names.name_clues import folded, objects
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters import otlp

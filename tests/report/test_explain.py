@@ -2,7 +2,7 @@
 
 from plimsoll.report.rule_page import explain
 from plimsoll.rules.load import load_packs, load_signals
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 
 
 def test_a_scaled_rule_recovers_at_a_scaled_limit():

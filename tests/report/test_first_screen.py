@@ -6,8 +6,7 @@ import numpy as np
 
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.review import ReviewSettings, review_inputs
-from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.hosts.facts import Facts, GivenFacts, recorded_facts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
 from plimsoll.model.styled import text_of

@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.hosts.facts import Facts
-from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.hosts.facts import Facts, recorded_facts
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
 from plimsoll.model.log import Log

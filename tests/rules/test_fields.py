@@ -8,7 +8,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.report.rule_page import signal_text
-from plimsoll.review.signal_samples import signal_samples
+from plimsoll.review.recorded_signals import signal_samples
 from plimsoll.rules.resolved_sources import ResolvedFields, ResolvedSeries, series_of
 from plimsoll.rules.schema.signal import Signal, Source
 from plimsoll.rules.signal_finder import Finder

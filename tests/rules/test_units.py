@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from plimsoll.model.value_text import MULTIPLES, exact, quantity
 from plimsoll.rules.load import load, load_signals
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.units import KINDS, convert_limit, is_named, unit_of, written
 from tests.each import each
 

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.hosts.facts import Facts, GivenFacts, recorded_facts
 from plimsoll.model.log import Log
 from plimsoll.model.run import Run
 from plimsoll.model.times import Zone

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plimsoll.model.samples import Samples
-from plimsoll.review.signal_samples import signal_samples
+from plimsoll.review.recorded_signals import signal_samples
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.subjects import subject_of

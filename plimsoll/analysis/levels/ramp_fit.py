@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.dependence import effective_in_window
 from plimsoll.analysis.filters import median
 from plimsoll.analysis.levels.ramps import (
     ALL_SHAPES,
@@ -19,6 +18,7 @@ from plimsoll.analysis.levels.ramps import (
     ramp,
     whitened,
 )
+from plimsoll.analysis.significance import effective_in_window
 
 _STEPS = (1, 2, 8, 16)
 _OUTLIER = 12.0  # medians of the squared differences: larger ones count as this

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.dependence import effective_samples
 from plimsoll.analysis.filters import median, median_filter
+from plimsoll.analysis.significance import effective_samples
 from plimsoll.model.log import Values
 
 _FLOOR = 0.005  # of the range, for the deviation of noise: stairs of lower steps are a ramp

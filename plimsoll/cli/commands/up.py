@@ -28,8 +28,7 @@ from plimsoll.hosts import overlay
 from plimsoll.hosts import settings as host_settings
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.hosts.run_to_store import run_to_store
-from plimsoll.ingest.files.find_logs import find_logs
-from plimsoll.ingest.read import read_files
+from plimsoll.ingest.read import find_logs, read_files
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.runs.load import load as load_run
 from plimsoll.model.errors import Unusable

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE, last_long
 from plimsoll.ingest.shared.zones import is_steady, rule_of
 from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Times, sampling_interval
 from plimsoll.model.remark import Kind, Remarks, counted
-from plimsoll.model.sampling import Times, sampling_interval
 from plimsoll.model.times import SECOND, Zone, duration_text, instant, utc
 
 HOUR = 3600 * SECOND

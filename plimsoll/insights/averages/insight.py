@@ -1,7 +1,7 @@
 """What is said of averages that mislead."""
 
 from plimsoll.insights.averages.find import MisleadingAverage, misleading_averages
-from plimsoll.insights.insight import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight
+from plimsoll.insights.insights import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight
 from plimsoll.model.document import Section, Statement
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from plimsoll.insights.averages.insight import sentence
-from plimsoll.insights.insight import JsonField
+from plimsoll.insights.insights import JsonField
 from plimsoll.model.json_part import JsonPart, OrZero, attribute
 
 

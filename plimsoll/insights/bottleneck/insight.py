@@ -14,16 +14,27 @@ from plimsoll.insights.bottleneck.resource_use import (
     ResourceUse,
     UseState,
 )
-from plimsoll.insights.insight import Heading, Insight, LimitedValue
-from plimsoll.model.chart_lines import ChartLimit, ChartSeries, ChartSpec, Span
-from plimsoll.model.document import Block, ChartBlock, Column, DocumentTable, Section, Statement, Text
+from plimsoll.insights.insights import Heading, Insight, LimitedValue
+from plimsoll.model.document import (
+    Block,
+    ChartBlock,
+    ChartLimit,
+    ChartSeries,
+    ChartSpec,
+    Column,
+    DocumentTable,
+    Section,
+    Span,
+    Statement,
+    Text,
+)
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import exactly, quantity
 from plimsoll.review.phases.load import Load
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import titled
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 
 _TITLES = {"cpu": "Processors", "disk": "Disks", "memory": "Memory", "network": "Network"}
 _STATES = {

@@ -10,7 +10,7 @@ from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.bottleneck.insight import summary
 from plimsoll.insights.bottleneck.reasons import sentences
 from plimsoll.insights.bottleneck.resource_use import Figure
-from plimsoll.insights.insight import JsonField
+from plimsoll.insights.insights import JsonField
 from plimsoll.model.json_part import Finite, Instant, JsonPart, attribute, optional, with_fields
 
 

@@ -13,7 +13,7 @@ from plimsoll.insights.leading_signals import response_times
 from plimsoll.model.log import Values
 from plimsoll.model.series import HostKey, host_key
 from plimsoll.review.findings import Finding
-from plimsoll.review.missing_counters import hosts_with_guests, is_linux, needed
+from plimsoll.review.judged_resources import hosts_with_guests, is_linux, needed
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.evaluations import RuleEvaluation

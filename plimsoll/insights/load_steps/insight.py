@@ -5,11 +5,21 @@ from collections.abc import Iterator
 import numpy as np
 
 from plimsoll.analysis.scalability import CurveEstimate, Law
-from plimsoll.insights.insight import Heading, Insight
-from plimsoll.insights.load_steps.find import LoadSteps, load_steps
-from plimsoll.insights.load_steps.step_means import LoadStep
-from plimsoll.model.chart_lines import ChartSeries, ChartSpec, Span
-from plimsoll.model.document import Block, ChartBlock, Column, Curve, DocumentTable, Paragraph, Point, Section
+from plimsoll.insights.insights import Heading, Insight
+from plimsoll.insights.load_steps.find import LoadStep, LoadSteps, load_steps
+from plimsoll.model.document import (
+    Block,
+    ChartBlock,
+    ChartSeries,
+    ChartSpec,
+    Column,
+    Curve,
+    DocumentTable,
+    Paragraph,
+    Point,
+    Section,
+    Span,
+)
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, percent, quantity

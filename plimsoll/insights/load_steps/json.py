@@ -4,10 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from plimsoll.insights.insight import JsonField
-from plimsoll.insights.load_steps.find import LoadSteps
+from plimsoll.insights.insights import JsonField
+from plimsoll.insights.load_steps.find import LoadStep, LoadSteps
 from plimsoll.insights.load_steps.insight import sentences
-from plimsoll.insights.load_steps.step_means import LoadStep
 from plimsoll.model.json_part import Instant, JsonPart, attribute, optional
 
 

@@ -1,11 +1,9 @@
 """What is said of regular spikes."""
 
 from plimsoll.analysis.regular_spikes import RegularSpikes
-from plimsoll.insights.insight import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight
-from plimsoll.insights.spikes.find import PeriodicSpikes, periodic_spikes
-from plimsoll.insights.spikes.rising import LimitInSpikes, Rising
-from plimsoll.model.chart_lines import ChartSeries, ChartSpec
-from plimsoll.model.document import ChartBlock, Section, Statement
+from plimsoll.insights.insights import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight
+from plimsoll.insights.spikes.find import LimitInSpikes, PeriodicSpikes, Rising, periodic_spikes
+from plimsoll.model.document import ChartBlock, ChartSeries, ChartSpec, Section, Statement
 from plimsoll.model.remark import listed
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity

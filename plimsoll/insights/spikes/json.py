@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from plimsoll.insights.insight import JsonField
+from plimsoll.insights.insights import JsonField
 from plimsoll.insights.spikes import insight
 from plimsoll.model.json_part import Instant, JsonPart, attribute
 

@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plimsoll.insights.insight import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight, News, SubjectKey
+from plimsoll.insights.insights import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight, News, SubjectKey
 from plimsoll.insights.trends.find import SOME_LOAD, WEEK_S, Movement, SignalTrend, trends
-from plimsoll.model.chart_lines import ChartLimit, ChartSeries, ChartSpec
-from plimsoll.model.document import ChartBlock, Section, Statement
+from plimsoll.model.document import ChartBlock, ChartLimit, ChartSeries, ChartSpec, Section, Statement
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, percent, quantity

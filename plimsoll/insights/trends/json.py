@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from plimsoll.insights.insight import JsonField
+from plimsoll.insights.insights import JsonField
 from plimsoll.insights.trends.find import SignalTrend
 from plimsoll.insights.trends.insight import sentence
 from plimsoll.model.json_part import Instant, JsonPart, attribute

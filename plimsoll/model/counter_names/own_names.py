@@ -8,7 +8,7 @@ from typing import TypeGuard
 import yaml
 
 from plimsoll.model import user_files
-from plimsoll.model.counter_names.name_files import Language, WindowsObject, folded, objects
+from plimsoll.model.counter_names.name_clues import Language, WindowsObject, folded, objects
 from plimsoll.model.errors import Unusable, first_of
 from plimsoll.model.perfmon import generic_object
 from plimsoll.model.strict_yaml import compose, mark_place

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from plimsoll.model.counter_names.name_clues import (
+    folded,
     foreign_name_of,
     has_foreign_letters,
     is_english,
@@ -14,9 +15,9 @@ from plimsoll.model.counter_names.name_clues import (
     is_translated,
     known_counters,
     needed_counters,
+    objects,
     similar_needed,
 )
-from plimsoll.model.counter_names.name_files import folded, objects
 from plimsoll.model.names import path_of
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL, CounterPath, generic_object, telegraf_name
 from plimsoll.model.series import Series, host_key

@@ -10,8 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from plimsoll.alerting.rule_targets import Site, is_for, plan
-from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
-from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
+from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact, facts_shown_by, shows_in_values
 from plimsoll.model.log import Values
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND

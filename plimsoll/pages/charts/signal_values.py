@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.log import Times, Values
+from plimsoll.model.log import Times, Values, pauses
 from plimsoll.model.samples import Samples
-from plimsoll.model.sampling import pauses
 from plimsoll.model.times import SECOND
-from plimsoll.review.signal_samples import signal_samples
+from plimsoll.review.recorded_signals import signal_samples
 from plimsoll.rules.resolved_sources import ResolvedSeries, ResolvedSource, recorded_as, series_of
 from plimsoll.rules.window import transformed
 from plimsoll.store.m4 import Drawn, bucket_width, m4

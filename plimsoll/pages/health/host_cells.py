@@ -16,8 +16,7 @@ from plimsoll.model.value_text import quantity
 from plimsoll.pages.shared.frame import Links
 from plimsoll.report.html.gauge import level_of, water
 from plimsoll.rules.load import Catalogue
-from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy, Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State
 from plimsoll.rules.wording import healthy_text, limit_text

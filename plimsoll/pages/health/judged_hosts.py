@@ -15,7 +15,7 @@ from plimsoll.model.series import HostKey
 from plimsoll.pages.health.host_cells import HostCell, cells_of, has_cell
 from plimsoll.report.html.gauge import level_of
 from plimsoll.rules.load import Catalogue
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.states import State
 
 

@@ -27,7 +27,7 @@ from plimsoll.pages.health.host_cells import has_cell
 from plimsoll.pages.health.host_table import HostOverview
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.sparkline import LastHour, Sparkline
-from plimsoll.rules.schema.healthy import Worse
+from plimsoll.rules.schema.field_types import Worse
 from plimsoll.rules.states import State
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.up.watched import Watched

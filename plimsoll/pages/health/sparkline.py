@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.model.log import Times, Values
 from plimsoll.model.times import SECOND
-from plimsoll.rules.schema.healthy import Worse
+from plimsoll.rules.schema.field_types import Worse
 
 _MINUTE = 60 * SECOND
 _FURTHEST = 1e200  # values beyond are drawn there: their differences would be no numbers

@@ -25,8 +25,7 @@ from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.trend import RunMeans
 from plimsoll.hosts import settings
 from plimsoll.hosts.run_to_store import run_to_store
-from plimsoll.ingest.files.find_logs import LogFile
-from plimsoll.ingest.read import NothingRead, read_files
+from plimsoll.ingest.read import LogFile, NothingRead, read_files
 from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.runs.load import Loaded, find, load
 from plimsoll.ingest.runs.loadable import Overlapping, ZoneUnknown

@@ -31,7 +31,7 @@ from plimsoll.pages.shared.alert_rows import rows
 from plimsoll.pages.shared.forms import Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.rule_page import sections, threshold_text
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State
 from plimsoll.rules.wording import limit_text

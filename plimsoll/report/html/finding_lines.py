@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from plimsoll.charts.chart import ChartLimit, ChartSeries
+from plimsoll.model.log import sampling_interval
 from plimsoll.model.samples import Samples
-from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number, quantity
 from plimsoll.review.findings import Finding

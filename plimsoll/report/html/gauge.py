@@ -4,7 +4,7 @@ from math import isnan, sqrt
 
 from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import worst_shown
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 
 RADIUS, MIDDLE = 9.0, 12.0  # of the circle, in a drawing of 24 by 24; the line lies in the middle
 _FULL = 2.0  # the gauge is full at this multiple of the limit

@@ -15,8 +15,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from plimsoll.charts.chart import Chart, Charts
-from plimsoll.model.chart_lines import ChartSpec
-from plimsoll.model.document import Block, ChartBlock, Document, Link, Section, Statement, Text, VerdictBlock
+from plimsoll.model.document import Block, ChartBlock, ChartSpec, Document, Link, Section, Statement, Text, VerdictBlock
 from plimsoll.model.errors import printable_lines
 from plimsoll.model.times import Zone
 from plimsoll.report.html.templates import environment

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.levels.ramp_fit import NEAR
-from plimsoll.analysis.levels.steadiness import NotSteady
-from plimsoll.analysis.phases import Boundary, SteadyState, steady_state
+from plimsoll.analysis.phases import Boundary, NotSteady, SteadyState, steady_state
 from plimsoll.model.remark import counted
 from plimsoll.model.run import Phase
 from plimsoll.model.times import duration_text

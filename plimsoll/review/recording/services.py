@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
-from plimsoll.model.log import Log, Times
+from plimsoll.model.log import Log, Times, merge_times, sampling_interval
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Planned
-from plimsoll.model.sampling import merge_times, sampling_interval
 from plimsoll.model.series import LOAD_DRIVER, Series, host_key
 from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE

@@ -11,7 +11,7 @@ from math import isfinite
 from plimsoll.model.errors import suggest
 from plimsoll.model.strict_yaml import Place
 from plimsoll.model.value_text import MULTIPLES, exact, quantity
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.schema.signal import Signal
 

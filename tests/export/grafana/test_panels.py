@@ -11,7 +11,7 @@ from plimsoll.export.grafana.dashboards.panels import cell_thresholds, panel_of,
 from plimsoll.export.grafana.dashboards.parts import load_look
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.load import load_packs, load_signals
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.panel_queries import panels
 

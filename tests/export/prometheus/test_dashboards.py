@@ -15,7 +15,7 @@ from plimsoll.export.prometheus.dashboards.panel_promql import panel_query
 from plimsoll.export.prometheus.dashboards.prometheus_dashboards import export
 from plimsoll.model.samples import Recorded
 from plimsoll.model.times import SECOND
-from plimsoll.review.signal_samples import signal_samples
+from plimsoll.review.recorded_signals import signal_samples
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.store.line_protocol import encode, request_bodies

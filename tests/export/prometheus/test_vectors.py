@@ -14,7 +14,7 @@ from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, alertin
 from plimsoll.export.rule_sources import Refusal
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.site import SiteSettings
-from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.log import sampling_interval
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.subjects import Subject

@@ -25,7 +25,7 @@ from plimsoll.export.rule_sources import (
 from plimsoll.export.selections import Selection, Variant
 from plimsoll.hosts.site import SiteSettings, Target
 from plimsoll.model.times import SECOND
-from plimsoll.rules.schema.healthy import Healthy, Operator
+from plimsoll.rules.schema.field_types import Healthy, Operator
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 

@@ -15,7 +15,7 @@ from plimsoll.export.rule_sources import BoundCondition, Inexpressible
 from plimsoll.export.selections import Selection
 from plimsoll.model.times import SECOND
 from plimsoll.rules.request_means import OCCUPIED
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.store.quoting import number
 
 Json: TypeAlias = dict[str, Any]

@@ -33,11 +33,10 @@ from plimsoll.ingest.shared.clock import EARLIEST, LATEST
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import CounterFacts, Log, Times
+from plimsoll.model.log import CounterFacts, Log, Times, sampling_interval
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, counted, listed
-from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.model.times import Zone, offset_text
 

@@ -9,8 +9,8 @@ import polars as pl
 from plimsoll.ingest.formats.perfmon.header import Rows, TableLayout
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE, MOST_LEFT_OUT
 from plimsoll.model.errors import Unusable
+from plimsoll.model.log import sampling_interval
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
-from plimsoll.model.sampling import sampling_interval
 
 _HOPELESS = 50
 

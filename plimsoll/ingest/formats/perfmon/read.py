@@ -21,11 +21,10 @@ from plimsoll.ingest.shared.same_time import are_many, differ
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import Log, Times
+from plimsoll.model.log import Log, Times, sampling_interval
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
-from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import UNNAMED, Series
 from plimsoll.model.times import Zone
 
