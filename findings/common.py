@@ -1,6 +1,6 @@
 """Helpers of the findings: install pinned packages in a temporary folder, run programs, check the output.
 
-Packages come from the registries that pip, npm, Go and apt are set up for.
+Packages come from the registries that pip, npm, Go, Maven and apt are set up for.
 """
 
 import http.server
@@ -123,6 +123,25 @@ def install_debian_package(folder: Path, *packages: str) -> Path:
         for archive in home.glob("*.deb"):
             _install(["dpkg-deb", "-x", archive, home])
             archive.unlink()
+
+    return _once(folder, " ".join(packages), install)
+
+
+def install_maven_packages(folder: Path, *packages: str) -> Path:
+    """Download packages (`org.apache.jmeter:ApacheJMeter_http:5.6.3`) and what they need; return the folder of jars."""
+
+    def install(home: Path) -> None:
+        names = ("groupId", "artifactId", "version")
+        dependencies = ""
+        for package in packages:
+            parts = zip(names, package.split(":"), strict=True)
+            dependencies += f"<dependency>{''.join(f'<{name}>{part}</{name}>' for name, part in parts)}</dependency>"
+        (home / "pom.xml").write_text(
+            "<project><modelVersion>4.0.0</modelVersion><groupId>finding</groupId><artifactId>finding</artifactId>"
+            f"<version>1</version><dependencies>{dependencies}</dependencies></project>",
+            "utf-8",
+        )
+        _install(["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={home}"], home)
 
     return _once(folder, " ".join(packages), install)
 

@@ -173,3 +173,34 @@ def compare_engines(
         server.store(series)
         stored = [server.ask(*question) for question in queries]
     return list(zip(ask_prometheus(folder, series, queries), stored, strict=True))
+
+
+@dataclass(frozen=True)
+class RRDtool:
+    """RRDtool 1.7.2, with the folder of its files."""
+
+    root: Path
+    folder: Path
+
+    def __call__(self, command: str, file: str, *arguments: str) -> str:
+        """Run a command on a file, of steps of 10 s from START on, and return its output."""
+        begin = ["--start", str(START), "--step", "10"] if command == "create" else []
+        libraries = str(self.root / "usr/lib/x86_64-linux-gnu")
+        program = self.root / "usr/bin/rrdtool"
+        return output_of([program, command, file, *begin, *arguments], self.folder, LD_LIBRARY_PATH=libraries)
+
+    def fetch(self, file: str, function: str, resolution_s: int, end_s: int) -> list[list[float]]:
+        """Return the values of each step from START to `end_s` after it, NaN where there is none."""
+        span = ["-r", str(resolution_s), "-s", str(START), "-e", str(START + end_s)]
+        return [
+            [float(value) for value in row.partition(":")[2].split()]
+            for row in self("fetch", file, function, *span).splitlines()
+            if ":" in row
+        ]
+
+
+def install_rrdtool(folder: Path) -> RRDtool:
+    """Return RRDtool 1.7.2 of Debian 12."""
+    return RRDtool(
+        install_debian_package(folder, "rrdtool=1.7.2-4+b8", "librrd8=1.7.2-4+b8", "libdbi1=0.9.0-6"), folder
+    )

@@ -1,0 +1,73 @@
+"""JMeter 5.6.3 as several findings run it: a plan of one user, and the rows of its results."""
+
+import csv
+import shutil
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from common import install_maven_packages, output_of, serve_pages
+
+_VERSION = "5.6.3"
+_PARTS = ("components", "core", "http", "java")
+_PROPERTIES = ("jmeter", "saveservice", "upgrade", "user", "system", "reportgenerator")
+_PLAN = """<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="plan"/><hashTree>
+<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="users">
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController" testclass="LoopController">
+<boolProp name="LoopController.continue_forever">false</boolProp>
+<stringProp name="LoopController.loops">2</stringProp></elementProp>
+<stringProp name="ThreadGroup.num_threads">1</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
+</ThreadGroup><hashTree>
+<TransactionController guiclass="TransactionControllerGui" testclass="TransactionController" testname="order">
+<boolProp name="TransactionController.includeTimers">false</boolProp></TransactionController><hashTree>
+{samplers}
+</hashTree></hashTree></hashTree></hashTree></jmeterTestPlan>"""
+_SAMPLER = """
+<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="{name}">
+<stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
+<stringProp name="HTTPSampler.path">{path}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+<boolProp name="HTTPSampler.follow_redirects">true</boolProp>
+<stringProp name="HTTPSampler.response_timeout">500</stringProp></HTTPSamplerProxy><hashTree>
+<ConstantTimer guiclass="ConstantTimerGui" testclass="ConstantTimer" testname="think">
+<stringProp name="ConstantTimer.delay">300</stringProp></ConstantTimer><hashTree/></hashTree>"""
+
+
+@dataclass(frozen=True)
+class Results:
+    """The rows of a run's CSV, with JMeter's default columns, and what it printed."""
+
+    rows: list[dict[str, str]]
+    printed: str
+
+
+def run_plan(folder: Path, pages: Mapping[str, str]) -> Results:
+    """Run a transaction of pages (path by name), each after a pause of 300 ms, twice with one user.
+
+    A page answers within 100 ms, `/hang` not within the 500 ms that are waited for it.
+    """
+    jars = install_maven_packages(
+        folder,
+        *(f"org.apache.jmeter:ApacheJMeter_{part}:{_VERSION}" for part in _PARTS),
+        f"org.apache.jmeter:ApacheJMeter_config:{_VERSION}",
+    )
+    home = folder / "jmeter"
+    (home / "lib" / "ext").mkdir(parents=True)
+    (home / "bin").mkdir()
+    for jar in jars.glob("*.jar"):
+        plugin = jar.name.startswith(tuple(f"ApacheJMeter_{part}" for part in _PARTS))
+        shutil.copy(jar, home / "lib" / "ext" if plugin else home / "lib")
+    shutil.copy(jars / f"ApacheJMeter-{_VERSION}.jar", home / "bin" / "ApacheJMeter.jar")
+    with zipfile.ZipFile(jars / f"ApacheJMeter_config-{_VERSION}.jar") as archive:
+        for name in _PROPERTIES:
+            archive.extract(f"bin/{name}.properties", home)
+    with serve_pages(delay_s=0.05) as address:
+        port = address.rpartition(":")[2]
+        samplers = "".join(_SAMPLER.format(name=name, path=path, port=port) for name, path in pages.items())
+        (folder / "plan.jmx").write_text(_PLAN.format(samplers=samplers), "utf-8")
+        java = ["java", "-Djava.awt.headless=true", "-jar", home / "bin" / "ApacheJMeter.jar"]
+        printed = output_of(["timeout", "120", *java, "-n", "-t", "plan.jmx", "-l", "results.csv"], folder)
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as results:
+        return Results(list(csv.DictReader(results)), printed)
