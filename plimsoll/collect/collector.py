@@ -18,7 +18,6 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import EVALUATION_INTERVAL
 
 _SILENT_AFTER_S = 30.0
-
 _log = logging.getLogger(__name__)
 
 

@@ -30,7 +30,6 @@ REPORT = 970 * SECOND  # how long it reads
 # Ten minutes after its fall page life may no longer climb again, and the rule fires when it stayed low for 5 more.
 FIRST_REPORT = -860 * SECOND  # from the start
 PAGE_LIFE_GOOD_S, PAGE_LIFE_BAD_S = 3900.0, 3500.0  # the limit is 3,600 s
-
 Shares: TypeAlias = NDArray[np.float64]
 
 

@@ -18,7 +18,6 @@ BIAS_MINUTES = -60
 ZONE = timezone(timedelta(minutes=-BIAS_MINUTES))
 NIC = "Intel[R] Ethernet Controller X710"
 PROCESSORS = tuple(f"\\Processor({number})\\% Processor Time" for number in range(8))
-
 Points: TypeAlias = tuple[tuple[float, float], ...]  # seconds of the run, and the value at that time
 Kind = Literal["interval", "percent", "fraction", "gauge"]  # methods of DemoRecording; percent is an interval up to 100
 # What a counter holds: an average or rate between two samples; a momentary number, whole or with decimals; the number

@@ -9,21 +9,17 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Points: TypeAlias = tuple[tuple[float, float], ...]  # seconds of the test, and the value at that time
-
 INTERVAL_S = 5
 DURATION_S = 9000
 STEADY_FROM_S = 1200  # users log on for 833 s; then "the first several minutes of the user profile"
-
 USERS = 30_000  # Test methodology
 LOGON_RATE = 36  # users/s, run table
 FRONT_ENDS = 4  # Test topology
 CORES = 4  # Test topology: two dual-core processors in every server
-
 # The share of the load of logging on, and of the load of steady work.
 RAMP_LOAD: Points = ((0, 0), (30, 1), (1080, 1), (1170, 0))
 STEADY_LOAD: Points = ((1080, 0), (1170, 1))
 TROUBLE_S = (60, 700)  # while many log on at once, messages may have to wait
-
 LOG_WRITES = 44.0  # per s, "fairly constant" (figure 8)
 LOG_LATENCY_PEAK_S = 0.021  # figure 8
 FLUSH_FIRST_S, FLUSH_EVERY_S = 120, 300  # figure 8: the log is flushed to the database every 5 minutes
@@ -33,7 +29,6 @@ FLUSH_LATENCY_S = (0.012, 0.055, 0.042, 0.020, 0.010)  # with the slow ones, 30 
 FLUSH_SLOW_S = {6: 0.180, 18: 0.142}  # the last writes of two flushes: maximum in the text, and in figure 8
 FLUSH_SHORT_EVERY = 9  # every ninth flush lacks its last sample: 8.2 % of the samples are not zero (Test results)
 CALENDAR_S = {3480: 35.0, 7080: 27.0}  # 11:00 and 12:00: 20 to 40 points more CPU for a moment (figure 7)
-
 PAGE_LIFE_LOW_S, PAGE_LIFE_HIGH_S = 200, 1080  # with 4 GB; "never goes over 1100" (figure 10)
 BURST_COST = 0.75  # of the page life expectancy above the lowest, at most
 BURST_SHARE = 0.022  # of the samples, with 4 GB: reads of data that had left memory

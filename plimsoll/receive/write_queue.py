@@ -18,7 +18,6 @@ MOST_OF_WRITER = 1_250_000  # whoever writes without end leaves room for others
 MOST_NAMES = 1_000  # of metrics that nothing reads
 _AT_ONCE = 1_000_000
 _MINUTE = 60.0
-
 _log = logging.getLogger(__name__)
 
 

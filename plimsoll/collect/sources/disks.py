@@ -31,7 +31,6 @@ _PSUTIL = {
     "write_time": "write_time",
 }
 _NEVER_FALL = ("reads", "writes", "read_time", "write_time", "io_time")
-
 Counts: TypeAlias = Mapping[str, float]
 
 

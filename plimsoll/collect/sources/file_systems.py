@@ -17,7 +17,6 @@ _NOT_READ = (*LEFT_OUT, "autofs")  # asking it would mount it
 _UDEV = Path("/run/udev/data")
 _MAPPER = "/dev/mapper/"
 _LABEL = "E:ID_FS_LABEL="
-
 Fields: TypeAlias = Mapping[str, float]
 
 

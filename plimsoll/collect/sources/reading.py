@@ -10,11 +10,8 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 PROC = Path("/proc")
 SYS = Path("/sys")
-
 _PATIENCE_S = 1.0
-
 T = TypeVar("T")
-
 _log = logging.getLogger(__name__)
 
 

@@ -18,7 +18,6 @@ _STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"
 # The kernel counts the time of guests in user and nice as well.
 _ADDED_UP = _STATES[:8]
 _TOTAL = "cpu-total"
-
 Times: TypeAlias = Mapping[str, float]
 
 

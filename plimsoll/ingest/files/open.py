@@ -20,32 +20,14 @@ from plimsoll.ingest.files.streams import BROKEN, UNPACKERS, Data, reader
 from plimsoll.model.errors import Unusable, printable
 
 _BLOCK = 1 << 20
-
-
 _DEEPEST = 4  # how many times over a log may be packed
-
-
 _ALTOGETHER = 2  # what all that is in a file may unpack to, as a multiple of what one log may
-
-
 _RATIO = 100  # and as a multiple of what was read of the file; logs are packed to a third or a twentieth
-
-
 _ALWAYS = 256 << 20  # what may be unpacked whatever the ratio
-
-
 _MOST_FILES = 10_000  # in an archive
-
-
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-
-
 _END_OF_TAR = bytes(1024)
-
-
 _ENCRYPTED = 1
-
-
 # Files that a Macintosh adds to an archive.
 _OF_A_MAC = re.compile(r"__MACOSX/|(.*/)?(\._|\.DS_Store$)")
 

@@ -10,85 +10,45 @@ from plimsoll.model.errors import Empty, NoLog, Unusable
 
 # The cells of a spreadsheet, and what the header of a log has in one of them.
 _SHEET = re.compile(r"xl/sharedStrings\.xml|xl/worksheets/.*\.xml|content\.xml")
-
-
 _SHEET_CELL = re.compile(rb"<(c|t|v|is|si|text:p)\b")
-
-
 _COUNTER = re.compile(rb"PDH-[CT]SV|\\[^\\<>]+\\[^\\<>]|Processor Time")
-
-
 SPREADSHEET = (
     "a spreadsheet; save its sheet as CSV there and see that no time lost its seconds, or better take the log as it "
     "was recorded"
 )
-
-
 DOCUMENT = "a document, not a log; if a log is in it, save that as text"
-
-
 HEAD = 1 << 16
-
-
 _SEND = 'have it send what it measures to plimsoll up (docs/up.md, "Point Telegraf at it"), and review the host live'
-
-
 _LINES = (
     "line protocol, as Telegraf writes it to a file and InfluxDB exports it, which is not read; post it to plimsoll up "
     "(/api/v2/write, docs/up.md), and review the host live"
 )
-
-
 _QUERY = (
     "what a query of InfluxDB gives, which is not read; export line protocol, post it to plimsoll up (/api/v2/write, "
     "docs/up.md), and review the host live"
 )
-
-
 _ASK = (
     "what an exporter or a server of Prometheus gives, which is not read; have plimsoll up ask the exporter "
     "(docs/exporters.md)"
 )
-
-
 _JTL = (
     "JMeter's results (JTL) without their header; put it in the first line again: {header} unless the test saved other "
     "columns. JMeter writes it with jmeter.save.saveservice.print_field_names=true"
 )
-
-
 ROWS = "the rows of a log without its header; put the header in the first line again"
-
-
 # The columns of JMeter's default settings.
 _JTL_HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,"
     "grpThreads,allThreads,URL,Latency,IdleTime,Connect"
 )
-
-
 # A time of this century in seconds, ms, us or ns since 1970.
 _EPOCH = rb"[12]\d{9}(?:\d{3}|\d{6}|\d{9})?(?:\.\d+)?"
-
-
 _ISO = rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d[^,;\t\"]*"
-
-
 _NUMBER = rb"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
-
-
 _WORD = rb"(?:\\.|[^\s,=\\\"])+"
-
-
 _FIELD = _WORD + rb"=(?:" + _NUMBER + rb"[iu]?|[tTfF]\w*|\"(?:\\.|[^\"\\\n])*\")"
-
-
 _POINT = rb"(?:> )?" + _WORD + rb"(?:," + _WORD + rb"=" + _WORD + rb")* " + _FIELD + rb"(?:," + _FIELD + rb")*"
-
-
 _CELL = rb"[,;\t|]"
-
-
 _STARTS_WITH_TIME = rb'"?' + _EPOCH + rb'"?' + _CELL + rb"[^\n]*" + _CELL + rb'"?-?[\d.]+"?(?=[,;\t|\r\n]|\Z)'
 
 
@@ -126,36 +86,22 @@ _TEXTS = (
         ROWS,
     ),
 )
-
-
 _TIME_KEY = rb'"(?:@?timestamp|_?time|datetime|date|ts|clock)"\s*:\s*'
-
-
 _JSON_TIME = re.compile(_TIME_KEY + rb'"?(?:' + _EPOCH + rb"|\d{4}-\d\d-\d\d[ T]\d)", re.IGNORECASE)
-
-
 _JSON_COUNTER = re.compile(
     rb'"[^"\n]*(?:cpu|processor|mem(?:ory)?\b|mem_|disk|swap|iowait|paging)[^"\n]*"\s*:\s*"?'
     + _NUMBER
     + rb'"?\s*[,}\]\n]',
     re.IGNORECASE,
 )
-
-
 _FEWEST_MATCHES = 3  # times and values of counters in JSON of an unknown kind, as settings do not have them
-
-
 _OUR_OWN = re.compile(rb'[\[{\s]*"schema"\s*:\s*"plimsoll\.')
-
-
 _UNKNOWN_JSON = _kind(
     rb'"type": ?"(?:Metric|Point)"|"resourceMetrics"|"metricset"|"dstypes"|"Datapoints"|"MetricDataResults"|'
     rb'"resultType"\s*:\s*"(?:matrix|vector)"|"__name__"|"timeSeries"\s*:\s*\[',
     "measurements as JSON, which are not read; record the host again, or save them as one of the formats in "
     "docs/formats.md",
 )
-
-
 _JSONS = (
     _kind(
         rb'"fields"\s*:\s*\{.{0,4000}"time(?:stamp)?"\s*:\s*\d{9}|"time(?:stamp)?"\s*:\s*\d{9}.{0,4000}"fields"\s*:\s*\{',
@@ -164,16 +110,11 @@ _JSONS = (
     _kind(rb'"columns"\s*:\s*\[\s*"time"', _QUERY),
     _UNKNOWN_JSON,
 )
-
-
 _READ_ELSEWHERE = re.compile(rb'"sysstat"|CounterSamples|"CookedValue"')
-
-
 _RELOG = "relog FILE.blg -f CSV -o FILE.csv"
 _SADF = "sadf -d FILE -- -A > FILE.csv"
 _BLG = f"a binary log (BLG) from before Windows Vista, or a damaged one; convert it on Windows with: {_RELOG}"
 _EXPORT = "write a log with: Get-Counter ... | Export-Counter -FileFormat CSV -Path FILE.csv"
-
 # A time, then only numbers, as messages of programs do not have them.
 _TIME = rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AaPp][Mm])?Z?"?'
 _NUMBERS = rb'[,;\t][\d.,;\t"eE+ -]*\r?(?:\n|\Z)'

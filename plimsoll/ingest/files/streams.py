@@ -21,7 +21,6 @@ else:
     from backports import zstd
 
 Data: TypeAlias = bytes | mmap.mmap
-
 # What reading compressed streams and archives that are damaged raises.
 BROKEN = (
     *(OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError),

@@ -44,7 +44,6 @@ def _later(module: str) -> Format:
 
 # Binary formats are told from the bytes of a file as they stand, before these are taken for text.
 BINARY: tuple[Format, ...] = (blg,)
-
 # The first format that takes a log reads it. A log that was saved again often has the header that was recorded, so that
 # the formats of what was recorded take it, too.
 FORMATS: tuple[Format, ...] = (

@@ -20,17 +20,9 @@ from plimsoll.model.remark import Kind, Remarks, counted
 from plimsoll.model.times import SECOND, Zone, duration_text, instant, utc
 
 HOUR = 3600 * SECOND
-
-
 DAY = 24 * HOUR
-
-
 QUARTER = HOUR // 4  # clocks are ahead of UTC by whole ones
-
-
 _QUARTERS = DAY // QUARTER
-
-
 # Times of years in which nobody recorded are damage.
 EARLIEST, LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) for year in (1980, 2201))
 
@@ -50,8 +42,6 @@ class Ruled:
 
 
 CLOCK = "the clock steps back"
-
-
 # Where a header stands again, another file may begin (`cat b.csv a.csv`).
 JOINED = "files are joined out of order or overlap, as times step back"
 RESTARTED = "the clock was set back at a restart, or files are joined out of order or overlap, as times step back"

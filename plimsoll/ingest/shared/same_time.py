@@ -12,14 +12,8 @@ from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.times import SECOND
 
 MOST_LEFT_OUT = 0.1  # of the rows, or of the cells of a column
-
-
 LONGEST_HOLE = 300 * SECOND  # most thresholds count once they are crossed for five minutes
-
-
 _PAUSE = 2.5  # intervals
-
-
 _SAME = 0.01  # values that differ by less, as a share of the larger one, may be the same value rounded otherwise
 
 

@@ -19,17 +19,9 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.shipped_tables import shipped_table
 
 _MOST_WORDS = 200
-
-
 _MOST_LETTERS = 200  # between others: enough to tell a language, and more may be noise
-
-
 _ZONE = re.compile(rb'"?\(PDH-[CT]SV 4\.0\)[^",;\t]*')
-
-
 _WIDE = "\u2e80"  # from here on a character is two bytes
-
-
 _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its neighbours
 
 

@@ -16,7 +16,6 @@ from plimsoll.rules.exporters.formulas import Formula, Moment
 from plimsoll.store.line_protocol import series_and_field
 
 Part: TypeAlias = tuple[str, ...]
-
 _OF_GROUP, _OF_LABELS, _OF_PART = 3_000, 10, 600  # what is kept for a group, for a character of its labels, and a part
 _OF_TIME, _OF_SAMPLE = 700, 120  # what is kept for a time more than the newest, and for each sample of it
 _MOST_PARTS = 20_000  # of what is added up for a host: processors, each in all its modes

@@ -18,7 +18,6 @@ V2 = "io.prometheus.write.v2.Request"
 V1 = "prometheus.WriteRequest"
 _MS = 1_000_000
 _NAME = "__name__"
-
 _TYPES = {
     "string": FieldDescriptorProto.TYPE_STRING,
     "double": FieldDescriptorProto.TYPE_DOUBLE,

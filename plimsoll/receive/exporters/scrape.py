@@ -61,7 +61,6 @@ _WRITTEN_WITHIN_S = 60
 _ACCEPT = "text/plain;version=0.0.4;q=1,*/*;q=0.1"
 _NEW = 60 * SECOND
 _MAX_NAMED = 5
-
 _log = logging.getLogger(__name__)
 
 

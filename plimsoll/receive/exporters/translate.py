@@ -24,11 +24,7 @@ from plimsoll.store.line_protocol import series_and_field
 
 # Labels that Prometheus adds, and those of the host.
 HOST_LABELS = ("host", "hostname", "host_name", "host.name", "nodename")
-
-
 _OF_SCRAPES = ("__name__", "job", "exported_job", *HOST_LABELS)
-
-
 _INSTANCE = "instance"
 
 
@@ -92,7 +88,6 @@ _FORGOTTEN_AFTER = 3600 * SECOND
 _SWEEP_INTERVAL = 10 * SECOND
 _LOG_INTERVAL = 60 * SECOND
 _LONGEST_LABEL = 1_000
-
 _log = logging.getLogger(__name__)
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 LONGEST_KEY = 65_535
 FIRST_TIME, LAST_TIME = -(2**63) + 2, 2**63 - 2
-
 _SEPARATOR = re.compile(rb"(?<!\\)[ ,]")
 _TAG_SEPARATOR = re.compile(rb"(?<!\\)[ ,=]")
 _EQUALS = re.compile(rb"(?<!\\)=")

@@ -5,7 +5,6 @@ from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Log
 
 NAME = "BLG"
-
 # Of the header of an event: what it ends in, and by its kind the bytes of a pointer, for those of a system.
 MARKER = 0xC0
 SYSTEM = {1: 4, 2: 8}

@@ -11,17 +11,9 @@ from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT
 from plimsoll.model.remark import Kind, Remarks, counted, listed
 
 ONE_INSTANCE, ALL_INSTANCES, WHOLE_OBJECT = 0, 1, 0x10
-
-
 _ENTRY = Structure("entry")
-
-
 _TEXTS = 0x34  # where the places of an entry's texts count from
-
-
 _SIGNS = (0x6FF).to_bytes(4, "little") + (0x00020008).to_bytes(4, "little")
-
-
 Names = Mapping[tuple[str, int], str]
 
 
@@ -47,10 +39,8 @@ class Entry(NamedTuple):
 
 
 NAMES, COUNTERS, SAMPLE, CATALOGUE = 0x24, 0x20, 0x22, 0x23
-
 _BUFFER, _EVENT, _TRACED = Structure("buffer"), Structure("event"), Structure("traced")
 _LOG_FILE, _LOG_FILE_END = Structure("log_file"), Structure("log_file_end")
-
 _HEADER_BUFFER, _DATA_BUFFER = 4, 0
 _SMALLEST, _LARGEST = 1 << 10, 16 << 20  # bytes of a buffer
 _TRACE = (0x0A, 0x14)

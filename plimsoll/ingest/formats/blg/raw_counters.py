@@ -86,7 +86,6 @@ class InstanceNumbers:
 
 KIND_OF_ONE, KIND_OF_ARRAY = 0x0103, 0x0203
 MARK = 0x4C42  # "BL"
-
 _COUNTER, _ARRAY, _ITEM = Structure("raw_counter"), Structure("raw_array"), Structure("raw_item")
 SIZE_OF_ONE = _COUNTER.size
 _HEAD = 8  # of a block

@@ -46,15 +46,10 @@ _HOUR = 60 * _MINUTE
 _SLACK = _MINUTE
 _QUARTER = 15  # minutes: clocks are ahead of UTC by whole ones
 _MOST = 24 * 60
-
-
 Offsets = NDArray[np.int64]
-
-
 _SAMPLE, _CATALOGUE = Structure("sample"), Structure("catalogue")
 _KIND_OF_SAMPLE = 3
 _TO_DO = "convert it on Windows with relog FILE.blg -f CSV -o FILE.csv, or record CSV"
-
 _Source: TypeAlias = WholeObject | SingleCounters | CounterOfInstances
 
 

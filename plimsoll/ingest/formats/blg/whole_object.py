@@ -24,7 +24,6 @@ from plimsoll.model.log import Values
 from plimsoll.model.series import host_key
 
 KIND = 0x0503
-
 _DATA, _OBJECT, _COUNTER = Structure("perf_data"), Structure("perf_object"), Structure("perf_counter")
 _INSTANCE, _VALUES = Structure("perf_instance"), Structure("perf_values")
 _PERF = int.from_bytes("PERF".encode("utf-16-le"), "little")

@@ -29,8 +29,6 @@ _EARLIEST, _LATEST = 10**9 * SECOND // 2, 5 * 10**9 * SECOND  # 1985 to 2128
 _MILLION = 10**6
 DRIVER = "load driver"  # the host of these series, as no file names it
 OTHER = "other operations"
-
-
 # Our choices: enough requests in each step for its percentiles, and enough steps for a short run.
 _STEPS = ((600, 10), (60, 5), (0, 1))  # a run of so many seconds, and the length of its steps in seconds
 _MOST_OPERATIONS = 30

@@ -27,11 +27,7 @@ warnings.filterwarnings("ignore", "CSV malformed", UserWarning)
 
 
 _BLOCK = 1 << 20
-
-
 _PER_THREAD = 16 << 20
-
-
 # Cells of which some are quoted and some are not.
 _MIXED = r'(?:"[^"]*"|[^"{0}]*)(?:{0}(?:"[^"]*"|[^"{0}]*))*'
 

@@ -18,16 +18,9 @@ from plimsoll.model.times import Zone
 # Text that cannot be part of a row: it begins with a letter, and holds no quotes, paths or cells with numbers.
 _WORDS = re.compile(r"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t] *[\d.-]))""")
 _TYPEPERF_SAYS = ("Exiting, please wait", "The command completed successfully", "^C")
-
 TIME = "time"
-
-
 _WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
-
-
 _LONGEST = len("MM/DD/YYYY HH:MM:SS.nnnnnnnnn")
-
-
 _SPACES = " \t\r\v\f"
 
 

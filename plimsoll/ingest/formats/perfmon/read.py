@@ -30,15 +30,9 @@ from plimsoll.model.times import Zone
 
 # A computer's name behind a single backslash, and then something that is not part of an instance.
 _ONE_BACKSLASH = re.compile(r"\\[^\\()/%\s]+\\[^\\]+\\")
-
-
 # The same with a sign between an instance and its counter: `Processor(_Total)% Processor Time`.
 _NO_BACKSLASH = re.compile(r"(?:\\\\?[^\\()]+)?\\[^\\()]+\((?!.*\)\\).*\)% [^\\]*")
-
-
 _NAMESAKES = ("Process", "Thread")
-
-
 _ESCAPED = re.compile(r"(?<=[(,])\\_(?:Total|Global\\_)(?=\))")
 
 
@@ -57,18 +51,10 @@ class CounterColumns:
 
 
 _TYPEPERF = re.compile(rb'"*\(PDH-[CT]SV 4\.0\)"*[,;\t]')
-
-
 # typeperf's -1, a blank cell to replace it, and other whole numbers: in quotes, and without.
 _QUOTED = re.compile(rb'"-1"'), b'" "', re.compile(rb'[,;\t]"(?!-1")-?\d+"')
-
-
 _BARE = re.compile(rb"(?<=[,;\t])-1(?=[,;\t\r\n]|\Z)"), b" ", re.compile(rb"[,;\t](?!-1[,;\t\r\n])-?\d+[,;\t\r\n]")
-
-
 _SAMPLE = 1 << 18
-
-
 # Larger files are read in pieces only: a file that is read at once is held in memory meanwhile.
 _AT_ONCE = 128 << 20
 _PIECE = 4 << 20

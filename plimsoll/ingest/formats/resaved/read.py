@@ -21,22 +21,14 @@ from plimsoll.model.log import Log
 from plimsoll.model.remark import Kind, Remarks, counted, short
 
 _EXPORT_AGAIN = "export the log again with relog"
-
-
 _WRITE = f"write times as YYYY-MM-DD HH:MM:SS, or {_EXPORT_AGAIN}"
-
-
 _WINDOWS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d+", re.ASCII)
-
-
 _TIME = re.compile(
     r"(?P<a>\d{1,4})(?P<mark>[./-] ?)(?P<b>\d{1,2})(?P=mark)(?P<c>\d{1,4})(?:\.? |T)"
     r"(?P<hour>\d{1,2})(?P<colon>[:.])(?P<minute>\d\d)(?:(?P=colon)(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
     r"(?: ?(?P<half>AM|PM))?",
     re.IGNORECASE | re.ASCII,
 )
-
-
 # Other times, with what to say of them.
 _REASONS = {
     "is no date and time; a spreadsheet may have cut it": re.compile(r"\d+:[\d:.,]+|\d+([./-] ?)\d+\1\d+\.?", re.ASCII),
@@ -45,8 +37,6 @@ _REASONS = {
     "counts milliseconds since 1970": re.compile(r"1\d{12}", re.ASCII),
     "says how far it is from UTC, which the header says": re.compile(r"\d.*:\d\d.*(?:Z|UTC|[+-]\d\d:?\d\d)"),
 }
-
-
 _ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
 
 
@@ -121,18 +111,12 @@ class Dates:
 
 JOINT = "\x1f"  # between the cells of a row; stands in no number
 _TO_DO = "export the log again as it was recorded (relog, not a spreadsheet)"
-
-
 # What is not UTF-8 may be a no-break space, but only between groups of three digits; elsewhere it is damage.
 _GROUPED = re.compile(
     r"(?:[0-9](?:[ '’\u00a0\u2009\u202f][0-9]{3}|[.,][0-9]+[.,][0-9])"
     r"|(?<![0-9.,\ufffd])[0-9]{1,3}(?:\ufffd[0-9]{3})+(?![0-9\ufffd]))[^\x1f]*"
 )
-
-
 _SHORT = re.compile(r"[0-9][.,]?E\+[0-9]+")  # what stands before the last digit does not matter
-
-
 # Numbers in which a mark cannot stand for thousands: 0,5  1234,567  1,5  1,2345
 _DECIMAL = r"(?<![0-9.,])(?:0[0-9]*{0}[0-9]|[0-9]{{4,}}{0}[0-9]|[0-9]+{0}(?:[0-9]{{1,2}}|[0-9]{{4,}})(?![0-9]))"
 _IS_DECIMAL = {mark: re.compile(_DECIMAL.format(re.escape(mark))) for mark in ".,"}

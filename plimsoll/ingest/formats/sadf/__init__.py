@@ -30,20 +30,10 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 
 _EASTERNMOST = 14 * HOUR
-
-
 _WESTERNMOST = -11 * HOUR
-
-
 _SLACK = 2 * SECOND
-
-
 _DOUBT = f"; in another zone all may be a day off: name it with {Parameter.ZONE}"
-
-
 _SEPARATOR = ";"  # in no name
-
-
 Part: TypeAlias = tuple[Sequence[str], SectionTable, Times]
 NAME = "sadf"
 _HEAD = 1 << 16

@@ -23,11 +23,7 @@ from plimsoll.ingest.shared.text import Text, read_as
 from plimsoll.model.remark import RESTARTED, Kind, Remarks, short
 
 Piece = tuple[int, int, int]  # the section's number, and where in the row an instance of it begins and ends
-
-
 _NUMBER = re.compile(r"-?(\d+([.,]\d+)?|nan|inf)")
-
-
 # The kinds of cell in sections.yaml.
 _KINDS = {
     "number": _NUMBER,
@@ -36,13 +32,9 @@ _KINDS = {
     "name": re.compile(r".*[A-Za-z].*"),
     "words": re.compile(r".*"),
 }
-
-
 _DISK = re.compile(
     r"(sd|vd|hd|xvd)[a-z]+\d*|(nvme|mmcblk|dm-|md|loop|sr|zram|nbd|rbd|drbd)\d+\w*|dev\d+-\d+|(fio|dasd)[a-z]+"
 )
-
-
 _INTERFACE = re.compile(
     r"lo|(eth|en[a-z]?|wl|ww|ib|bond|team|tun|tap|ifb|docker|virbr|dummy|wg|vlan|usb|vmnet|gre|sit|ip6tnl)\d\w*(\.\d+)?"
     r"|(br|veth|cali|flannel|cni|lxc|en[ps])[-.\w@]*|bonding_masters"
@@ -115,8 +107,6 @@ _MAY_FOLLOW: dict[str, Callable[[str, Sequence[str]], bool]] = {
     "DEV": _is_disk,
     "IFACE": _is_interface,
 }
-
-
 _HEADER = "# hostname;interval;timestamp"
 _COLUMNS = re.compile(rf"(;[\w%][\w%/.-]*(\*|{re.escape(MANY)})?)*")
 _NAMES = re.compile(HEADER_NAMES)

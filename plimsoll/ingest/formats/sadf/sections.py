@@ -19,17 +19,9 @@ from plimsoll.model.series import Series
 from plimsoll.model.shipped_tables import shipped_table
 
 _MOST_REMARKS = 20
-
-
 _MOST_LEFT_OUT = 0.1  # of the rows of a section
-
-
 AGAIN = "write the file again with sadf -d FILE -- -A"
-
-
 _WITHOUT_H = "write the file without -h: sadf -d FILE -- -A"
-
-
 HEADER_NAMES = r"hostname\W{1,9}interval\W{1,9}timestamp"  # also of a header that was edited
 
 
