@@ -34,7 +34,7 @@ _WESTERNMOST = -11 * HOUR
 _SLACK = 2 * SECOND
 _DOUBT = f"; in another zone all may be a day off: name it with {Parameter.ZONE}"
 _SEPARATOR = ";"  # in no name
-Part: TypeAlias = tuple[Sequence[str], SectionTable, Times]
+NamedRows: TypeAlias = tuple[Sequence[str], SectionTable, Times]  # columns' names, values, and rows' times
 NAME = "sadf"
 _HEAD = 1 << 16
 _HEADER = re.compile(rb"[^;,\t\n]{0,100}[;,\t]?[^;,\t\n]{0,10}" + HEADER_NAMES.encode())
@@ -53,7 +53,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return all sections as one log. `how.zone` is the zone of times that are not in UTC.
+    """Return all sections as one log. `options.zone` is the zone of times that are not in UTC.
 
     Raises:
         Unusable: If the file was edited, is of several hosts, holds no row that can be read, or holds times in UTC
@@ -67,7 +67,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     zone = zone_of(path, tables, options.zone, remarks)
     tables = with_local_days(tables, zone, remarks)
     instants = [instants_of(table, zone, remarks) for table in tables]
-    remark_steps_back(tables, instants, remarks)
+    clock.tell(_steps_back(tables, instants), remarks)
     times: Times = np.unique(np.concatenate(instants))
     columns = _Columns(len(times))
     for fields, table, moments in with_processors(tables, instants, remarks):
@@ -172,24 +172,19 @@ def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
     at = np.flatnonzero(table.local)
     # A section has a row per instance, so look at the clock once per time.
     first = np.flatnonzero(np.diff(table.stamps[at], prepend=-1))
-    result = Remarks(remarks.file)
+    changes = Remarks(remarks.file)
     lines = table.lines[at[first]]
     # With an unknown zone, another file begins where the header is repeated and no restart is the reason.
     joined = table.is_after_header[at[first]] & ~table.is_after_restart[at[first]] & (not zone.known)
-    moments = to_utc(table.stamps[at[first]], zone, lines.tolist(), result, lines[joined].tolist())
+    moments = to_utc(table.stamps[at[first]], zone, lines.tolist(), changes, lines[joined].tolist())
     instants[at] = np.repeat(moments, np.diff(first, append=len(at)))
     remarked = {remark.text for remark in remarks}
-    remarks.items += [remark for remark in result if remark.text not in remarked]
+    remarks.items += [remark for remark in changes if remark.text not in remarked]
     return instants
 
 
-def remark_steps_back(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> None:
-    """Remark where rows are earlier than those before and why: joined files, a restart or the clock."""
-    clock.tell(_steps_back(tables, instants), remarks)
-
-
 def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> Iterator[tuple[str, int, int]]:
-    """Yield the reason, line and size (ns) of each step, once for all sections."""
+    """Yield where rows are earlier than those before, once for all sections: the reason, line and size (ns)."""
     ends: set[int] = set()
     for table, moments in zip(tables, instants, strict=True):
         at = np.flatnonzero(np.diff(moments) < 0) + 1
@@ -197,20 +192,16 @@ def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> It
         for row, before, after in steps:
             # One end is enough, as a section may lack the row before a step or the row after it.
             if ends.isdisjoint((before, after)):
-                yield _reason(table, row), int(table.lines[row]), before - after
+                begun = clock.RESTARTED if table.is_after_restart[row] else clock.JOINED
+                reason = begun if table.is_after_header[row] else clock.CLOCK
+                yield reason, int(table.lines[row]), before - after
         ends.update(end for _, *both in steps for end in both)
 
 
-def _reason(table: SectionTable, row: int) -> str:
-    if not table.is_after_header[row]:
-        return clock.CLOCK
-    return clock.RESTARTED if table.is_after_restart[row] else clock.JOINED
+def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[NamedRows]:
+    """Yield each table; tables of interrupts are divided by the processors that were online.
 
-
-def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[Part]:
-    """Yield each table with the names of its columns and the times of its rows.
-
-    Tables of interrupts are divided by the processors that were online. Rows of unknown processors are left out.
+    Rows of unknown processors are left out.
     """
     processors = None
     for table, moments in zip(tables, instants, strict=True):
@@ -219,7 +210,7 @@ def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], r
             continue
         if processors is None:
             processors = _processors(tables, instants)
-        yield from _by_processors(table, moments, processors, remarks)
+        yield from _divide(table, moments, processors, remarks)
 
 
 def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl.DataFrame:
@@ -238,19 +229,17 @@ def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl
     )
 
 
-def _by_processors(table: SectionTable, moments: Times, processors: pl.DataFrame, remarks: Remarks) -> Iterator[Part]:
+def _divide(table: SectionTable, moments: Times, processors: pl.DataFrame, remarks: Remarks) -> Iterator[NamedRows]:
     width = len(table.values)
     sets = processors.get_column("names").unique()
-    join = pl.DataFrame({"time": moments}).join(
-        processors.select("time", "names"), on="time", how="left", maintain_order="left"
-    )
-    names = join.get_column("names")
+    rows_by_time = pl.DataFrame({"time": moments})
+    names = rows_by_time.join(processors, on="time", how="left", maintain_order="left").get_column("names")
     if len(sets) == 1:
         names = names.fill_null(sets[0])  # the processors never changed
     fits = (names.str.count_matches(_SEPARATOR, literal=True) + 1 == width).fill_null(False)
-    for item in names.filter(fits).unique(maintain_order=True):
-        rows = np.flatnonzero((names == item).fill_null(False).to_numpy())
-        yield item.split(_SEPARATOR), table.rows(rows), moments[rows]
+    for online in names.filter(fits).unique(maintain_order=True):
+        rows = np.flatnonzero((names == online).fill_null(False).to_numpy())
+        yield online.split(_SEPARATOR), table.rows(rows), moments[rows]
     unlisted = names.is_null()
     _remark_lost(table, unlisted, "no section lists the processors then; sadf -d FILE -- -A writes one", remarks)
     _remark_lost(table, ~fits & ~unlisted, "the section CPU lists more or fewer processors then", remarks)

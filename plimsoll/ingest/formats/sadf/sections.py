@@ -11,17 +11,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import Kind, Remarks, counted, short
+from plimsoll.model.remark import Kind, Remarks, counted
 from plimsoll.model.series import Series
 from plimsoll.model.shipped_tables import shipped_table
 
 _MOST_REMARKS = 20
 _MOST_LEFT_OUT = 0.1  # of the rows of a section
 AGAIN = "write the file again with sadf -d FILE -- -A"
-_WITHOUT_H = "write the file without -h: sadf -d FILE -- -A"
 HEADER_NAMES = r"hostname\W{1,9}interval\W{1,9}timestamp"  # also of a header that was edited
 
 
@@ -53,7 +53,7 @@ class Unfit:
     `fitting` counts rows of the same sections that fit and are left out all the same, `kept` those that are read.
     """
 
-    sections: Sequence[SadfSection]
+    section: SadfSection
     line: int
     cells: int
     count: int = 0
@@ -75,9 +75,9 @@ class Skipped:
     unfit: dict[str, Unfit] = field(default_factory=dict)
     damaged: int | None = None
 
-    def add_unfit(self, header: str, sections: Sequence[SadfSection], line: int, cells: int) -> None:
+    def add_unfit(self, header: str, section: SadfSection, line: int, cells: int) -> None:
         """Count a row that does not fit its header."""
-        self.unfit.setdefault(header, Unfit(sections, line, cells)).count += 1
+        self.unfit.setdefault(header, Unfit(section, line, cells)).count += 1
 
     def remark(self, remarks: Remarks, rows: int) -> None:
         """Remark all lines but those of unread sections, whose headers are remarked already. `rows` are read."""
@@ -120,30 +120,21 @@ _FIELD = {"%": "pct_", "/": "_per_"}
 _LABEL = re.compile(r"[A-Z]{2,}")
 
 
-def sections(columns: Sequence[str]) -> list[SadfSection]:
-    """Return the sections of a header's columns after host, interval and time: one, or with `sadf -h` all of them."""
-    labels = {section.label for section in unread_sections()}
-    inner = {field for section in unread_sections() for field in section.fields}
-    columns_by_label: list[tuple[str | None, list[str]]] = []
-    ended = True
-    for column in columns:
-        name = column.removesuffix(MANY)
-        if name in labels or (_LABEL.fullmatch(name) and name not in inner):
-            columns_by_label.append((name, []))
-        elif ended or _begins(name, *columns_by_label[-1]):
-            columns_by_label.append((None, [name]))
-        else:
-            columns_by_label[-1][1].append(name)
-        ended = column.endswith(MANY)
-    return [SadfSection(label, tuple(fields)) for label, fields in columns_by_label]
+def section_of(columns: Sequence[str]) -> SadfSection:
+    """Return the section of a header's columns after host, interval and time."""
+    label = columns[0] if columns and _LABEL.fullmatch(columns[0]) else None
+    return SadfSection(label, tuple(columns[1:] if label else columns))
 
 
-def _begins(name: str, label: str | None, fields: Sequence[str]) -> bool:
-    """Return whether a column begins a section without instances, after these columns of another section."""
-    plain = _measurements("plain")
-    if name not in plain or not fields:
-        return False
-    return label is not None or plain.get(fields[0]) != plain[name]
+def is_horizontal(columns: Sequence[str]) -> bool:
+    """Return whether a header has all sections in one line, as `sadf -h` writes it."""
+    plain, labels = _measurements("plain"), {"CPU", *_measurements("labelled")}
+    begun = {
+        plain.get(name, name)
+        for before, name in pairwise(["", *columns])
+        if name in labels or (name in plain and before not in labels)
+    }
+    return len(begun) > 1 or any(column.endswith(MANY) for column in columns)
 
 
 def measurement(section: SadfSection) -> str | None:
@@ -155,16 +146,6 @@ def measurement(section: SadfSection) -> str | None:
     if section.label == "CPU":
         return _measurements("processors").get(section.fields[0])
     return _measurements("labelled").get(section.label)
-
-
-@cache
-def unread_sections() -> Mapping[SadfSection, Sequence[str]]:
-    """Return the known sections that are not read, with the kind of each of their cells."""
-    sections: dict[SadfSection, Sequence[str]] = {}
-    for header, kinds in _file()["not_read"].items():
-        label, *fields = header.split(";")
-        sections[SadfSection(label, tuple(fields))] = kinds
-    return sections
 
 
 @cache
@@ -203,27 +184,6 @@ def series(host: str, section: SadfSection, instance: str | None, field: str) ->
         telegraf = telegraf.replace(sign, word)
     shown = name if instance is None else f"{name}({instance})"
     return Series(host, name, tags, telegraf, f"sadf {shown} {field}")
-
-
-def edited(path: Path, line: int, header: str) -> Unusable:
-    """Return the refusal of a header that a person or program has edited."""
-    return Unusable(
-        f'{path}:{line}: the header is not as sadf writes it: "{short(header.strip())}"; the file was edited or '
-        f"converted; {AGAIN}"
-    )
-
-
-def unknown_section(path: Path, line: int, section: SadfSection) -> Unusable:
-    """Return the refusal of a header of `sadf -h` with an unknown section."""
-    return Unusable(
-        f'{path}:{line}: the section "{short(str(section), 80)}" is not known, so a row cannot be split into sections; '
-        f"{_WITHOUT_H}"
-    )
-
-
-def ambiguous(path: Path, line: int) -> Unusable:
-    """Return the refusal of a row of `sadf -h` that can be split in more than one way."""
-    return Unusable(f"{path}:{line}: the row can be split into sections in more than one way; {_WITHOUT_H}")
 
 
 def _cells(header: str) -> int:

@@ -17,8 +17,6 @@ from plimsoll.model.remark import Kind, Remarks, and_more, counted, short
 from plimsoll.model.times import instant
 
 _SHARES_OFF = 5.0  # percentage points; our choice: rounding of ten columns takes 0.05
-_UTC = "%Y-%m-%d %H:%M:%S UTC"
-_LOCAL = "%Y-%m-%d %H:%M:%S"
 _ZONE = r" ([A-Za-z]{3,7}|[+-]\d{2,4})$"  # after local times, since sysstat 12.6.2
 _LATEST = instant(datetime(2201, 1, 1, tzinfo=UTC)) // 1000  # us; nanoseconds end in 2262
 
@@ -124,25 +122,24 @@ def _first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.b
 
 
 def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Times in ns, null where a cell is no time, and whether each is local and not UTC."""
-    parsed = _parsed(times, _UTC)
+    """Return times in ns, null where a cell is no time, and whether each is local and not UTC."""
+
+    def in_ns(since_1970: pl.Series) -> pl.Series:
+        """Convert us to ns; null for years in which no recorder ran, some of which do not fit."""
+        return since_1970.set(~since_1970.is_between(0, _LATEST), None) * 1000
+
+    def parse(times: pl.Series, form: str) -> pl.Series:
+        return in_ns(times.str.to_datetime(form, strict=False, time_unit="us").cast(pl.Int64))
+
+    parsed = parse(times, "%Y-%m-%d %H:%M:%S UTC")
     if not parsed.null_count():
         return parsed, pl.repeat(False, len(parsed), eager=True)
     # Versions 10.0.2 to 10.0.4 write 06-00-01, and some after 12.6.1 a space after times.
     times = times.str.strip_suffix(" ").str.replace(r" (\d\d)-(\d\d)-(\d\d)", " $1:$2:$3")
-    seconds = _in_ns(times.str.extract(r"^(\d{9,11})$").cast(pl.Int64) * 1_000_000)
-    parsed = parsed.fill_null(_parsed(times, _UTC)).fill_null(seconds)
-    local = _parsed(times.str.replace(_ZONE, ""), _LOCAL)
+    seconds = in_ns(times.str.extract(r"^(\d{9,11})$").cast(pl.Int64) * 1_000_000)
+    parsed = parsed.fill_null(parse(times, "%Y-%m-%d %H:%M:%S UTC")).fill_null(seconds)
+    local = parse(times.str.replace(_ZONE, ""), "%Y-%m-%d %H:%M:%S")
     return parsed.fill_null(local), parsed.is_null() & local.is_not_null()
-
-
-def _parsed(times: pl.Series, text: str) -> pl.Series:
-    return _in_ns(times.str.to_datetime(text, strict=False, time_unit="us").cast(pl.Int64))
-
-
-def _in_ns(since_1970: pl.Series) -> pl.Series:
-    """Microseconds as nanoseconds; null for years in which no recorder ran, some of which do not fit."""
-    return since_1970.set(~since_1970.is_between(0, _LATEST), None) * 1000
 
 
 def _remark_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArray[np.int64], remarks: Remarks) -> None:
@@ -159,19 +156,16 @@ def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64]
     Raises:
         Unusable: If all cells are text, which sadf does not write.
     """
-    cells = text
-    if text.str.contains(",", literal=True).any():
-        text = text.str.replace(",", ".", literal=True)
-        remarks.add_once(
-            Kind.REPAIRED,
-            "numbers have decimal commas, as sadf writes them in some locales: read as decimal points",
-        )
-    numbers = text.cast(pl.Float64, strict=False)
+    has_commas = text.str.contains(",", literal=True).any()
+    numbers = (text.str.replace(",", ".", literal=True) if has_commas else text).cast(pl.Float64, strict=False)
+    if has_commas:
+        name = "numbers have decimal commas, as sadf writes them in some locales: read as decimal points"
+        remarks.add_once(Kind.REPAIRED, name)
     values = numbers.to_numpy()
     bad = np.flatnonzero(~np.isfinite(values) & (text != "").to_numpy())
     if not len(bad):
         return values
-    first = short(cells[int(bad[0])])
+    first = short(text[int(bad[0])])
     if numbers.is_null().all():
         raise Unusable(
             f'{path}:{lines[bad[0]]}: "{first}" in the column {counter} is no number, nor is any other cell of it; '
