@@ -18,7 +18,7 @@ Names = Mapping[tuple[str, int], str]
 
 
 class Entry(NamedTuple):
-    """What one block of each sample holds: of which host, and of which object, instance and counter.
+    """What one block of each sample holds.
 
     `instance` is None if there is none. Of a whole object, `counter` is empty and `type` and `timebase` say nothing.
     """
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 
     @property
     def path(self) -> str:
-        """For people."""
+        """The path of the counter, for messages."""
         instance = f"({self.instance})" if self.instance else ""
         return f"\\\\{self.host}\\{self.object}{instance}\\{self.counter or '*'}"
 
@@ -55,7 +55,7 @@ _MOST_BYTES = 256 << 20
 
 
 class BlgHeader(NamedTuple):
-    """What the header of the file says: times are UTC FILETIMEs, offsets minutes ahead of UTC in winter and summer."""
+    """The header of the file: times are UTC FILETIMEs, offsets minutes ahead of UTC in winter and in summer."""
 
     started: int
     ended: int
@@ -64,7 +64,7 @@ class BlgHeader(NamedTuple):
 
 
 class BlgMessage(NamedTuple):
-    """A message by its parts, places in the file, and the local FILETIME that it bears.
+    """A message: its parts are places in the file, `stamp` is its time as a local FILETIME.
 
     It was written after the UTC FILETIME `after` (0 if that is not known), and before `before`.
     """
@@ -81,7 +81,7 @@ class BlgMessage(NamedTuple):
 
 
 class Container(NamedTuple):
-    """A file: its header, its whole messages in the order they were written, and how many are not whole."""
+    """A file: its header, its whole messages in the order they were written, and the number of samples lost."""
 
     header: BlgHeader
     messages: list[BlgMessage]
@@ -97,7 +97,7 @@ class _Buffer(NamedTuple):
 
 
 def read_container(data: Data, remarks: Remarks) -> Container:
-    """Read a file. What is lost at its end or within it is remarked. BlgError if it is of a kind that is not read."""
+    """Read a file; losses at its end or within it are remarked. BlgError if it is of a kind that is not read."""
     buffers = _buffers(data, remarks)
     header = _header(data, buffers[0], remarks)
     pending: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
@@ -110,13 +110,14 @@ def read_container(data: Data, remarks: Remarks) -> Container:
             if parts == 1 == part:  # names come in several messages of one time
                 messages.append(BlgMessage(kind, stamp, [(start, end)], after, buffer.switched_out))
                 continue
-            setdefault = pending.setdefault(key, {})
-            if not 1 <= part <= parts <= _MOST_PARTS or totals.setdefault(key, parts) != parts or part in setdefault:
+            places_by_part = pending.setdefault(key, {})
+            fits = 1 <= part <= parts <= _MOST_PARTS and totals.setdefault(key, parts) == parts
+            if not fits or part in places_by_part:
                 raise BlgError(f"is damaged: the parts of a message do not fit together (part {part} of {parts})")
-            setdefault[part] = (start, end)
-            if len(setdefault) == parts:
+            places_by_part[part] = (start, end)
+            if len(places_by_part) == parts:
                 del totals[key], pending[key]
-                places = [setdefault[number] for number in range(1, parts + 1)]
+                places = [places_by_part[number] for number in range(1, parts + 1)]
                 if sum(end - start for start, end in places) > _MOST_BYTES:
                     raise BlgError("is damaged: a message is longer than 256 MB")
                 messages.append(BlgMessage(kind, stamp, places, after, buffer.switched_out))
@@ -200,7 +201,7 @@ def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
 
 
 def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, int, int]]:
-    """Of each part of a message in a buffer: kind, time, number, how many there are, and from where to where it is."""
+    """Yield each part of a message in a buffer: kind, time, its number, the number of parts, its start and its end."""
     content = data[buffer.start : buffer.end]
     at, end = 0, len(content)
     while at + _EVENT.size <= end:
@@ -247,18 +248,13 @@ def read_names(data: bytes, names: dict[tuple[str, int], str]) -> None:
     host, *rest = utf16(data).split("\0")
     if not host.startswith("\\\\"):
         raise BlgError("is damaged: names of counters without their host")
-    of = host_name(host).casefold()
+    of = host.lstrip("\\").casefold()
     for number, name in zip(rest[::2], rest[1::2], strict=False):
         if not number:
             break  # zero bytes behind the last one
         if not (number.isascii() and number.isdecimal() and len(number) < 10):
             raise BlgError("is damaged: the number of a name is not a number")
         names[of, int(number)] = name
-
-
-def host_name(machine: str) -> str:
-    r"""Return the name of a computer without the `\\` before it."""
-    return machine.lstrip("\\")
 
 
 def _entry(data: bytes, at: int) -> tuple[Entry, int]:
@@ -272,9 +268,10 @@ def _entry(data: bytes, at: int) -> tuple[Entry, int]:
         return None if place == -1 else text_at(data, at + _TEXTS + place, at + size)
 
     machine, object_, instance, counter = (text(place) for place in (*places, counter_at))
-    if not machine or not host_name(machine) or not object_:
+    host = (machine or "").lstrip("\\")
+    if not host or not object_:
         raise BlgError("lists a counter without its computer or its object")
-    entry = Entry(kind, type_, timebase, host_name(machine), object_, instance, counter or "")
+    entry = Entry(kind, type_, timebase, host, object_, instance, counter or "")
     if parent != -1 or index:
         raise BlgError(f"lists a counter by its instance's parent or number, which is not read: {entry.path}")
     if kind == WHOLE_OBJECT:

@@ -23,7 +23,7 @@ _ROOM = 32  # bytes of a log for each byte of its file
 
 @dataclass
 class Room:
-    """How many cells a log may still have, so that a small file cannot fill the memory."""
+    """The bytes that tables may take, by the size of the file, so that a small file cannot fill the memory."""
 
     size: int
     taken: int = 0
@@ -39,7 +39,7 @@ class Room:
 
 
 class ByteRange(NamedTuple):
-    """A block of a sample: from where to where it is in the sample's bytes."""
+    """A block: the bytes of a sample from `start` to `end`."""
 
     data: bytes
     start: int
@@ -54,11 +54,6 @@ class CounterType(NamedTuple):
     formula: str
     clock: str
     base: bool
-
-    @property
-    def takes_difference(self) -> bool:
-        """Whether a value needs the sample before."""
-        return self.formula not in ("count", "fraction", "elapsed")
 
 
 Counts = NDArray[np.int64]
@@ -94,7 +89,7 @@ class RawCounter:
 
 @dataclass(frozen=True)
 class _Steps:
-    """Differences to the sample before, and where both are there."""
+    """The differences to the sample before; `frequency` and `last_base` are as recorded."""
 
     value: Counts
     base: Counts
@@ -106,14 +101,16 @@ class _Steps:
 def cooked(type_: CounterType, recorded: RawCounter) -> Values:
     """Return the values of a counter, NaN where there is none; a row for each instance."""
     with np.errstate(all="ignore"):
-        if not type_.takes_difference:
+        if type_.formula in _OF_ONE:
             values, valid = _OF_ONE[type_.formula](recorded)
             valid = valid & recorded.present
         else:
             values = np.full(recorded.value.shape, np.nan)
             valid = np.zeros(recorded.value.shape, dtype=bool)
             if recorded.value.shape[1] > 1:
-                steps = _steps(recorded)
+                base, frequency = recorded.base, recorded.frequency[:, 1:].astype(np.float64)
+                differences = np.diff(recorded.value), np.diff(base), np.diff(recorded.clock)
+                steps = _Steps(*differences, frequency, base[:, 1:])
                 values[:, 1:], valid[:, 1:] = _OF_TWO[type_.formula](steps, type_)
                 valid[:, 1:] &= recorded.present[:, 1:] & recorded.present[:, :-1]
                 if type_.formula != "delta":
@@ -121,100 +118,52 @@ def cooked(type_: CounterType, recorded: RawCounter) -> Values:
         return np.where(valid & np.isfinite(values), values, np.nan)
 
 
-def _steps(of: RawCounter) -> _Steps:
-    last = of.frequency[:, 1:].astype(np.float64)
-    return _Steps(np.diff(of.value), np.diff(of.base), np.diff(of.clock), last, of.base[:, 1:])
-
-
 Cooked = tuple[Values, Flags | np.bool_]
 _ALWAYS = np.True_
 
 
-def _count(of: RawCounter) -> Cooked:
-    return of.value.astype(np.float64), _ALWAYS
-
-
-def _fraction(of: RawCounter) -> Cooked:
-    return np.where(of.base == 0, 0.0, 100.0 * of.value / of.base), _ALWAYS
-
-
-def _elapsed(of: RawCounter) -> Cooked:
-    return (of.clock - of.value) / of.frequency, of.frequency > 0
-
-
-def _rate(step: _Steps, _: CounterType) -> Cooked:
-    return step.value * step.frequency / step.clock, step.clock > 0
-
-
-def _busy(step: _Steps, _: CounterType) -> Cooked:
-    return 100.0 * step.value / step.clock, step.clock > 0
-
-
-def _idle(step: _Steps, _: CounterType) -> Cooked:
-    return np.maximum(100.0 * (step.clock - step.value) / step.clock, 0.0), step.clock > 0
-
-
-def _precise(step: _Steps, _: CounterType) -> Cooked:
-    return 100.0 * step.value / step.base, step.base > 0
-
-
-def _queue(step: _Steps, _: CounterType) -> Cooked:
-    return step.value / step.clock, step.clock > 0
-
-
-def _average_time(step: _Steps, _: CounterType) -> Cooked:
-    return _per_base(step.value / step.frequency, step), (step.base >= 0) & (step.frequency > 0)
-
-
-def _average(step: _Steps, _: CounterType) -> Cooked:
-    return _per_base(step.value, step), step.base >= 0
-
-
-def _sampled(step: _Steps, _: CounterType) -> Cooked:
-    return _per_base(100.0 * step.value, step), step.base >= 0
-
-
-def _delta(step: _Steps, _: CounterType) -> Cooked:
-    return np.maximum(step.value, 0).astype(np.float64), _ALWAYS
-
-
-def _busy_of_several(step: _Steps, type_: CounterType) -> Cooked:
-    return 100.0 * _in_use(step, type_) / step.last_base, (step.clock > 0) & (step.last_base > 0)
-
-
-def _idle_of_several(step: _Steps, type_: CounterType) -> Cooked:
-    idle = 100.0 * (step.last_base - _in_use(step, type_)) / step.last_base
-    return np.maximum(idle, 0.0), (step.clock > 0) & (step.last_base > 0)
-
-
-def _in_use(step: _Steps, type_: CounterType) -> Values:
-    scale = step.frequency if type_.clock == "ticks" else 1.0
-    return step.value * scale / step.clock
-
-
 def _per_base(values: NDArray[Any], step: _Steps) -> Values:
-    """Values by the step of their base: 0 where nothing was counted."""
+    """Divide values by the step of their base: 0 where nothing was counted."""
     return np.where(step.base == 0, 0.0, values / step.base)
 
 
-_OF_ONE: dict[str, Callable[[RawCounter], Cooked]] = {"count": _count, "fraction": _fraction, "elapsed": _elapsed}
+def _in_use(step: _Steps, type_: CounterType) -> Values:
+    """Return how many of several components were in use."""
+    return step.value * (step.frequency if type_.clock == "ticks" else 1.0) / step.clock
+
+
+# The formulas by their names in counter_types.yaml: the values, and where they are valid.
+_OF_ONE: dict[str, Callable[[RawCounter], Cooked]] = {
+    "count": lambda of: (of.value.astype(np.float64), _ALWAYS),
+    "fraction": lambda of: (np.where(of.base == 0, 0.0, 100.0 * of.value / of.base), _ALWAYS),
+    "elapsed": lambda of: ((of.clock - of.value) / of.frequency, of.frequency > 0),
+}
 _OF_TWO: dict[str, Callable[[_Steps, CounterType], Cooked]] = {
-    "rate": _rate,
-    "busy": _busy,
-    "idle": _idle,
-    "precise": _precise,
-    "queue": _queue,
-    "average_time": _average_time,
-    "average": _average,
-    "sampled": _sampled,
-    "delta": _delta,
-    "busy_of_several": _busy_of_several,
-    "idle_of_several": _idle_of_several,
+    "rate": lambda step, _: (step.value * step.frequency / step.clock, step.clock > 0),
+    "busy": lambda step, _: (100.0 * step.value / step.clock, step.clock > 0),
+    "idle": lambda step, _: (np.maximum(100.0 * (step.clock - step.value) / step.clock, 0.0), step.clock > 0),
+    "precise": lambda step, _: (100.0 * step.value / step.base, step.base > 0),
+    "queue": lambda step, _: (step.value / step.clock, step.clock > 0),
+    "average_time": lambda step, _: (
+        _per_base(step.value / step.frequency, step),
+        (step.base >= 0) & (step.frequency > 0),
+    ),
+    "average": lambda step, _: (_per_base(step.value, step), step.base >= 0),
+    "sampled": lambda step, _: (_per_base(100.0 * step.value, step), step.base >= 0),
+    "delta": lambda step, _: (np.maximum(step.value, 0).astype(np.float64), _ALWAYS),
+    "busy_of_several": lambda step, type_: (
+        100.0 * _in_use(step, type_) / step.last_base,
+        (step.clock > 0) & (step.last_base > 0),
+    ),
+    "idle_of_several": lambda step, type_: (
+        np.maximum(100.0 * (step.last_base - _in_use(step, type_)) / step.last_base, 0.0),
+        (step.clock > 0) & (step.last_base > 0),
+    ),
 }
 
 
 def is_base(code: int) -> bool:
-    """Return whether it is the type of a base: of what the counter before it is divided by. Bases are not shown."""
+    """Return whether a type is that of a base, by which the counter before it is divided. Bases are not shown."""
     return code & 0xC00 == 0x400 and code & 0x70000 == 0x30000
 
 
@@ -230,8 +179,6 @@ def type_of(code: int, of: str) -> CounterType:
 def _types() -> Mapping[int, CounterType]:
     types = shipped_table("plimsoll.ingest.formats.blg", "counter_types.yaml", dict[int, dict[str, Any]])
     return {
-        code: CounterType(
-            code, entry["name"], entry.get("formula", ""), entry.get("clock", ""), entry.get("base", False)
-        )
-        for code, entry in types.items()
+        code: CounterType(code, kind["name"], kind.get("formula", ""), kind.get("clock", ""), kind.get("base", False))
+        for code, kind in types.items()
     }

@@ -1,5 +1,6 @@
 """Blocks that hold single counters as PDH keeps them: the first and the second value of each."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -36,24 +37,30 @@ class InstanceNumbers:
         self.names: list[str | None] = []
 
     def add(self, row: int, names: Sequence[str | None], sign: Hashable) -> None:
-        """Add those of a sample in the order of its block. Of samples with the same sign the names are the same."""
+        """Add a sample's instances in the order of its block. Samples of the same sign have the same names."""
         if self._latest is None or self._latest[0] != sign:
-            self._latest = sign, np.array([self._number(name) for name in self._distinct(names)], dtype=np.int64)
+            numbers: list[int] = []
+            for name in self._distinct(names):
+                number = self._numbers.setdefault((name or "").casefold(), len(self.names))
+                if number == len(self.names):
+                    self.names.append(name)
+                numbers.append(number)
+            self._latest = sign, np.array(numbers, dtype=np.int64)
         self._rows.append(row)
         self._samples.append(self._latest[1])
 
     def sign_is(self, sign: Hashable) -> bool:
-        """Return whether the last sample's names had this sign, so that they need not be told again."""
+        """Return whether the last sample had this sign, so that its names need not be read again."""
         return self._latest is not None and self._latest[0] == sign
 
     def present(self, order: Places) -> NDArray[np.bool_]:
-        """Return whether each (a row) is in each sample (a column); `order` is the place of each sample in time."""
+        """Return whether each instance (a row) is in each sample (a column), whose place in time is in `order`."""
         array = np.zeros((len(self.names), len(order)), dtype=bool)
         array.reshape(-1)[self.places(order)] = True
         return array
 
     def places(self, order: Places) -> Places:
-        """Return where values of all samples, one after the other, stand in such an array, written row after row."""
+        """Return the places in such an array, flattened, of the values of all samples, one after the other."""
         if not self._samples:
             return np.zeros(0, dtype=np.int64)
         counts = [len(sample) for sample in self._samples]
@@ -61,40 +68,28 @@ class InstanceNumbers:
         return np.concatenate(self._samples) * len(order) + rows
 
     def _distinct(self, names: Sequence[str | None]) -> list[str | None]:
-        """Names of which the second and later ones that are equal have `#1`, `#2` and so on."""
-        counts: dict[str, int] = {}
-        taken: set[str] = set()
-        items: list[str | None] = []
+        """Return the names; of equal ones the second and later ones get `#1`, `#2` and so on."""
+        counts: Counter[str] = Counter()
+        labels: list[str | None] = []
         for name in names:
             key = (name or "").casefold()
-            count = counts.get(key, 0)
-            counts[key] = count + 1
-            label = f"{name or ''}#{count}" if count else name
-            items.append(label)
-            taken.add((label or "").casefold())
-        if len(taken) < len(items):
+            labels.append(f"{name or ''}#{counts[key]}" if counts[key] else name)
+            counts[key] += 1
+        if len({(label or "").casefold() for label in labels}) < len(labels):
             raise BlgError(f"has two instances of one name: {self._of}")
-        return items
-
-    def _number(self, name: str | None) -> int:
-        key = (name or "").casefold()
-        number = self._numbers.setdefault(key, len(self.names))
-        if number == len(self.names):
-            self.names.append(name)
-        return number
+        return labels
 
 
 KIND_OF_ONE, KIND_OF_ARRAY = 0x0103, 0x0203
 MARK = 0x4C42  # "BL"
 _COUNTER, _ARRAY, _ITEM = Structure("raw_counter"), Structure("raw_array"), Structure("raw_item")
-SIZE_OF_ONE = _COUNTER.size
 _HEAD = 8  # of a block
 _VALID = (0, 1)  # PDH_CSTATUS_VALID_DATA and PDH_CSTATUS_NEW_DATA
 _NONE = np.zeros((1, 1), dtype=np.int64)
 
 
 class _Values(NamedTuple):
-    """Of each instance (a row) and sample (a column)."""
+    """The values of each instance (a row) in each sample (a column)."""
 
     first: Counts
     second: Counts
@@ -134,7 +129,7 @@ class SingleCounters:
                 yield np.where(_is_valid(table[at]), table[at]["second"], 0)
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
-        """Yield a column of each."""
+        """Yield a column of each counter."""
         room.take(len(self._entries) * len(order), self._entries[0].path)
         table = self._table(order)
         for at, (entry, type_) in enumerate(zip(self._entries, self._types, strict=True)):
@@ -146,7 +141,7 @@ class SingleCounters:
             yield CounterColumn(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], flags[0])
 
     def _table(self, order: NDArray[np.int64]) -> NDArray[np.void]:
-        """The blocks of each counter (a row) in each sample (a column). BlgError if one is of another kind or size."""
+        """Return the block of each counter (a row) in each sample (a column). BlgError if one is of another kind."""
         blocks = np.frombuffer(b"".join(self._taken), dtype=_COUNTER.dtype).reshape(len(self._rows), len(self._entries))
         is_one = (blocks["mark"] == MARK) & (blocks["kind"] == KIND_OF_ONE) & (blocks["size"] == _COUNTER.size)
         if not is_one.all():
@@ -183,14 +178,14 @@ class CounterOfInstances:
         if count > (end - at - _ARRAY.size) // _ITEM.size:
             raise BlgError(f"is damaged: an array holds more counters than fit into it ({self._entry.path})")
         start = at + _ARRAY.size
-        result = data[start : start + count * _ITEM.size]
-        items = np.frombuffer(result, dtype=_ITEM.dtype)
+        array = data[start : start + count * _ITEM.size]
+        items = np.frombuffer(array, dtype=_ITEM.dtype)
         if items["unknown"].any():
             raise BlgError(f"holds an array of counters in a form that is not known: {self._entry.path}")
-        sign = (items["name"].tobytes(), data[start + len(result) : end])
+        sign = (items["name"].tobytes(), data[start + len(array) : end])
         places = [] if self._instances.sign_is(sign) else items["name"].tolist()
         self._instances.add(row, [text_at(data, at + _HEAD + place, end) for place in places], sign)
-        self._items.append(result)
+        self._items.append(array)
 
     def utc(self, rows: int) -> Iterator[Counts]:
         """Yield the clocks that counters were divided by where these are UTC."""
@@ -203,13 +198,10 @@ class CounterOfInstances:
         if self._type is None or not self._type.formula:
             return
         room.take(len(self._instances.names) * len(order), self._entry.path)
-        result = self._values(order)
-        values = _cooked(self._type, self._entry, result)
-        for at, instance in enumerate(self._instances.names):
-            entry = self._entry
-            yield CounterColumn(
-                entry.host, entry.object, instance, entry.counter, self._type, values[at], result.present[at]
-            )
+        entry, recorded = self._entry, self._values(order)
+        values = _cooked(self._type, entry, recorded)
+        for instance, row, present in zip(self._instances.names, values, recorded.present, strict=True):
+            yield CounterColumn(entry.host, entry.object, instance, entry.counter, self._type, row, present)
 
     def _values(self, order: NDArray[np.int64]) -> _Values:
         values, places = self._instances.present(order), self._instances.places(order)

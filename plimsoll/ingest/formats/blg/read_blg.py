@@ -33,7 +33,7 @@ from plimsoll.ingest.shared.clock import EARLIEST, LATEST
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import CounterFacts, Log, Times, sampling_interval
+from plimsoll.model.log import CounterFacts, Log, sampling_interval
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, counted, listed
@@ -71,14 +71,16 @@ def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
         _take(row, sample.content(text.data), sources)
     clocks = (clock for source in sources for clock in source.utc(len(samples)))
     offsets = offsets_of(samples, clocks, container.header, remarks)
-    times = instants(samples, offsets)
+    times = _instants(samples, offsets)
     by_time = np.argsort(times)
     order = np.empty_like(by_time)
     order[by_time] = np.arange(len(times))
     times, offsets = times[by_time], offsets[by_time]
     tell_changes(offsets, remarks)
     _tell_losses(text, container, len(samples), sources, remarks)
-    _tell_hole(times, remarks)
+    interval, is_lossy = sampling_interval(times), any(remark.kind is Kind.SKIPPED for remark in remarks)
+    if is_lossy and interval and (np.diff(times) >= interval + LONGEST_HOLE).any():
+        remarks.add(Kind.UNREAD, "samples of five minutes on end, or of more, may be among those that are lost")
     room = Room(len(text.data))
     series: dict[object, Series] = {}
     facts: dict[object, CounterFacts] = {}
@@ -88,14 +90,16 @@ def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
         if named.key in series:
             raise BlgError(f"holds two columns of one counter: {_path(column)}")
         series[named.key] = named
-        facts[named.key] = _facts(column, times)
+        rows = np.flatnonzero(column.present)
+        first, last = (int(times[at]) for at in (rows[[0, -1]] if len(rows) else (0, 0)))
+        facts[named.key] = CounterFacts(column.type.name, len(rows), first, last)
         values.append(pl.Series(column.values, dtype=pl.Float64, nan_to_null=True))
     zone = Zone.from_bias(f"UTC{offset_text(int(offsets[0]))}", -int(offsets[0]))
     return Log(text.path, NAME, times, tuple(values), tuple(series.values()), zone, tuple(remarks), facts=facts)
 
 
 def _sources(text: Text, container: Container) -> list[_Source]:
-    """What takes the blocks of samples, in their order. BlgError if the list of counters is not there, or is twice."""
+    """Return the readers of a sample's blocks, in their order. BlgError if not one list names the counters."""
     lists = [message for message in container.messages if message.kind == COUNTERS]
     if not lists:
         raise BlgError("has lost its list of counters, without which its samples have no names")
@@ -117,7 +121,7 @@ def _sources(text: Text, container: Container) -> list[_Source]:
 
 
 def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
-    """Hand the blocks of a sample to what takes them. BlgError if they are not those that the list of counters has."""
+    """Give each block of a sample to its reader. BlgError if they are not those that the list of counters has."""
     mark, kind, end = _SAMPLE.read(data, 0, len(data))
     if (mark, kind) != (MARK, _KIND_OF_SAMPLE) or not _SAMPLE.size <= end <= len(data):
         raise BlgError(f"is damaged: sample {row + 1} has no beginning or another length than it says")
@@ -132,10 +136,10 @@ def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
         mark, kind, size = _SAMPLE.read(data, at, end)
         if mark != MARK or not _SAMPLE.size <= size <= end - at:
             raise BlgError(f"is damaged: a block of sample {row + 1} has no beginning or a wrong length")
-        result = KIND_OF_OBJECT if isinstance(source, WholeObject) else KIND_OF_ARRAY
-        if kind != result:
+        expected = KIND_OF_OBJECT if isinstance(source, WholeObject) else KIND_OF_ARRAY
+        if kind != expected:
             raise BlgError(f"holds a block of a kind not known or not listed (0x{kind:04x}), in sample {row + 1}")
-        source.take(row, ByteRange(data, at + (_SAMPLE.size if result == KIND_OF_OBJECT else 0), at + size))
+        source.take(row, ByteRange(data, at + (_SAMPLE.size if expected == KIND_OF_OBJECT else 0), at + size))
         at += size
     if data[at:end].strip(b"\0"):
         raise BlgError(f"is damaged: sample {row + 1} holds more than the list of counters says")
@@ -160,13 +164,6 @@ def _tell_losses(text: Text, container: Container, samples: int, sources: Sequen
         remarks.add(Kind.SKIPPED, name, count=len(skipped))
 
 
-def _tell_hole(times: Times, remarks: Remarks) -> None:
-    """Remark a pause of five minutes in a log of which something is lost: nobody knows what was in it."""
-    interval, lossy = sampling_interval(times), any(remark.kind is Kind.SKIPPED for remark in remarks)
-    if lossy and interval and (np.diff(times) >= interval + LONGEST_HOLE).any():
-        remarks.add(Kind.UNREAD, "samples of five minutes on end, or of more, may be among those that are lost")
-
-
 def _path(column: CounterColumn) -> str:
     instance = f"({column.instance})" if column.instance is not None else ""
     return f"\\\\{column.host}\\{column.object}{instance}\\{column.counter}"
@@ -179,12 +176,6 @@ def _series(column: CounterColumn, names: Names) -> Series:
     except ValueError:
         raise BlgError(f"names a counter in a way that is no path: {_path(column)}") from None
     return names.series(path, column.host)
-
-
-def _facts(column: CounterColumn, times: Times) -> CounterFacts:
-    rows = np.flatnonzero(column.present)
-    first, last = (int(times[at]) for at in (rows[[0, -1]] if len(rows) else (0, 0)))
-    return CounterFacts(column.type.name, len(rows), first, last)
 
 
 def offsets_of(
@@ -221,7 +212,7 @@ def offsets_of(
     return result
 
 
-def instants(samples: Sequence[BlgMessage], offsets: Offsets) -> NDArray[np.int64]:
+def _instants(samples: Sequence[BlgMessage], offsets: Offsets) -> NDArray[np.int64]:
     """Return the instants (UTC, ns) of samples in file order. BlgError if two are the same."""
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
     values = (stamps - _UNIX - offsets * _MINUTE) * 100
@@ -248,14 +239,10 @@ def _by_header(offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[Bl
                 set(header.offsets),
                 key=lambda offset: (offset != last, abs(sample.stamp - offset * _MINUTE - header.started)),
             )
-            fitting = [choice for choice in choices if _fits(sample, choice)]
+            # A sample was written between the times of its buffers.
+            earliest, latest = sample.after - _SLACK, (sample.before or sample.stamp + _MOST * _MINUTE) + _SLACK
+            fitting = [choice for choice in choices if earliest <= sample.stamp - choice * _MINUTE <= latest]
             if last is not None and sample.stamp < stamp and last in fitting[:1]:
                 fitting = fitting[1:]  # the clock went back, as at the end of summer time
             offsets[at] = (fitting or choices)[0]
         last, stamp = int(offsets[at]), sample.stamp
-
-
-def _fits(sample: BlgMessage, offset: int) -> bool:
-    """Return whether the sample was written between the times of its buffers."""
-    utc = sample.stamp - offset * _MINUTE
-    return (not sample.after or utc >= sample.after - _SLACK) and (not sample.before or utc <= sample.before + _SLACK)

@@ -51,7 +51,7 @@ class _Definition(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """The instances of a sample: names as recorded, parents as (object, place in its list), and a sign of them."""
+    """The instances of a sample: names as recorded, their numbers, and parents as (object, place in its list)."""
 
     names: list[bytes]
     ids: list[int]
@@ -93,7 +93,9 @@ class WholeObject:
         total, definitions, header, name, counters, instances, time, time_per_s = _OBJECT.read(data, at, end)
         if not _OBJECT.size <= header <= definitions <= total <= end - at:
             raise self._damaged()
-        self._take_object(name)
+        if self._object not in (0, name):
+            raise BlgError(f"changes from one object to another: {self._entry.path}")
+        self._object = name
         definition = self._definition(data[at + header : at + definitions], counters)
         values = self._values(data, at + definitions, at + total, instances, definition.bytes)
         self._times.append((row, (ticks, time_100ns, time, per_s, time_per_s)))
@@ -116,10 +118,18 @@ class WholeObject:
             sign = (tuple(layout.names), tuple(layout.ids) if b"" in layout.names else None)
             self._instances.add(row, [] if self._instances.sign_is(sign) else self._texts_of(layout), sign)
         else:
-            parents = {parent: self._parents(parent, objects) for parent in {parent for parent, _ in layout.parents}}
+            parents: dict[int, list[str]] = {}
+            for number in {number for number, _ in layout.parents}:
+                parent = objects.get((self._host, number))
+                parents[number] = self._texts_of(parent._layout) if parent and parent._layout else []
+            if any(number and place >= len(parents[number]) for number, place in layout.parents):
+                raise BlgError(
+                    f"has instances of which the parents are not in the log, so that their names are not known: "
+                    f"{self._entry.path}; record the parents' object, too"
+                )
             names = [
-                self._with_parent(name, parents[parent], place) if parent else name
-                for name, (parent, place) in zip(self._texts_of(layout), layout.parents, strict=True)
+                f"{parents[number][place]}/{name}" if number else name
+                for name, (number, place) in zip(self._texts_of(layout), layout.parents, strict=True)
             ]
             self._instances.add(row, names, tuple(names))
 
@@ -148,11 +158,10 @@ class WholeObject:
             for definition, records in pieces:
                 here = places[at : at + len(records)]
                 at += len(records)
-                number, counter = next(
-                    ((i, counter) for i, counter in enumerate(definition.counters) if counter.name == name), (0, None)
-                )
-                if counter is None:
+                number = next((i for i, counter in enumerate(definition.counters) if counter.name == name), None)
+                if number is None:
                     continue
+                counter = definition.counters[number]
                 if counter.type != type_:
                     raise BlgError(f"changes the type of a counter: {object_}\\{name}")
                 value.reshape(-1)[here] = records[f"value{number}"]
@@ -165,11 +174,6 @@ class WholeObject:
         for at, instance in enumerate(self._instances.names):
             for name, type_, values in columns:
                 yield CounterColumn(self._entry.host, object_, instance, name, type_, values[at], samples[at])
-
-    def _take_object(self, name: int) -> None:
-        if self._object not in (0, name):
-            raise BlgError(f"changes from one object to another: {self._entry.path}")
-        self._object = name
 
     def _definition(self, data: bytes, count: int) -> _Definition:
         """Return the counters of an object by their definitions, which are the same in most samples."""
@@ -210,7 +214,7 @@ class WholeObject:
         if len({counter.name.casefold() for counter in counters}) < len(counters):
             raise BlgError(f"has two counters of one name: {self._entry.path}")
         definition = _Definition(tuple(counters), max(reach, _VALUES.size), tuple(skipped))
-        definition = next((item for item in self._definitions.values() if item == definition), definition)
+        definition = next((earlier for earlier in self._definitions.values() if earlier == definition), definition)
         self._definitions[count, data] = definition
         return definition
 
@@ -250,19 +254,6 @@ class WholeObject:
             text = self._texts[name] = utf16(name[: len(name) & ~1]).partition("\0")[0]
         return text
 
-    def _parents(self, number: int, objects: Mapping[tuple[str, int], "WholeObject"]) -> list[str]:
-        """Return the names of the instances of another object in the same sample."""
-        parent = objects.get((self._host, number))
-        return self._texts_of(parent._layout) if parent and parent._layout else []
-
-    def _with_parent(self, name: str, parents: list[str], place: int) -> str:
-        if place >= len(parents):
-            raise BlgError(
-                f"has instances of which the parents are not in the log, so that their names are not known: "
-                f"{self._entry.path}; record the parents' object, too"
-            )
-        return f"{parents[place]}/{name}"
-
     def _name(self, number: int) -> str:
         try:
             return self._names[self._host, number]
@@ -270,7 +261,7 @@ class WholeObject:
             raise BlgError(f"does not say what name {number} is, of {self._entry.path}: a part of it is lost") from None
 
     def _clocks(self, rows: int) -> Counts:
-        """Of each sample: ticks, UTC, the object's clock, and how many ticks and clock's units a second has."""
+        """Return for each sample: ticks, UTC, the object's clock, and the ticks and the clock's units per second."""
         array = np.zeros((5, rows), dtype=np.int64)
         for row, times in self._times:
             array[:, row] = times
@@ -281,16 +272,8 @@ class WholeObject:
 
 
 def _dtype(definition: _Definition) -> np.dtype[np.void]:
-    fields: dict[str, tuple[int, int]] = {}
-    for at, counter in enumerate(definition.counters):
-        fields[f"value{at}"] = counter.value
-        if counter.base is not None:
-            fields[f"base{at}"] = counter.base
-    return np.dtype(
-        {
-            "names": list(fields),
-            "formats": [_SIZES[size] for _, size in fields.values()],
-            "offsets": [place for place, _ in fields.values()],
-            "itemsize": definition.bytes,
-        }
-    )
+    values = [(f"value{at}", *counter.value) for at, counter in enumerate(definition.counters)]
+    bases = [(f"base{at}", *counter.base) for at, counter in enumerate(definition.counters) if counter.base]
+    names, offsets, sizes = zip(*values, *bases, strict=True) if values else ((), (), ())
+    formats = [_SIZES[size] for size in sizes]
+    return np.dtype({"names": list(names), "formats": formats, "offsets": list(offsets), "itemsize": definition.bytes})

@@ -32,42 +32,6 @@ _PER_THREAD = 16 << 20
 _MIXED = r'(?:"[^"]*"|[^"{0}]*)(?:{0}(?:"[^"]*"|[^"{0}]*))*'
 
 
-class Cells:
-    """Splits lines at a separator."""
-
-    def __init__(self, separator: str) -> None:
-        self._separator = separator
-        self._mixed = re.compile(_MIXED.format(re.escape(separator)))
-
-    def split(self, line: str) -> list[str] | None:
-        """Return the cells of a line; None if its quotes are damaged."""
-        if '"' not in line:
-            return line.split(self._separator)
-        if line[0] == '"' and line[-1] == '"':
-            cells = line[1:-1].split(f'"{self._separator}"')
-            if line.count('"') == 2 * len(cells):
-                return cells
-        return split(line, self._separator) if self._mixed.fullmatch(line) else None
-
-    def whole(self, line: str, *, is_open: bool) -> list[str] | None:
-        """Return the cells of the file's last row that are not cut; None if the row was not cut short, or is damaged.
-
-        A row that has its line end was cut only if it ends within quotes.
-        """
-        if line[0] == '"':
-            *whole, rest = line[1:].split(f'"{self._separator}"')
-            closed = rest.removesuffix(self._separator)
-            if closed.endswith('"'):
-                if not is_open:
-                    return None
-                whole.append(closed[:-1])
-            return None if any('"' in cell for cell in (*whole, rest.rstrip(f'"{self._separator}'))) else whole
-        cells = self.split(line)
-        if not is_open or cells is None:
-            return None
-        return cells if line[-1] == '"' else cells[:-1]
-
-
 _JOINT = "\x1f"  # between cells; in no number or time
 _TIME = re.compile(r"\s*\d\d?\s*/\s*\d\d?\s*/\s*\+?\d{4}\s*\d\d?\s*:\s*\d\d?\s*:\s*\d[\d.\s]*")
 _DAY_FIRST = re.compile(r"\s*(?:1[3-9]|2\d|3[01])/(?:0\d|1[0-2])/\d{4} ")
@@ -110,7 +74,7 @@ class ByLine:
         self._layout = layout
         self._header = layout.header.decode("utf-8", errors="replace").strip()
         self._sign = self._header.lstrip('"').partition(" ")[0]
-        self._cells = Cells(layout.separator)
+        self._mixed = re.compile(_MIXED.format(re.escape(layout.separator)))
         self.headers: list[int] = []
         self._left_out = left_out
         self._after_return = True
@@ -123,7 +87,14 @@ class ByLine:
             data = _WIDE_SPACES.sub(b"", data.replace(b"\n" + BOM_UTF8, b"\n").removeprefix(BOM_UTF8))
         lines = data.decode("utf-8", errors="replace").removesuffix("\n").replace(_JOINT, "\ufffd").split("\n")
         written = [at for at, line in enumerate(lines) if line.strip()]
-        torn = self._torn(lines, written, piece.next_has_return)
+        returns = [self._after_return, *(lines[at].endswith("\r") for at in written), piece.next_has_return]
+        self._after_return = returns[-2]
+        # A line that alone among its neighbours lacks a carriage return may be cut in its last number.
+        torn = {
+            at
+            for place, at in enumerate(written, 1)
+            if not returns[place] and returns[place - 1] and returns[place + 1]
+        }
         rows: list[list[str]] = []
         numbers: list[int] = []
         for at in written:
@@ -137,15 +108,33 @@ class ByLine:
         self._left_out.count(parsed)
         return parsed
 
-    def _torn(self, lines: Sequence[str], written: Sequence[int], next_has_return: bool) -> set[int]:
-        """Lines that alone among their neighbours lack a carriage return, and so may be cut in their last number."""
-        returns = [self._after_return, *(lines[at].endswith("\r") for at in written), next_has_return]
-        self._after_return = returns[-2]
-        return {
-            at
-            for place, at in enumerate(written, 1)
-            if not returns[place] and returns[place - 1] and returns[place + 1]
-        }
+    def _split(self, line: str) -> list[str] | None:
+        """Return the cells of a line; None if its quotes are damaged."""
+        separator = self._layout.separator
+        if '"' not in line:
+            return line.split(separator)
+        if line[0] == '"' and line[-1] == '"':
+            cells = line[1:-1].split(f'"{separator}"')
+            if line.count('"') == 2 * len(cells):
+                return cells
+        return split(line, separator) if self._mixed.fullmatch(line) else None
+
+    def _whole_cells(self, line: str, *, is_open: bool) -> list[str] | None:
+        """Return the cells of the file's last row that are not cut; None if the row was not cut short, or is damaged.
+
+        A row that has its line end was cut only if it ends within quotes.
+        """
+        separator = self._layout.separator
+        if line[0] == '"':
+            *whole, rest = line[1:].split(f'"{separator}"')
+            closed = rest.removesuffix(separator)
+            if closed.endswith('"'):
+                if not is_open:
+                    return None
+                whole.append(closed[:-1])
+            return None if any('"' in cell for cell in (*whole, rest.rstrip(f'"{separator}'))) else whole
+        cells = self._split(line) if is_open else None
+        return cells if cells is None or line[-1] == '"' else cells[:-1]
 
     def _row(self, line: str, number: int, *, is_torn: bool, is_last: bool, is_open: bool) -> list[str] | None:
         """Return the cells of a row; None if the line is left out."""
@@ -160,19 +149,20 @@ class ByLine:
             reason = "the row holds zero bytes: left out, as part of another row may follow them"
             self._left_out.add_row(number, reason, "the row holds zero bytes; copy or record the log again")
             return None
-        cells = self._cells.split(line)
+        cells = self._split(line)
         if cells and len(cells) == self._layout.quoted:
             cells += [""] * (width - len(cells))
         is_bare = is_open and line[-1] not in '" '
         if is_last and (cells is None or len(cells) < width or is_bare):
-            whole = self._cells.whole(line, is_open=is_open)
-            if whole is not None and len(whole) < width and (len(whole) > 1 or _begins_with_a_time(line)):
+            whole, text = self._whole_cells(line, is_open=is_open), line.strip('"')
+            begins_with_a_time = _TIME.match(text) or _CUT_TIME.fullmatch(text)
+            if whole is not None and len(whole) < width and (len(whole) > 1 or begins_with_a_time):
                 return self._cut(whole, number)
         if cells is None or len(cells) != width or not _TIME.fullmatch(cells[0]):
             self._take_other(line, cells, number)
             return None
         if _DAY_FIRST.match(cells[0]):
-            self._left_out.add_day_first(number, short(cells[0]))
+            self._left_out.day_first.append((number, short(cells[0])))
         if is_torn and '"' not in line:
             reason = "the line ends otherwise than those around it, so that it may be cut"
             self._left_out.add_row(number, f"{reason}: left out", f"{reason}; record the log again")
@@ -228,7 +218,7 @@ class ByLine:
         )
 
     def _parsed(self, rows: list[list[str]], lines: list[int]) -> Rows:
-        """Rows of text as times and numbers. Rows without a time, or with parts of two rows, are left out."""
+        """Parse times and numbers. Rows without a time, or with parts of two rows, are left out."""
         frame = self._frame(rows)
         local = wall_clock(frame.drop_in_place(TIME))
         doubtful: set[int] = set()
@@ -264,17 +254,12 @@ class ByLine:
         return Rows(local[kept], frame[kept], [lines[row] for row in kept])
 
     def _frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
-        """Cells as columns; null for cells that are not numbers as polars reads them."""
-        if not rows:
-            return pl.DataFrame(schema=self._layout.schema)
-        text = "\n".join(map(_JOINT.join, rows)).encode()
+        """Return the columns of rows; null for cells that are not numbers as polars reads them."""
         schema = self._layout.schema
+        if not rows:
+            return pl.DataFrame(schema=schema)
+        text = "\n".join(map(_JOINT.join, rows)).encode()
         return pl.read_csv(text, has_header=False, separator=_JOINT, quote_char=None, schema=schema, ignore_errors=True)
-
-
-def _begins_with_a_time(line: str) -> bool:
-    text = line.strip('"')
-    return bool(_TIME.match(text) or _CUT_TIME.fullmatch(text))
 
 
 def _number(text: str) -> float | None:
@@ -286,24 +271,16 @@ def _number(text: str) -> float | None:
 
 
 def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout: TableLayout) -> Rows | None:
-    """The rows between two places of a file or of bytes, the first of which is on that line; None if irregular."""
-    if start >= stop:
-        return None
+    """Return the rows between two places of a file or of bytes; None if one is irregular. `line` is the first's."""
     # Counted first: polars takes long over a quote that is never closed, and accepts a row that lacks cells.
-    expected = _expected_rows(source, start, stop, layout)
+    expected = _expected_rows(source, start, stop, layout) if start < stop else math.nan
     if not expected.is_integer():
         return None
-    skipped = line - 1 if isinstance(source, Path) else 0
-    plan = pl.scan_csv(
-        source,
-        glob=False,
-        has_header=False,
-        skip_lines=skipped,
-        separator=layout.separator,
-        schema=layout.schema,
-    )
+    skipped, separator, schema = line - 1 if isinstance(source, Path) else 0, layout.separator, layout.schema
     try:
-        frame = plan.collect()
+        frame = pl.scan_csv(
+            source, glob=False, has_header=False, skip_lines=skipped, separator=separator, schema=schema
+        ).collect()
     except (PolarsError, PanicException):
         return None
     if len(frame) != expected:
@@ -329,18 +306,16 @@ def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLay
 
 def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> list[int]:
     """Return how often each of some bytes occurs."""
-    parts = [(at, min(at + _PER_THREAD, stop)) for at in range(start, stop, _PER_THREAD)]
+
+    def count(at: int) -> list[int]:
+        times = [0] * len(characters)
+        for block in _blocks(source, at, min(at + _PER_THREAD, stop)):
+            for number, byte in enumerate(characters):
+                times[number] += int(np.count_nonzero(block == byte))
+        return times
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        counts = pool.map(lambda part: _counts_of_part(source, characters, *part), parts)
-        return [sum(times) for times in zip(*counts, strict=True)]
-
-
-def _counts_of_part(source: Path | bytes, characters: bytes, start: int, stop: int) -> list[int]:
-    times = [0] * len(characters)
-    for block in _blocks(source, start, stop):
-        for at, byte in enumerate(characters):
-            times[at] += int(np.count_nonzero(block == byte))
-    return times
+        return [sum(times) for times in zip(*pool.map(count, range(start, stop, _PER_THREAD)), strict=True)]
 
 
 def _blocks(source: Path | bytes, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:

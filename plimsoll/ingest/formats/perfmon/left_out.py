@@ -1,4 +1,4 @@
-"""What is left out of the rows of a log: told in remarks, or the reason to refuse it."""
+"""The lines, rows and cells of a log that are not read: each is remarked, or the log is refused if they are many."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class LeftOut:
         self._present = 0
         self._lines: list[tuple[int, str]] = []
         self._rows: list[tuple[int, str, str]] = []
-        self._day_first: list[tuple[int, str]] = []
+        self.day_first: list[tuple[int, str]] = []  # lines, and their times with the day before the month
         self._strange: dict[int, _Strange] = {}
 
     @property
@@ -54,10 +54,6 @@ class LeftOut:
         """Add a row that is damaged, and why the log is refused if more rows are than not."""
         self._rows.append((number, text, refusal))
 
-    def add_day_first(self, number: int, time: str) -> None:
-        """Add a time with the day before the month."""
-        self._day_first.append((number, time))
-
     def add_cell(self, column: int, number: int, text: str) -> None:
         """Add a cell that is not a number."""
         self._strange.setdefault(column, _Strange(number, text)).count += 1
@@ -69,14 +65,14 @@ class LeftOut:
         if len(self._rows) > self._kept:
             number, _, refusal = self._rows[0]
             raise Unusable(f"{file}:{number}: {refusal}")
-        if len(self._day_first) > 1:
-            number, text = self._day_first[0]
+        if len(self.day_first) > 1:
+            number, text = self.day_first[0]
             raise Unusable(
                 f'{file}:{number}: "{text}" has the day before the month, and of other rows it cannot be told; '
                 "export the log again with relog"
             )
         _tell_some(sorted(self._lines), "line", remarks)
-        _tell_some([(number, result) for number, result, _ in self._rows], "row", remarks)
+        _tell_some([(number, reason) for number, reason, _ in self._rows], "row", remarks)
         count = sum(strange.count for strange in self._strange.values())
         if count > self._present:
             first = min(strange.line for strange in self._strange.values())

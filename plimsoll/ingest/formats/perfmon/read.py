@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.perfmon.by_line import ByLine, LinePiece, ends_in_a_bare_cell, read_regular
@@ -26,7 +25,6 @@ from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
 from plimsoll.model.series import UNNAMED, Series
-from plimsoll.model.times import Zone
 
 # A computer's name behind a single backslash, and then something that is not part of an instance.
 _ONE_BACKSLASH = re.compile(r"\\[^\\()/%\s]+\\[^\\]+\\")
@@ -120,19 +118,15 @@ def read_pdh(text: Text, format_: str, separator: str, options: ReadOptions) -> 
         table = rows.result()
     tell_columns(columns, counters, table.columns, remarks)
     remarks.items += of_rows
-    times, order = _times(table, zone, remarks)
+    instants = to_utc(table.local.cast(pl.Int64).to_numpy(), zone, table.lines, remarks, table.headers)
+    times, order = in_order(instants, table.lines, table.headers, remarks)
     values = tuple(table.columns[at] for at in columns.kept)
     if order is not None:
         values = tuple(pl.DataFrame(values)[order].get_columns())
     tell_twins(columns, values, times, remarks)
-    unread = tuple(counters[at] for at in unread_columns(columns, table.columns, table.unread))
+    left_out = {at for at in columns.strange if table.columns[at].null_count() < len(table.columns[at])}
+    unread = tuple(counters[at] for at in sorted(left_out.union(table.unread)))
     return Log(text.path, format_, times, values, columns.series, zone, tuple(remarks), unread=unread)
-
-
-def _times(table: CounterTable, zone: Zone, remarks: Remarks) -> tuple[Times, NDArray[np.intp] | None]:
-    """UTC instants in ascending order, and the order of the rows if that had to change."""
-    instants = to_utc(table.local.cast(pl.Int64).to_numpy(), zone, table.lines, remarks, table.headers)
-    return in_order(instants, table.lines, table.headers, remarks)
 
 
 def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable:
@@ -247,7 +241,10 @@ def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
 
 
 def columns_of(file: str, cells: Sequence[str], names: Names) -> CounterColumns | None:
-    """The columns under a header's cells; None if no name is a path. Unusable if paths were changed by a page."""
+    """Return the columns under a header's cells; None if no name is a path.
+
+    Unusable if a web page or an editor changed the paths.
+    """
     _refuse_changed_paths(file, cells)
     series: list[Series] = []
     kept: list[int] = []
@@ -291,24 +288,17 @@ def tell_twins(columns: CounterColumns, values: Sequence[pl.Series], times: Time
     """Remark columns of the same counter, which contradict each other if many rows have other values."""
     interval = sampling_interval(times) if columns.twins else None
     for twins in columns.twins:
+        named = columns.series[twins[0]]
         first, *series = (values[at] for at in twins)
         text, kind = f"{len(twins)} columns of the same counter: read as one", Kind.NOTED
         if differing := sum(int((first != other).sum()) for other in series):
             text += f"; {counted(differing, 'value')} different: the first that is there counts"
             contrary = np.any([differ(first.to_numpy(), other.to_numpy()) for other in series], axis=0)
-            if _is_one_thing(columns.series[twins[0]]) and are_many(times[contrary], len(times), interval):
+            # Only one of two values can be right, and rules need it; but processes of one name may well be two.
+            counts = is_judged(named) and named.tag("objectname") not in _NAMESAKES
+            if counts and are_many(times[contrary], len(times), interval):
                 kind = Kind.CONTRADICTORY
-        remarks.add(kind, text, counter=columns.series[twins[0]].path, count=len(twins))
-
-
-def _is_one_thing(series: Series) -> bool:
-    """Return whether only one of two values can be right, and rules need it: processes of one name may well be two."""
-    return is_judged(series) and series.tag("objectname") not in _NAMESAKES
-
-
-def unread_columns(columns: CounterColumns, values: Sequence[pl.Series], many_strange: Sequence[int]) -> list[int]:
-    """Return the columns whose values are left out, all or many of them."""
-    return sorted({at for at in columns.strange if values[at].null_count() < len(values[at])}.union(many_strange))
+        remarks.add(kind, text, counter=named.path, count=len(twins))
 
 
 def _refuse_changed_paths(file: str, cells: Sequence[str]) -> None:
@@ -342,6 +332,6 @@ def _twins(series: Sequence[Series]) -> tuple[tuple[int, ...], ...]:
     if len({(series.measurement, series.field, series.tags[0][1].casefold()) for series in series}) == len(series):
         return ()
     places: dict[object, list[int]] = {}
-    for at, item in enumerate(series):
-        places.setdefault(item.key, []).append(at)
+    for at, counter in enumerate(series):
+        places.setdefault(counter.key, []).append(at)
     return tuple(tuple(twins) for twins in places.values() if len(twins) > 1)

@@ -40,76 +40,67 @@ _REASONS = {
 _ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
 
 
-@dataclass(frozen=True)
-class Dates:
-    """The order in which all dates of a log are written: `dmy`, `mdy` or `ymd`."""
+def _order_of_dates(
+    path: Path, times: Sequence[str], lines: Sequence[int], decimal_commas: bool, remarks: Remarks
+) -> str:
+    """Return the order in which all dates of a log are written: `dmy`, `mdy` or `ymd`.
 
-    path: Path
-    order: str
-
-    @classmethod
-    def of(
-        cls, path: Path, times: Sequence[str], lines: Sequence[int], decimal_commas: bool, remarks: Remarks
-    ) -> "Dates":
-        """Find the order from all times of a log.
-
-        Unusable if they are not written alike, if day and month are not certain, or if rows share a time whose
-        seconds are lost.
-        """
-        matches: list[re.Match[str]] = []
-        for time, line in zip(times, lines, strict=True):
-            match = _TIME.fullmatch(time)
-            if match is None:
-                raise Unusable(f"{path}:{line}: {_no_time(time)}")
-            if matches and _build(match) != _build(matches[0]):
-                raise Unusable(
-                    f'{path}:{line}: "{time}" is not written as "{times[0]}" in line {lines[0]} is, so a spreadsheet '
-                    f"took some dates for others; {_EXPORT_AGAIN}"
-                )
-            matches.append(match)
-        if not matches:
-            return cls(path, "mdy")
-        dates = cls(path, _order(path, matches, lines, decimal_commas))
-        dates._tell(matches, lines, remarks)
-        return dates
-
-    def _tell(self, matches: Sequence[re.Match[str]], lines: Sequence[int], remarks: Remarks) -> None:
-        first = matches[0]
-        if self.order != "mdy" or not is_as_windows_writes(first[0]):
-            moment = datetime.strptime(self.rewritten(first[0], lines[0])[:10], "%m/%d/%Y")
-            text = f'dates are read {_ORDERS[self.order]}: "{first[0]}" is {moment.day} {moment:%B %Y}'
-            if "." not in first["mark"] or any(int(match["a"]) > 12 for match in matches):
-                remarks.add(Kind.REPAIRED, text, line=lines[0])
-            else:
-                remarks.add(Kind.GUESSED, f"{text}, as dots have it; no day above 12 confirms it", line=lines[0])
-        if first["second"] is None:
-            for at, (reason, next_) in enumerate(pairwise(matches)):
-                if reason[0] == next_[0]:
-                    raise Unusable(
-                        f'{self.path}:{lines[at + 1]}: "{next_[0]}" is the time of the row before too: the seconds are '
-                        f"lost; {_EXPORT_AGAIN}"
-                    )
-            remarks.add(Kind.NOTED, "times have lost their seconds: each may be off by up to a minute", line=lines[0])
-
-    def rewritten(self, time: str, line: int) -> str:
-        """Return a time as Windows writes it. Unusable if there is no such day or hour."""
+    Unusable if they are not written alike, if day and month are not certain, or if rows share a time whose
+    seconds are lost.
+    """
+    matches: list[re.Match[str]] = []
+    for time, line in zip(times, lines, strict=True):
         match = _TIME.fullmatch(time)
         if match is None:
-            raise ValueError(time)
-        parts = dict(zip(self.order, map(int, match.group("a", "b", "c")), strict=True))
-        hour = int(match["hour"])
-        if half := match["half"]:
-            hour = hour % 12 + 12 * (half.upper() == "PM") if 1 <= hour <= 12 else 99
-        try:
-            moment = datetime(parts["y"], parts["m"], parts["d"], hour, int(match["minute"]), int(match["second"] or 0))
-        except ValueError:
+            reason = next((name for name, pattern in _REASONS.items() if pattern.fullmatch(time)), None)
+            to_do = _EXPORT_AGAIN if reason and "cut" in reason else _WRITE
+            text = f'"{short(time)}" {reason or "is no date and time in a way that is known"}: {to_do}'
+            raise Unusable(f"{path}:{line}: {text}")
+        if matches and _form(match) != _form(matches[0]):
             raise Unusable(
-                f'{self.path}:{line}: "{time}" is not a time, read {_ORDERS[self.order]}; {_EXPORT_AGAIN}'
-            ) from None
-        return f"{moment:%m/%d/%Y %H:%M:%S}.{match['part'] or '000'}"
+                f'{path}:{line}: "{time}" is not written as "{times[0]}" in line {lines[0]} is, so a spreadsheet '
+                f"took some dates for others; {_EXPORT_AGAIN}"
+            )
+        matches.append(match)
+    if not matches:
+        return "mdy"
+    order = _order(path, matches, lines, decimal_commas)
+    first = matches[0]
+    if order != "mdy" or not _WINDOWS.fullmatch(first[0]):
+        moment = datetime.strptime(_as_windows_writes(path, order, first[0], lines[0])[:10], "%m/%d/%Y")
+        text = f'dates are read {_ORDERS[order]}: "{first[0]}" is {moment.day} {moment:%B %Y}'
+        if "." not in first["mark"] or any(int(match["a"]) > 12 for match in matches):
+            remarks.add(Kind.REPAIRED, text, line=lines[0])
+        else:
+            remarks.add(Kind.GUESSED, f"{text}, as dots have it; no day above 12 confirms it", line=lines[0])
+    if first["second"] is None:
+        for line, (match, following) in zip(lines[1:], pairwise(matches), strict=True):
+            if match[0] == following[0]:
+                raise Unusable(
+                    f'{path}:{line}: "{match[0]}" is the time of the row before too: the seconds are lost; '
+                    f"{_EXPORT_AGAIN}"
+                )
+        remarks.add(Kind.NOTED, "times have lost their seconds: each may be off by up to a minute", line=lines[0])
+    return order
 
 
-JOINT = "\x1f"  # between the cells of a row; stands in no number
+def _as_windows_writes(path: Path, order: str, time: str, line: int) -> str:
+    """Return a time as Windows writes it. Unusable if there is no such day or hour."""
+    match = _TIME.fullmatch(time)
+    if match is None:
+        raise ValueError(time)
+    parts = dict(zip(order, map(int, match.group("a", "b", "c")), strict=True))
+    hour = int(match["hour"])
+    if half := match["half"]:
+        hour = hour % 12 + 12 * (half.upper() == "PM") if 1 <= hour <= 12 else 99
+    try:
+        moment = datetime(parts["y"], parts["m"], parts["d"], hour, int(match["minute"]), int(match["second"] or 0))
+    except ValueError:
+        raise Unusable(f'{path}:{line}: "{time}" is not a time, read {_ORDERS[order]}; {_EXPORT_AGAIN}') from None
+    return f"{moment:%m/%d/%Y %H:%M:%S}.{match['part'] or '000'}"
+
+
+_JOINT = "\x1f"  # between the cells of a row; stands in no number
 _TO_DO = "export the log again as it was recorded (relog, not a spreadsheet)"
 # What is not UTF-8 may be a no-break space, but only between groups of three digits; elsewhere it is damage.
 _GROUPED = re.compile(
@@ -181,15 +172,18 @@ def sniff(text: Text) -> bool:
         return True
     end = shape.start + len(shape.header)
     body = text.data[end : end + _HEAD]
-    if _has_decimal_commas(body):
+    commas = len(list(islice(_QUOTED_COMMA.finditer(body), 2)))
+    # A single one among many numbers is damage.
+    if (commas > 1 or (commas and body.count(b'"') < _MANY_QUOTES)) and not _QUOTED_POINT.search(body):
         return True
     first = next((line for line in body.splitlines() if line.strip()), b"")
-    time = next(iter(shape.cells(first.decode("utf-8", errors="replace"))), "").strip()
+    shown = next(iter(shape.cells(first.decode("utf-8", errors="replace"))), "").strip()
+    time = " ".join(shown.split())
     # esxtop itself writes times without milliseconds; Windows does not.
     return (
-        is_time(evenly_spaced(time))
-        and not is_as_windows_writes(time)
-        and not (_ESXTOP.match(shape.header) and _ESX_TIME.fullmatch(time))
+        _TIME.fullmatch(time) is not None
+        and not _WINDOWS.fullmatch(shown)
+        and not (_ESXTOP.match(shape.header) and _ESX_TIME.fullmatch(shown))
     )
 
 
@@ -205,27 +199,21 @@ def read(text: Text, options: ReadOptions) -> Log:
         remarks.add(Kind.GUESSED, f"the header is not UTF-8: {read_as(guessed)}")
     if not shape.usual:
         separated = f"cells are separated by {_NAMES[shape.separator]}"
-        shaped = "each line was put into one cell" if shape.wrapped else separated
-        remarks.add(Kind.REPAIRED, f"the log was re-saved: {shaped}", line=shape.line)
+        how_saved = "each line was put into one cell" if shape.wrapped else separated
+        remarks.add(Kind.REPAIRED, f"the log was re-saved: {how_saved}", line=shape.line)
     cells = shape.cells(header.rstrip(" "))
     refuse_another_beside(text, cells)
     rows = _rows(text, shape, remarks)
-    mark = decimal_mark(text.path, rows.values, rows.lines, shape.separator, remarks)
-    dates = Dates.of(text.path, rows.times, rows.lines, mark == ",", remarks)
+    mark = _decimal_mark(text.path, rows.values, rows.lines, shape.separator, remarks)
+    order = _order_of_dates(text.path, rows.times, rows.lines, mark == ",", remarks)
     lines = [*([""] * (shape.line - 1)), _quoted(cells), *rows.lines_behind]
     for number, time, values in zip(rows.lines, rows.times, rows.values, strict=True):
-        numbers = values.replace(",", ".") if mark == "," else values
-        lines[number - 1] = _quoted([dates.rewritten(time, number), *(n.strip() or " " for n in numbers.split(JOINT))])
+        numbers = (values.replace(",", ".") if mark == "," else values).split(_JOINT)
+        written = _as_windows_writes(text.path, order, time, number)
+        lines[number - 1] = _quoted([written, *(cell.strip() or " " for cell in numbers)])
     rewritten = "\n".join(lines) + ("" if rows.is_cut else "\n")
     log = read_pdh(Text(text.path, rewritten.encode(), "utf-8"), NAME, ",", options)
     return replace(log, remarks=(*remarks, *log.remarks))
-
-
-def _has_decimal_commas(body: bytes) -> bool:
-    """Return whether quoted numbers have decimal commas. A single one among many numbers is damage."""
-    value = len(list(islice(_QUOTED_COMMA.finditer(body), 2)))
-    is_certain = value > 1 or (value and body.count(b'"') < _MANY_QUOTES)
-    return bool(is_certain) and not _QUOTED_POINT.search(body)
 
 
 def _shape(text: Text) -> _Shape | None:
@@ -252,23 +240,24 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _ResavedRows:
     if is_cut:
         last = last.rpartition(shape.separator)[0]
     if lines[-1] and shape.separator not in last and _BEGINS_A_ROW.match(lines[-1]):
-        result = "the last row is cut short before its first value: left out"
-        remarks.add(Kind.SKIPPED, result, line=shape.line + len(lines) - 1)
+        remark = "the last row is cut short before its first value: left out"
+        remarks.add(Kind.SKIPPED, remark, line=shape.line + len(lines) - 1)
         last, is_cut = "", False
     rows = _ResavedRows([], [], [], [], is_cut)
     empty: list[int] = []
     width = len(shape.cells(lines[0]))
     for number, line in enumerate([*lines[1:-1], last] if len(lines) > 1 else (), shape.line + 1):
         cells = shape.cells(line) if line.strip() and "\0" not in line.rstrip("\0") else []
+        has_only_words = len(cells) not in (0, width) and are_words(cells[0]) and not _DIGIT.search(cells[0])
         if len(cells) > 1 and own_separator(cells[0].encode()):
             rows.lines_behind.append(_quoted(cells))
-        elif len(cells) < 2 or _is_remark(line, cells, width):
+        elif len(cells) < 2 or has_only_words or says_typeperf(line):
             rows.lines_behind.append(line)
         else:
             rows.lines_behind.append("")
             if any(cell.strip() for cell in cells):
-                rows.times.append(evenly_spaced(cells[0]))
-                rows.values.append(JOINT.join(cells[1:]))
+                rows.times.append(" ".join(cells[0].split()))
+                rows.values.append(_JOINT.join(cells[1:]))
                 rows.lines.append(number)
             else:
                 empty.append(number)
@@ -277,16 +266,11 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _ResavedRows:
     return rows
 
 
-def _is_remark(line: str, cells: Sequence[str], width: int) -> bool:
-    """Return whether a line is words, such as what typeperf prints as it ends; they may have commas."""
-    return (len(cells) != width and are_words(cells[0]) and not _DIGIT.search(cells[0])) or says_typeperf(line)
-
-
 def _quoted(cells: Sequence[str]) -> str:
     return ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)
 
 
-def decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separator: str, remarks: Remarks) -> str:
+def _decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separator: str, remarks: Remarks) -> str:
     """Return the decimal mark of all numbers: a point or a comma.
 
     Unusable if numbers are grouped by thousands, or have both marks, or could mean either.
@@ -296,20 +280,20 @@ def decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separato
     rounded = 0
     for line, row in zip(lines, rows, strict=True):
         if grouped := _GROUPED.search(row):
-            start = row.rfind(JOINT, 0, grouped.start()) + 1
+            start = row.rfind(_JOINT, 0, grouped.start()) + 1
             shown = short(row[start : grouped.end()])
             raise Unusable(f'{path}:{line}: "{shown}" has its thousands marked, so it is not certain; {_TO_DO}')
         for mark in ".,":
             if mark in row and mark not in certain:
                 if mark not in first and (match := _HAS[mark].search(row)):
-                    first[mark] = (line, short(row[row.rfind(JOINT, 0, match.start()) + 1 : match.end()]))
+                    first[mark] = (line, short(row[row.rfind(_JOINT, 0, match.start()) + 1 : match.end()]))
                 if _IS_DECIMAL[mark].search(row):
                     certain.add(mark)
         rounded += len(_SHORT.findall(row)) if "E+" in row else 0
     if len(first) > 1:
-        (point, other), (comma, shown) = first["."], first[","]
+        (point, pointed), (comma, shown) = first["."], first[","]
         raise Unusable(
-            f'{path}:{max(point, comma)}: there are numbers with points ("{other}") and with commas ("{shown}"), '
+            f'{path}:{max(point, comma)}: there are numbers with points ("{pointed}") and with commas ("{shown}"), '
             f"so what the marks mean is not certain; {_TO_DO}"
         )
     mark = "," if "," in first else "."
@@ -327,30 +311,8 @@ def decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separato
     return mark
 
 
-def evenly_spaced(text: str) -> str:
-    """Return a time with single plain spaces, whatever kinds it had."""
-    return " ".join(text.split())
-
-
-def is_time(text: str) -> bool:
-    """Return whether a text is a date and time in any order."""
-    return _TIME.fullmatch(text) is not None
-
-
-def is_as_windows_writes(text: str) -> bool:
-    """Return whether a text is a time as Perfmon writes it, with milliseconds."""
-    return _WINDOWS.fullmatch(text) is not None
-
-
-def _no_time(text: str) -> str:
-    """Return what a text is that is not such a time, and what to do."""
-    reason = next((name for name, pattern in _REASONS.items() if pattern.fullmatch(text)), None)
-    to_do = _EXPORT_AGAIN if reason and "cut" in reason else _WRITE
-    return f'"{short(text)}" {reason or "is no date and time in a way that is known"}: {to_do}'
-
-
-def _build(match: re.Match[str]) -> tuple[object, ...]:
-    """Return what all times of a log must have in common; with the year first, a whole second may lack its fraction."""
+def _form(match: re.Match[str]) -> tuple[object, ...]:
+    """Return the form of a time, which all times of a log share; with the year first, a fraction may be missing."""
     year_first = len(match["a"]) == 4
     parts = ("second", "half") if year_first else ("second", "part", "half")
     return (match["mark"], year_first, *(match[part] is None for part in parts))
@@ -379,7 +341,7 @@ def _order(path: Path, matches: Sequence[re.Match[str]], lines: Sequence[int], d
         return "dmy"
     # Windows writes milliseconds, two digits throughout, and the month first. Decimal commas show that another program
     # turned the log into another country's writing.
-    untouched = all(is_as_windows_writes(match[0]) for match in matches) and not decimal_commas
+    untouched = all(_WINDOWS.fullmatch(match[0]) for match in matches) and not decimal_commas
     if month_first is not None or untouched or all(match["a"] == match["b"] for match in matches):
         return "mdy"
     raise Unusable(
