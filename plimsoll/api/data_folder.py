@@ -69,14 +69,11 @@ def made(folder: Path) -> Path:
     if sys.platform != "win32":
         for path in (folder, *folder.rglob("*")):
             if path.name not in _SECRET:
-                _close(path)
+                with suppress(OSError):
+                    status = path.lstat()
+                    is_ours = status.st_uid == os.geteuid() and (
+                        stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+                    )
+                    if is_ours and status.st_mode & 0o077:
+                        path.chmod(stat.S_IMODE(status.st_mode) & 0o700)
     return folder
-
-
-def _close(path: Path) -> None:
-    """Take from others what an earlier version, or a copy, left them."""
-    with suppress(OSError):
-        status = path.lstat()
-        is_ours = status.st_uid == os.geteuid() and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode))
-        if is_ours and status.st_mode & 0o077:
-            path.chmod(stat.S_IMODE(status.st_mode) & 0o700)

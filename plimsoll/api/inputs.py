@@ -90,7 +90,11 @@ def named_inputs(
 def read(inputs: Inputs) -> LogSet:
     """Read the inputs. Unusable if no log can be read; its notes are the remarks on the files."""
     if inputs.run is not None:
-        return _read_run(inputs, inputs.run)
+        from plimsoll.api.open_store import open_store  # noqa: PLC0415
+        from plimsoll.ingest.runs.read_run import read_run  # noqa: PLC0415
+
+        with open_store(inputs.store, notify=inputs.notify) as store:
+            return read_run(store.runs, inputs.run)
     if inputs.hosts is not None:
         return _read_live(inputs, inputs.hosts)
     return _read_files(inputs)
@@ -113,15 +117,6 @@ def _read_files(inputs: Inputs) -> LogSet:
         raise unusable from None
     skipped = skipped_folders(paths)
     return files._replace(remarks=[*files.remarks, Remark(Kind.SKIPPED, skipped)]) if skipped else files
-
-
-def _read_run(inputs: Inputs, name: str) -> LogSet:
-    # Imported here, as reading files needs no store.
-    from plimsoll.api.open_store import open_store  # noqa: PLC0415
-    from plimsoll.ingest.runs.read_run import read_run  # noqa: PLC0415
-
-    with open_store(inputs.store, notify=inputs.notify) as store:
-        return read_run(store.runs, name)
 
 
 def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:

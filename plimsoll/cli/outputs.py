@@ -100,20 +100,15 @@ class Outputs:
         if self.markdown is not None and self.markdown != STDOUT and markdown:
             write_text(self.markdown, markdown())
         try:
-            self._write_stdout(json, lines, markdown)
+            if self.json == STDOUT:
+                write_json(STDOUT, json())
+            if self.markdown == STDOUT and markdown:
+                print_lines((line,) for line in markdown().splitlines())
+            if STDOUT not in (self.json, self.markdown):
+                print_lines(lines())
+                if self.report is not None:
+                    print_line()
+                    print_line(f"Report: {self.report}")
             sys.stdout.flush()
         except BrokenPipeError:  # who reads no further still wants the remarks and the exit status
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-    def _write_stdout(
-        self, json: Callable[[], str], lines: Callable[[], Iterable[Line]], markdown: Callable[[], str] | None
-    ) -> None:
-        if self.json == STDOUT:
-            write_json(STDOUT, json())
-        if self.markdown == STDOUT and markdown:
-            print_lines((line,) for line in markdown().splitlines())
-        if STDOUT not in (self.json, self.markdown):
-            print_lines(lines())
-            if self.report is not None:
-                print_line()
-                print_line(f"Report: {self.report}")

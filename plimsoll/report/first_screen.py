@@ -48,8 +48,12 @@ def first_screen(result: Insights) -> FirstScreen:
     result = _of_one_system(result)
     crossed = _one_per_signal(_severe(result.review))
     shown = list(_evidence_of(result.review, named, crossed)) if named is not None else []
+    text = " ".join(
+        text for insight in insights() if insight.summary and (text := insight.summary(result.of(insight)))
+    ) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
+    matches = text.removesuffix(".").casefold() in result.review.answer.casefold()
     return FirstScreen(
-        cause="" if is_healthy else _cause(result, crossed),
+        cause="" if is_healthy else ("" if matches else text),
         evidence=shown[:_MOST],
         next=" ".join((*_steps(result), *_look_at(result, crossed))),
         named=shown[0] if shown else None,
@@ -77,7 +81,8 @@ def _named(result: Insights) -> Finding | LimitedValue | None:
 def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequence[Finding]) -> Iterator[EvidenceRow]:
     """Yield what is named first, then what else was crossed; where nothing was, what came nearest to its limit."""
     if isinstance(named, LimitedValue):
-        yield _evidence_of_insight(named)
+        value, limit = quantity(named.value, named.unit), limit_text(named.healthy, named.unit)
+        yield EvidenceRow(value, limit, named.description, named.value, named.healthy)
     findings = (named,) if isinstance(named, Finding) else ()
     yield from map(_evidence, _one_per_signal((*findings, *(crossed or _nearest(review)))))
 
@@ -104,22 +109,6 @@ def _short(result: Insights) -> list[tuple[str, str]]:
     return [named for insight in insights() if insight.short and (named := insight.short(result.of(insight)))]
 
 
-def _cause(result: Insights, crossed: Sequence[Finding]) -> str:
-    """Return what caused it; where no insight tells, what the rule of the worst crossing says of it.
-
-    Empty if the headline says it: it is the doubt about a run that crossed no limit.
-    """
-    text = " ".join(_causes(result)) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
-    matches = text.removesuffix(".").casefold() in result.review.answer.casefold()
-    return "" if matches else text
-
-
-def _causes(result: Insights) -> Iterator[str]:
-    for insight in insights():
-        if insight.summary and (text := insight.summary(result.of(insight))):
-            yield text
-
-
 def _steps(result: Insights) -> Iterator[str]:
     for insight in insights():
         if insight.step and (text := insight.step(result.of(insight))):
@@ -144,11 +133,6 @@ def _evidence(finding: Finding) -> EvidenceRow:
     within = " within the crossings that count" if finding.outcome in CROSSED and worst != finding.worst else ""
     text = f"{subject_title(finding)}, {extreme(finding)}{within}"
     return EvidenceRow(quantity(worst, finding.signal.unit), threshold(finding), text, worst, limit_of(finding))
-
-
-def _evidence_of_insight(shown: LimitedValue) -> EvidenceRow:
-    value, limit = quantity(shown.value, shown.unit), limit_text(shown.healthy, shown.unit)
-    return EvidenceRow(value, limit, shown.description, shown.value, shown.healthy)
 
 
 def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:

@@ -87,7 +87,12 @@ def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
             yield from _table(review, findings, zone, width)
     yield from render_lines(insights.sections("beside", zone))
     yield from _unjudged(review)
-    yield from _packs(review)
+    used = [applied for applied in review.applied if applied.hosts]
+    everywhere = len(review.hosts)
+    where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
+    if used:
+        yield ()
+        yield (dim(f"Judged by the packs {', '.join(where)}."),)
 
 
 def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
@@ -188,16 +193,6 @@ def _unjudged(review: Review) -> Iterator[Line]:
                 yield (dim(f"  {counted(value, 'more reason')}; {_SEE_REPORT}"),)
         else:
             yield (dim(f"  {listed(list(unjudged_titles(findings, len(review.hosts))), _MOST_NAMES)}"),)
-
-
-def _packs(review: Review) -> Iterator[Line]:
-    """Yield which packs were applied to which hosts."""
-    used = [applied for applied in review.applied if applied.hosts]
-    everywhere = len(review.hosts)
-    where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
-    if used:
-        yield ()
-        yield (dim(f"Judged by the packs {', '.join(where)}."),)
 
 
 def title(text: str) -> Iterator[Line]:

@@ -109,7 +109,10 @@ def _brief(insights: Insights, zone: Zone, width: int, room: _Room) -> Iterator[
         findings = [finding for finding in review.of(outcome) if not never_tested(finding)]
         if findings and room.nearest:
             yield from title(heading)
-            yield from _nearest(findings, width, room.nearest)
+            groups = by_signal(findings)
+            yield from rows(groups[: room.nearest], width)
+            if (value := len(groups) - room.nearest) > 0:
+                yield (dim(f"  {counted(value, 'more signal')}"),)
     answers = [line for section in insights.sections("beside", zone) for line in answer_lines(section.blocks)]
     if answers and room.beside:
         yield from title("Also seen")
@@ -147,10 +150,3 @@ def _crossed(review: Review, groups: Sequence[Group], zone: Zone, room: _Room) -
         yield head(group)
     if (value := len(groups) - room.full - room.heads) > 0:
         yield (dim(f"{counted(value, 'more signal')} crossed"),)
-
-
-def _nearest(findings: Sequence[Finding], width: int, most: int) -> Iterator[Line]:
-    groups = by_signal(findings)
-    yield from rows(groups[:most], width)
-    if (value := len(groups) - most) > 0:
-        yield (dim(f"  {counted(value, 'more signal')}"),)

@@ -61,7 +61,14 @@ def export(
     exported = export_packs(catalogue.packs, catalogue.signals, site, options)
     if not exported.files:
         raise Unusable(f"no rule can be exported: {exported.refused[0] if exported.refused else 'the packs have none'}")
-    _clear(out)
+    try:
+        for folder, pattern in ((out, _RULES), (out / TESTS, "*.test.yaml")):
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in folder.glob(pattern):
+                if path.read_text(encoding="utf-8", errors="replace").startswith(GENERATED):
+                    path.unlink()
+    except OSError as error:
+        raise Unusable(f"{error.filename}: cannot be written: {error.strerror or error}") from None
     for name, text in exported.files.items():
         write_text(out / name, text)
     for refused in exported.refused:
@@ -94,7 +101,9 @@ def check(
     promtool = shutil.which("promtool")
     wrong = [*mistakes(files, load_rules(packs or (), ()).signals)]
     if promtool:
-        wrong += _syntax_errors(promtool, [*files])
+        command = [promtool, "check", "rules", "--lint=none", *[*files]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        wrong += [line.strip() for line in done.stderr.splitlines() if line.strip()] if done.returncode else []
     if wrong:
         raise Mistakes(wrong)
     print_line(f"ok: {counted(len(files), 'file')}{'' if promtool else '; there is no promtool, syntax unchecked'}")
@@ -118,22 +127,3 @@ def _options(interval: str, docs: str, names: Sequence[str] = ()) -> PrometheusO
     return PrometheusOptions(
         interval=length, docs=docs, names=tuple(name for name in dict.fromkeys(names) if name != _TELEGRAF)
     )
-
-
-def _syntax_errors(promtool: str, files: Sequence[str]) -> list[str]:
-    """Return what promtool has against the files."""
-    command = [promtool, "check", "rules", "--lint=none", *files]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return [line.strip() for line in done.stderr.splitlines() if line.strip()] if done.returncode else []
-
-
-def _clear(out: Path) -> None:
-    """Make the folders, and remove the files of an earlier export."""
-    try:
-        for folder, pattern in ((out, _RULES), (out / TESTS, "*.test.yaml")):
-            folder.mkdir(parents=True, exist_ok=True)
-            for path in folder.glob(pattern):
-                if path.read_text(encoding="utf-8", errors="replace").startswith(GENERATED):
-                    path.unlink()
-    except OSError as error:
-        raise Unusable(f"{error.filename}: cannot be written: {error.strerror or error}") from None

@@ -83,7 +83,11 @@ def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Se
     Unusable if a pack that was named needs no counters, or if --instance is given and none is SQL Server's.
     """
     for name in instances:
-        _check_instance(name, form)
+        if _VARIABLE.fullmatch(name):
+            if form != "telegraf":
+                raise Unusable(f"--instance {name}: only Telegraf takes variables; write the instance's name")
+        elif not _INSTANCE.fullmatch(name) or name.casefold().startswith("mssql$"):
+            raise Unusable(f'--instance "{name}" is not the name of an instance of SQL Server; write it like PAYROLL')
     catalogue = load(packs, only)
     signals = catalogue.signals
     for pack in catalogue.named if catalogue.by_hand else ():
@@ -100,14 +104,6 @@ def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Se
             "--only sql-server as well"
         )
     return needed
-
-
-def _check_instance(name: str, form: str) -> None:
-    if _VARIABLE.fullmatch(name):
-        if form != "telegraf":
-            raise Unusable(f"--instance {name}: only Telegraf takes variables; write the instance's name")
-    elif not _INSTANCE.fullmatch(name) or name.casefold().startswith("mssql$"):
-        raise Unusable(f'--instance "{name}" is not the name of an instance of SQL Server; write it like PAYROLL')
 
 
 def _interval(typed: str | None, form: Form) -> int | None:

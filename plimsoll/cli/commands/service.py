@@ -48,7 +48,13 @@ def install(arguments: UpArguments = None, dry_run: DryRunOption = False) -> Non
         for step in steps:
             print_plain(f"{step}\n")
         return
-    _check_rights()
+    if sys.platform == "win32":
+        import ctypes
+
+        if not ctypes.windll.shell32.IsUserAnAdmin():
+            raise Unusable("only an administrator can do this: run it in a command prompt that was opened as one")
+    elif os.geteuid() != 0:
+        raise Unusable("only root can do this: call it with sudo")
     if why := _unreachable(sys.executable, sys.prefix, sys.base_prefix):
         raise Unusable(why)
     for step in steps:
@@ -138,17 +144,6 @@ def _plan(arguments: Sequence[str]) -> list[Step]:
         command = Command([program, "-P", "-m", "plimsoll"], "--store", arguments)
         return installation.plan_windows(command, folder, launcher)
     return installation.plan_systemd(_up_command(arguments))
-
-
-def _check_rights() -> None:
-    """Unusable if the user may not install services."""
-    if sys.platform == "win32":
-        import ctypes
-
-        if not ctypes.windll.shell32.IsUserAnAdmin():
-            raise Unusable("only an administrator can do this: run it in a command prompt that was opened as one")
-    elif os.geteuid() != 0:
-        raise Unusable("only root can do this: call it with sudo")
 
 
 def _unreachable(*places: str) -> str:

@@ -67,13 +67,14 @@ def _print_log(log: Log, zone: Zone) -> None:
     """Print what a log holds: who recorded it and when, then objects with their counters and instances."""
     print_line((str(log.path), "bold"))
     size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"
+    gaps = [f"{zone.span(start, end)} ({duration_text(end - start)})" for start, end in log.gaps]
     facts = [
         ("format", log.format),
         ("host", ", ".join(log.hosts)),
         ("zone", zone.label(int(log.times[0]) if len(log.times) else 0)),
         ("span", _span(log, zone)),
         ("interval", _interval(log, zone)),
-        ("gaps", _gaps(log, zone)),
+        ("gaps", ("; ".join(_first(gaps)) or "none")),
         ("size", f"{size}: {counted(log.present, 'value')}, {log.missing:,} missing"),
     ]
     for name, value in facts:
@@ -120,11 +121,6 @@ def _interval(log: Log, zone: Zone) -> str:
         return "not known"
     changes = [f"{duration_text(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals]
     return "; ".join([duration_text(log.interval), *_first(changes)])
-
-
-def _gaps(log: Log, zone: Zone) -> str:
-    gaps = [f"{zone.span(start, end)} ({duration_text(end - start)})" for start, end in log.gaps]
-    return "; ".join(_first(gaps)) or "none"
 
 
 def _first(texts: list[str]) -> list[str]:

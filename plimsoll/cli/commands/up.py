@@ -144,10 +144,17 @@ def up(
 ) -> None:
     """Collect, take what agents send, judge it by the rules, and tell people."""
     if end_token:
-        _end_token(store, end_token, token_for)
+        credentials.end_token(data_folder.made(data_folder.folder_of(store)), end_token, CredentialUse(token_for))
+        print_line(f"The token {end_token} is not valid any more")
         return
     if new_token or new_password or token_name:
-        _make_secrets(store, token=new_token or bool(token_name), password=new_password, name=token_name, use=token_for)
+        folder = data_folder.made(data_folder.folder_of(store))
+        if new_token or bool(token_name):
+            _show(
+                "token", credentials.new_token(folder, token_name, CredentialUse(token_for)), CredentialUse(token_for)
+            )
+        if new_password:
+            _show("password", credentials.new_password(folder))
         return
     run(
         UpOptions(
@@ -173,7 +180,13 @@ def run(options: UpOptions) -> None:
             f"--store {options.store}: is a folder of runs, which keeps no live samples; name a data folder, or a "
             "VictoriaMetrics with store.runs in up.toml"
         )
-    _allow_connections()
+    if sys.platform != "win32":
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        target = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < target:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
     os.umask(0o077)  # what libraries make, too: DuckDB's write-ahead log, SQLite's journal
     listen = _listen(options)
     certificate = _certificate(*options.certificate)
@@ -183,17 +196,6 @@ def run(options: UpOptions) -> None:
             _run(options, folder, lock, listen, certificate)
         finally:
             lock.release()
-
-
-def _allow_connections() -> None:
-    """Let as many files be open as agents may be connected: many systems allow 1,024 unless they are asked."""
-    if sys.platform != "win32":
-        import resource
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        target = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
-        if soft != resource.RLIM_INFINITY and soft < target:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
 
 
 def _listen(options: UpOptions) -> Listen:
@@ -211,27 +213,13 @@ def _is_taken(listen: Listen) -> bool:
         return probe.connect_ex((listen.host, listen.port)) == 0
 
 
-def _end_token(store: str | None, name: str, use: str) -> None:
-    """Let a token for some use be valid no more."""
-    credentials.end_token(data_folder.made(data_folder.folder_of(store)), name, CredentialUse(use))
-    print_line(f"The token {name} is not valid any more")
-
-
-def _make_secrets(store: str | None, *, token: bool, password: bool, name: str, use: str) -> None:
-    """Make a new token for some use (of a name), a new password for reading, or both, and show them."""
-    folder = data_folder.made(data_folder.folder_of(store))
-    if token:
-        _show("token", credentials.new_token(folder, name, CredentialUse(use)), CredentialUse(use))
-    if password:
-        _show("password", credentials.new_password(folder))
-
-
 def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
     configuration = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
     site, given_facts = _of_hosts(options.config, folder, catalogue)
     log_lines.set_up(options.log)
-    _reload_when_asked()
+    if sys.platform != "win32" and not (sys.stdin and sys.stdin.isatty()):
+        signal.signal(signal.SIGHUP, lambda *_: control_events.to_reload.set())
     collector = Collector(signals=catalogue.signals) if options.collect else None
     started = time.time_ns()
     sources = [*([collector.collect] if collector else ()), *([_demo(started)] if options.demo else ())]
@@ -257,7 +245,7 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
             server.start()
             _greet(options, server, store, listen, folder, configuration)
             if options.open_page:
-                _open_page(server.address)
+                (has_browser(os.environ) and webbrowser.open(server.address))
             while server.is_running:
                 if control_events.to_stop.is_set():
                     return
@@ -279,12 +267,6 @@ def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[
     settings = host_settings.load(config) if config else host_settings.Settings()
     overrides = overlay.with_overlay(settings, config, folder, catalogue)
     return Site(catalogue, overrides, settings.drives(), settings.labels()), settings.facts()
-
-
-def _reload_when_asked() -> None:
-    """Heed SIGHUP, where that does not say that the terminal was closed."""
-    if sys.platform != "win32" and not (sys.stdin and sys.stdin.isatty()):
-        signal.signal(signal.SIGHUP, lambda *_: control_events.to_reload.set())
 
 
 def _store(options: UpOptions, folder: Path, keeping: StoreSettings, catalogue: Catalogue) -> Store:
@@ -391,8 +373,3 @@ def has_browser(environment: Mapping[str, str], platform: str = sys.platform) ->
     if "SSH_CONNECTION" in environment:
         return False
     return platform in ("win32", "darwin") or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
-
-
-def _open_page(address: str) -> bool:
-    """Open a page, if there is a browser with a window. Returns whether one was found."""
-    return has_browser(os.environ) and webbrowser.open(address)

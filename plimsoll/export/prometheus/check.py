@@ -24,7 +24,14 @@ _Rule: TypeAlias = Mapping[str, Any]
 
 def mistakes(files: Mapping[str, str], signals: Mapping[str, Signal]) -> Iterator[str]:
     """Yield every mistake in some files, by name, with its place."""
-    read = _read_metrics(signals)
+    read = frozenset(
+        metric
+        for name, signal in signals.items()
+        if signal.sources
+        for selection in selections(name, signals)
+        for field in (selection.field, *selection.source.fields, *filter(None, [selection.weight]))
+        for metric in metric_names(selection.measurement, field)
+    )
     alerts: set[tuple[str, str]] = set()
     for name, content in files.items():
         try:
@@ -42,18 +49,6 @@ def mistakes(files: Mapping[str, str], signals: Mapping[str, Signal]) -> Iterato
             texts = _recording_mistakes(rule, read) if "record" in rule else _alerting_mistakes(rule, read, alerts)
             for text in texts:
                 yield f"{name}: {rule.get('alert') or rule.get('record') or 'a rule'}: {text}"
-
-
-def _read_metrics(signals: Mapping[str, Signal]) -> frozenset[str]:
-    """Return the names of all metrics that signals are read from."""
-    return frozenset(
-        metric
-        for name, signal in signals.items()
-        if signal.sources
-        for selection in selections(name, signals)
-        for field in (selection.field, *selection.source.fields, *filter(None, [selection.weight]))
-        for metric in metric_names(selection.measurement, field)
-    )
 
 
 def _selected_metrics(expr: str) -> set[str]:

@@ -138,8 +138,18 @@ def unit_tests(
                 limit *= 2
             group = groups.setdefault(limit, _Group())
             group.series |= _input_series(exported, case, host, signals)
+            end = length - case.interval
+            host_tag = exported.sources[exported.target.rule.signal].selections[0].host
+            labels = (
+                f'alertname={text(exported.alert)}, alertstate="firing", counters={text(exported.labels["counters"])}'
+            )
+            fired = f"ALERTS{{{labels}, {host_tag}={text(host)}}}"
             group.tests.append(
-                _expectation(exported, host, length - case.interval, fires=_fires(exported, case, signals))
+                {
+                    "expr": f"count(count_over_time({fired}[{duration(end + SECOND)}]))",
+                    "eval_time": duration(end) if end else "0s",
+                    "exp_samples": [{"labels": "{}", "value": 1}] if _fires(exported, case, signals) else [],
+                }
             )
     short = [group for limit, group in sorted(groups.items()) if limit <= 2 * _HOUR]
     long = [group for limit, group in sorted(groups.items()) if limit > 2 * _HOUR]
@@ -182,18 +192,6 @@ def _input_series(exported: AlertingRule, case: Case, host: str, signals: Mappin
             if any(value is not None for value in values):
                 series[name] = notation(values)
     return series
-
-
-def _expectation(exported: AlertingRule, host: str, end: int, *, fires: bool) -> Mapping[str, object]:
-    """Return the test that the alert fired at some time of the case, or never did."""
-    host_tag = exported.sources[exported.target.rule.signal].selections[0].host
-    labels = f'alertname={text(exported.alert)}, alertstate="firing", counters={text(exported.labels["counters"])}'
-    fired = f"ALERTS{{{labels}, {host_tag}={text(host)}}}"
-    return {
-        "expr": f"count(count_over_time({fired}[{duration(end + SECOND)}]))",
-        "eval_time": duration(end) if end else "0s",
-        "exp_samples": [{"labels": "{}", "value": 1}] if fires else [],
-    }
 
 
 def _raw_series(

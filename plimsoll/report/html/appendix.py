@@ -88,7 +88,11 @@ def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -
     rows = tuple(
         (
             host,
-            ", ".join(_packs_for(review, host)),
+            ", ".join(
+                applied.pack.title
+                for applied in review.applied
+                if applied.pack.applies_to and host_key(host) in map(host_key, applied.hosts)
+            ),
             ", ".join(review.facts.of_host(host)),
             number(counters.get(host_key(host), 0)),
             between(intervals[host_key(host)]) if intervals.get(host_key(host)) else "–",
@@ -96,12 +100,6 @@ def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -
         for host in review.hosts[:most]
     )
     return DocumentTable(columns, rows, label, hidden=len(review.hosts) - len(rows))
-
-
-def _packs_for(review: Review, host: str) -> Iterator[str]:
-    for applied in review.applied:
-        if applied.pack.applies_to and host_key(host) in map(host_key, applied.hosts):
-            yield applied.pack.title
 
 
 def basis(review: Review, zone: Zone, hashes: Sequence[str]) -> tuple[Section, ...]:

@@ -28,7 +28,9 @@ def finding_lines(finding: Finding, signals: RecordedSignals) -> list[ChartSerie
         if shown is not None
         else []
     )
-    if shown is None or not _equal(shown, judged):
+    if shown is None or not (
+        np.array_equal(shown.times, judged.times) and np.array_equal(shown.values, judged.values, equal_nan=True)
+    ):
         label = f"{finding.rule.reduce} over {window(finding)}"
         interval = sampling_interval(track.times)
         text = f", one every {duration_text(interval)}" if interval else ""
@@ -64,7 +66,3 @@ def _rate_caption(finding: Finding, signals: RecordedSignals) -> str:
     """Return the caption of a growing count, of which the change between two samples is drawn; else empty."""
     count = signals.count(finding)
     return f"change per second between {number(count)} samples" if signals.grows(finding) and count else ""
-
-
-def _equal(samples: Samples, judged: Samples) -> bool:
-    return np.array_equal(samples.times, judged.times) and np.array_equal(samples.values, judged.values, equal_nan=True)

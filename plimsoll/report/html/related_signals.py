@@ -87,6 +87,7 @@ def _related(
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
     if always := constant(lines, signal.unit):
         return RelatedSignal(signal.title, str(first), always, None)
+    longest = sorted(finding.counted, key=lambda crossing: -crossing.duration)[:_MOST_SHADED]
     return RelatedSignal(
         title=signal.title,
         place=str(first),
@@ -96,7 +97,7 @@ def _related(
             signal.unit,
             f"Chart: {signal.title} of {first}: {summary}.",
             limits=[ChartLimit.of(limit, signal.unit)] if near and limit is not None else [],
-            spans=_spans(finding),
+            spans=[Span(crossing.start, crossing.end) for crossing in longest],
             severity=finding.rule.severity,
             marks=2,
         ),
@@ -149,8 +150,3 @@ def _inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: s
 def _mean(samples: Samples, chosen: NDArray[np.bool_]) -> float | None:
     values = samples.values[chosen]
     return float(values.mean()) if len(values) else None
-
-
-def _spans(finding: Finding) -> list[Span]:
-    longest = sorted(finding.counted, key=lambda crossing: -crossing.duration)[:_MOST_SHADED]
-    return [Span(crossing.start, crossing.end) for crossing in longest]

@@ -7,7 +7,7 @@ from plimsoll.insights.insights import Insights
 from plimsoll.model.document import Document
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
-from plimsoll.report.first_screen import FirstScreen, first_screen
+from plimsoll.report.first_screen import first_screen
 from plimsoll.report.html.appendix import Hashes, basis, hosts_table, statistics, unjudged
 from plimsoll.report.html.crossed import crossed
 from plimsoll.report.html.gauge import level_of, water
@@ -46,6 +46,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
     title = f"{review.word} {_name(review)}"
     unjudged_blocks, digests = unjudged(review), hashes.texts()
     document = Document("review", title, _name(review), (*causes, *beside), simulated=review.run.simulated)
+    named = first.named
     return render_page(
         document,
         charts,
@@ -58,13 +59,19 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         verdict_text=review.word,
         headline=review.answer,
         verdict_class=_verdict_class(review),
-        water=_named_water(first),
+        water=(water(level_of(named.number, named.healthy)) if named else None) or "",
         crossed_summary=crossed_summary(review.findings),
-        coverage=_sentence(review.coverage.text),
+        coverage=f"{review.coverage.text[:1].upper()}{review.coverage.text[1:]}.",
         scope=scope(review, zone),
         first=first,
         phases=phases_text(review, zone),
-        summaries=_summaries(review),
+        summaries=(
+            [
+                (group.severity, f"{group.worst.signal.title}, {where(group)}", breach_sentence(group.worst))
+                for group in review.groups
+                if group.worst.severe
+            ]
+        ),
         sections=[section for section in sections if section.severity != "info"],
         notes=[section for section in sections if section.severity == "info"],
         old_limits=old_limits(review.set_aside),
@@ -88,20 +95,6 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
     )
 
 
-def _summaries(review: Review) -> list[tuple[str, str, str]]:
-    """A line for each crossed signal that counts: severity, title and place, the sentence of its worst finding."""
-    return [
-        (group.severity, f"{group.worst.signal.title}, {where(group)}", breach_sentence(group.worst))
-        for group in review.groups
-        if group.worst.severe
-    ]
-
-
-def _sentence(clause: str) -> str:
-    """`Both thresholds that apply were judged.`"""
-    return f"{clause[:1].upper()}{clause[1:]}."
-
-
 def _name(review: Review) -> str:
     """Return the name of the report: the run's, else that of its file."""
     count = len(review.logs)
@@ -123,12 +116,6 @@ def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
     if finding.outcome == Outcome.TOO_SHORT and never_tested(finding):
         return "unjudged"
     return (not_crossed if finding.outcome == Outcome.HELD else short).id(finding)
-
-
-def _named_water(first: FirstScreen) -> str:
-    """Return the gauge next to the verdict, at the value that its sentence names; empty where it names none."""
-    named = first.named
-    return (water(level_of(named.number, named.healthy)) if named else None) or ""
 
 
 def _worst(finding: Finding) -> str:

@@ -21,7 +21,15 @@ def render_junit(name: str, suites: Sequence[Suite], *, timed: bool = False) -> 
             element.set("timestamp", utc(suite.start).strftime("%Y-%m-%dT%H:%M:%S"))
         _count(element, suite.checks, timed=timed)
         for check in suite.checks:
-            _write(element, check, timed=timed)
+            case = SubElement(element, "testcase", classname=check.group, name=check.name)
+            if timed:
+                case.set("time", f"{check.duration_s:.3f}")
+            if check.state != "passed":
+                outcome = SubElement(case, _TAGS[check.state], {"type": check.type} if check.type else {})
+                outcome.set("message", check.message)
+                outcome.text = "\n".join(check.details) or None
+            if check.output:
+                SubElement(case, "system-out").text = "\n".join(check.output)
     _show_invisible_characters(root)
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
@@ -33,18 +41,6 @@ def _count(element: Element, checks: Sequence[DocumentCheck], *, timed: bool) ->
         element.set(name, str(sum(check.state == state for check in checks)))
     if timed:
         element.set("time", f"{sum(check.duration_s for check in checks):.3f}")
-
-
-def _write(suite: Element, check: DocumentCheck, *, timed: bool) -> None:
-    case = SubElement(suite, "testcase", classname=check.group, name=check.name)
-    if timed:
-        case.set("time", f"{check.duration_s:.3f}")
-    if check.state != "passed":
-        outcome = SubElement(case, _TAGS[check.state], {"type": check.type} if check.type else {})
-        outcome.set("message", check.message)
-        outcome.text = "\n".join(check.details) or None
-    if check.output:
-        SubElement(case, "system-out").text = "\n".join(check.output)
 
 
 def _show_invisible_characters(root: Element) -> None:

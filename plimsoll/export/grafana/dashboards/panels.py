@@ -109,8 +109,9 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
     for limit in limits:
         value = f"{limit.healthy.limit * unit.scale:.12g} * ${limit.fact}"
         targets.ask(panel_queries.constant_query(spec.signal, value), limit_name(limit))
+    small = unit.small and rules and all(rule.healthy.limit < _SMALL for rule in rules)
     defaults: Json = {
-        "unit": spec.unit or _unit_name(unit, rules),
+        "unit": spec.unit or (unit.small if unit.small and small else unit.unit),
         "noValue": NO_DATA,
         # Colour is for trouble: other palettes have the orange and red of the limits.
         "color": {"fixedColor": load_look().line, "mode": "shades"},
@@ -164,12 +165,6 @@ def _limit_override(severity: Severity) -> Json:
         "matcher": {"id": "byRegexp", "options": f"/^{severity} limit for /"},
         "properties": [{"id": "color", "value": color}, {"id": "custom.lineStyle", "value": style}],
     }
-
-
-def _unit_name(unit: GrafanaUnit, rules: Sequence[Rule]) -> str:
-    """Return Grafana's name for a unit: that with more decimals where the limits are small."""
-    small = unit.small and rules and all(rule.healthy.limit < _SMALL for rule in rules)
-    return unit.small if unit.small and small else unit.unit
 
 
 def _table(spec: PanelSpec) -> Json:

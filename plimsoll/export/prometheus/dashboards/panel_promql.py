@@ -75,13 +75,6 @@ def _labels(selection: Selection) -> tuple[str, ...]:
     return (HOST, *([OBJECT] if OBJECT in selection.group else ()), *([INSTANCE] if selection.instance else ()))
 
 
-def _matchers(selection: Selection, drive: str | None) -> tuple[str, ...]:
-    """Return the matchers for the subjects that are chosen with the variables of a dashboard."""
-    instance = DISK_VARIABLE.format(drive) if drive else INSTANCE_VARIABLE
-    host = f'{HOST}=~"${HOST_VARIABLE}"'
-    return (host, f'{selection.instance}=~"${instance}"') if selection.instance else (host,)
-
-
 def _operand(selection: Selection, spec: PanelSpec) -> str:
     expr = _reduced(selection, spec)
     # A Windows counter is of the computer that it was read from.
@@ -103,7 +96,9 @@ def _reduced(selection: Selection, spec: PanelSpec) -> str:
     if function in ("sum", "count") and (transform != Transform() or source.rate):
         raise Inexpressible(f"the {function} of values that are computed needs each sample of them")
     reduce = SWAPPED.get(function, function) if transform.scale < 0 else function
-    matchers = _matchers(selection, spec.drive)
+    instance = DISK_VARIABLE.format(spec.drive) if spec.drive else INSTANCE_VARIABLE
+    host = f'{HOST}=~"${HOST_VARIABLE}"'
+    matchers = (host, f'{selection.instance}=~"${instance}"') if selection.instance else (host,)
     series = [selector(selection, name, matchers) for name in (fields.names if fields else [selection.field])]
     if source.rate:
         values = [f"rate({series}[$__rate_interval])" for series in series]
