@@ -45,18 +45,13 @@ def folder_of(store: str | None) -> Path:
     return Path(store) if store and not is_address(store) else default_folder()
 
 
-def _is_ours(folder: Path) -> bool:
-    """Return whether nothing is in a folder but what Plimsoll, or the file system, puts there."""
-    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
-    return names <= {"lost+found", "up.lock"} or bool(names & _FILES)
-
-
 def made(folder: Path) -> Path:
     """Return the data folder, made for its owner alone if there is none. Unusable if others may change what is in it.
 
     What is in it becomes readable by its owner alone.
     """
-    if not _is_ours(folder):
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
+    if not (names <= {"lost+found", "up.lock"} or bool(names & _FILES)):
         raise Unusable(f"{folder}: holds other files; name an empty folder, or a new one, with {Parameter.STORE}")
     check_private(folder)
     try:

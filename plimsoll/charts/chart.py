@@ -343,21 +343,17 @@ def _reduced(ms: Times, values: Values, steps: int, span: int) -> tuple[Times, V
     gap_follows = np.diff(rows) > 1
     if np.count_nonzero(gap_follows) > steps:
         gap_follows &= step_ends  # gaps within a step are too narrow to see
-    chosen = _extremes(values, step_ends | gap_follows)
+    group_ends = step_ends | gap_follows
+    group = np.concatenate(([0], np.cumsum(group_ends)))
+    order = np.lexsort((values, group))
+    first = np.concatenate(([0], np.flatnonzero(group_ends) + 1))
+    last = np.concatenate((first[1:] - 1, [len(values) - 1]))
+    chosen = np.unique(np.concatenate((order[first], order[last])))
     part = np.concatenate(([0], np.cumsum(gap_follows)))[chosen]
     after_gap = np.flatnonzero(np.diff(part)) + 1
     times = ms[chosen]
     between = (times[after_gap - 1] + times[after_gap]) // 2
     return np.insert(times, after_gap, between), np.insert(values[chosen], after_gap, np.nan)
-
-
-def _extremes(values: Values, group_ends: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the indices of the minimum and maximum of each group. `group_ends` is true where a group ends."""
-    group = np.concatenate(([0], np.cumsum(group_ends)))
-    order = np.lexsort((values, group))
-    first = np.concatenate(([0], np.flatnonzero(group_ends) + 1))
-    last = np.concatenate((first[1:] - 1, [len(values) - 1]))
-    return np.unique(np.concatenate((order[first], order[last])))
 
 
 def _encoded_times(ms: Times) -> dict[str, Any]:

@@ -150,7 +150,10 @@ def bind_conditions(
     """
 
     def bind(condition: Condition, variant: Variant, *, with_instance: bool) -> BoundCondition:
-        _check_weighted(variant, signals)
+        for selection in variant.selections:
+            weight = signals[selection.signal].weight
+            if weight and is_unweighted(selection, signals):
+                raise Inexpressible(f"{selection.label} is weighted by {weight.rate}, which is no field of its points")
         healthy = scaled_limit(condition.healthy, condition, source.target)
         return BoundCondition(
             condition,
@@ -168,7 +171,17 @@ def bind_conditions(
         bind(condition, source.further[condition.signal], with_instance=False) for condition in further_conditions(rule)
     ]
     for condition in further:
-        _check_joinable(bound.variant, condition.variant)
+        selections = (*bound.variant.selections, *condition.variant.selections)
+        kinds = {selection.kind for selection in selections if selection.instance}
+        if _BY_NODE in kinds and len(kinds) > 1:
+            (numbered,) = kinds - {_BY_NODE}
+            raise Inexpressible(f"{_BY_NODE} writes a processor with its node (0,5), and {numbered} by its number (5)")
+        hosts = {selection.host for selection in selections}
+        if len(hosts) > 1:
+            raise Inexpressible(f"{condition.variant.label} has its host in another tag ({', '.join(sorted(hosts))})")
+        objects = sorted({selection.sql_object for selection in selections if selection.sql_object})
+        if len(objects) > 1:
+            raise Inexpressible(f"it takes values of several objects of one SQL Server: {', '.join(objects)}")
     if OBJECT not in bound.variant.group:
         further = [replace(condition, variant=_default_variant(condition.variant)) for condition in further]
     return bound, further
@@ -289,29 +302,6 @@ def _candidates(name: str, rule: Rule, variant: Variant, signals: Mapping[str, S
         return (variant,)
     operands = [selection for selection in variant.selections if selection.signal == name]
     return (Variant(name, None, (operands[0],)),) if operands else variants(name, signals)
-
-
-def _check_weighted(variant: Variant, signals: Mapping[str, Signal]) -> None:
-    """Raise Inexpressible if a time per request lacks the rate of the requests in the same points."""
-    for selection in variant.selections:
-        weight = signals[selection.signal].weight
-        if weight and is_unweighted(selection, signals):
-            raise Inexpressible(f"{selection.label} is weighted by {weight.rate}, which is no field of its points")
-
-
-def _check_joinable(variant: Variant, other: Variant) -> None:
-    """Raise Inexpressible if the values of two signals cannot be matched by their labels."""
-    selections = (*variant.selections, *other.selections)
-    kinds = {selection.kind for selection in selections if selection.instance}
-    if _BY_NODE in kinds and len(kinds) > 1:
-        (numbered,) = kinds - {_BY_NODE}
-        raise Inexpressible(f"{_BY_NODE} writes a processor with its node (0,5), and {numbered} by its number (5)")
-    hosts = {selection.host for selection in selections}
-    if len(hosts) > 1:
-        raise Inexpressible(f"{other.label} has its host in another tag ({', '.join(sorted(hosts))})")
-    objects = sorted({selection.sql_object for selection in selections if selection.sql_object})
-    if len(objects) > 1:
-        raise Inexpressible(f"it takes values of several objects of one SQL Server: {', '.join(objects)}")
 
 
 def _default_variant(variant: Variant) -> Variant:

@@ -79,7 +79,13 @@ def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
     yield from render_lines(insights.sections("causes", zone))
     if any(group.worst.severe for group in review.groups):
         yield from title("Crossed")
-        yield from _crossed(review, zone)
+        groups = [group for group in review.groups if group.worst.severe]
+        for group in groups[:_MOST_IN_FULL]:
+            yield from _group(review, group, zone)
+        for group in groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
+            yield head(group)
+        if (value := len(groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
+            yield (dim(f"{counted(value, 'more signal')} crossed; {_SEE_REPORT}"),)
     yield from _notes(review, zone)
     for outcome, heading in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Within limits")):
         if findings := [finding for finding in review.of(outcome) if not never_tested(finding)]:
@@ -93,16 +99,6 @@ def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
     if used:
         yield ()
         yield (dim(f"Judged by the packs {', '.join(where)}."),)
-
-
-def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
-    groups = [group for group in review.groups if group.worst.severe]
-    for group in groups[:_MOST_IN_FULL]:
-        yield from _group(review, group, zone)
-    for group in groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
-        yield head(group)
-    if (value := len(groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
-        yield (dim(f"{counted(value, 'more signal')} crossed; {_SEE_REPORT}"),)
 
 
 def _notes(review: Review, zone: Zone) -> Iterator[Line]:

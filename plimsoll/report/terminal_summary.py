@@ -12,7 +12,7 @@ from plimsoll.report.first_screen import first_screen
 from plimsoll.report.render.terminal import answer_lines
 from plimsoll.report.terminal_details import UNJUDGED, by_signal, details, dim, head, rows, title, unjudged_titles, when
 from plimsoll.report.wording import crossed_summary, host_of, never_tested, phases_text, scope
-from plimsoll.review.findings import JUDGED, Finding, Outcome
+from plimsoll.review.findings import JUDGED, Outcome
 from plimsoll.review.groups import Group
 from plimsoll.review.review import Review
 from plimsoll.review.verdict import Verdict
@@ -121,16 +121,13 @@ def _brief(insights: Insights, zone: Zone, width: int, room: _Room) -> Iterator[
     if notes := _notes(review):
         yield (dim(notes),)
     for outcome, heading in UNJUDGED:
-        if unjudged := _of_unjudged_signals(review, outcome):
+        judged = {(finding.rule.signal, host_of(finding)) for finding in review.findings if finding.outcome in JUDGED}
+        if unjudged := [
+            finding for finding in review.of(outcome) if (finding.rule.signal, host_of(finding)) not in judged
+        ]:
             names = listed(list(unjudged_titles(unjudged, len(review.hosts))), _MOST_NAMES)
             yield (dim(f"{heading}: {names}."),)
     yield (dim(_REST),)
-
-
-def _of_unjudged_signals(review: Review, outcome: Outcome) -> list[Finding]:
-    """Return the findings of which no other limit of their signal was judged on their host."""
-    judged = {(finding.rule.signal, host_of(finding)) for finding in review.findings if finding.outcome in JUDGED}
-    return [finding for finding in review.of(outcome) if (finding.rule.signal, host_of(finding)) not in judged]
 
 
 def _notes(review: Review) -> str:

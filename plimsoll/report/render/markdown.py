@@ -61,15 +61,11 @@ def _lines(blocks: Iterable[Block | VerdictBlock]) -> Iterator[str]:
                 )
                 yield ""
             case DocumentTable():
-                yield from _table(block)
+                yield f"| {' | '.join(escape(column.title) for column in block.columns)} |"
+                yield f"|{'|'.join('---:' if column.numeric else '---' for column in block.columns)}|"
+                yield from (f"| {' | '.join(map(escape, row))} |" for row in block.rows)
+                if block.hidden:
+                    yield f"\n{block.hidden:,} more."
+                yield ""
             case _:
                 pass
-
-
-def _table(table: DocumentTable) -> Iterator[str]:
-    yield f"| {' | '.join(escape(column.title) for column in table.columns)} |"
-    yield f"|{'|'.join('---:' if column.numeric else '---' for column in table.columns)}|"
-    yield from (f"| {' | '.join(map(escape, row))} |" for row in table.rows)
-    if table.hidden:
-        yield f"\n{table.hidden:,} more."
-    yield ""

@@ -40,7 +40,10 @@ def render_lines(blocks: Iterable[Block | VerdictBlock], width: int | None = Non
             case Section():
                 yield from _section(block, width)
             case Statement():
-                yield from _statement(block)
+                first, *items = block.sentences[:_MOST_SENTENCES]
+                yield (f"  {first}",)
+                indent = "  " if block.flush else "      "
+                yield from (((f"{indent}{text}", "dim"),) for text in items)
             case Paragraph():
                 dim = block.role in ("summary", "note")
                 yield ((f"  {plain_text(block.text)}", "dim"),) if dim else ("  ", *_parts(block.text))
@@ -65,14 +68,6 @@ def answer_lines(blocks: Iterable[Block]) -> Iterator[Line]:
             yield from answer_lines(block.blocks[: block.brief or None])
         elif isinstance(block, Paragraph | DocumentTable):
             yield from render_lines([block])
-
-
-def _statement(statement: Statement) -> Iterator[Line]:
-    """Render the answer, and what explains it below."""
-    first, *items = statement.sentences[:_MOST_SENTENCES]
-    yield (f"  {first}",)
-    indent = "  " if statement.flush else "      "
-    yield from (((f"{indent}{text}", "dim"),) for text in items)
 
 
 def _section(section: Section, width: int | None) -> Iterator[Line]:

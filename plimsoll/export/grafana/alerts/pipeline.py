@@ -127,7 +127,13 @@ def _add_number(pipeline: Pipeline, bound: BoundCondition) -> str:
 def _add_value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWith | None = None) -> str:
     """Return a condition's value as an expression, which is NaN if the samples do not determine it."""
     if bound.variant.alternatives:
-        return _add_worst(pipeline, bound)
+        # Of a limit of 0 that is broken on both sides, the worst value is the one furthest from 0.
+        absolute = bound.healthy.worse == "either"
+        query = worst_window(bound.variant, bound.condition.reduce, bound.matchers, bound.worst, absolute=absolute)
+        value = pipeline.reduce(pipeline.query(query, bound.window))
+        if bound.condition.reduce == "increase":
+            return _add_increase(pipeline, value, worst_span(bound.variant, bound.matchers), bound)
+        return f"${value}"
     operands: list[str] = []
     for selection, where in zip(bound.variant.selections, bound.matchers, strict=True):
         operands.append(_add_operand(pipeline, bound, selection, where, joined_with))
@@ -170,17 +176,6 @@ def _add_operand(
         return f"(${value} * ({enough}))"
     if reduce == "increase":
         return _add_increase(pipeline, value, span(selection, where, joined_with), bound)
-    return f"${value}"
-
-
-def _add_worst(pipeline: Pipeline, bound: BoundCondition) -> str:
-    """Return the value of a condition whose signal has several alternative sources."""
-    # Of a limit of 0 that is broken on both sides, the worst value is the one furthest from 0.
-    absolute = bound.healthy.worse == "either"
-    query = worst_window(bound.variant, bound.condition.reduce, bound.matchers, bound.worst, absolute=absolute)
-    value = pipeline.reduce(pipeline.query(query, bound.window))
-    if bound.condition.reduce == "increase":
-        return _add_increase(pipeline, value, worst_span(bound.variant, bound.matchers), bound)
     return f"${value}"
 
 
