@@ -37,7 +37,7 @@ COMMANDS = {
     "runs": "List, show, judge and delete the runs in a store, and where they changed.",
     "rules": "List, check, explain and write rules; a pack is a file of rules.",
     "grafana": "Write alert rules and dashboards for Grafana.",
-    "prometheus": "Write and check alerting rules for Prometheus, Mimir and VictoriaMetrics.",
+    "prometheus": "Write alerting rules for Prometheus, Mimir and VictoriaMetrics.",
     "alerts": "Show, silence and acknowledge the alerts of plimsoll up.",
     "service": "Have the service manager of this system run plimsoll up, or write the file of a unit or of an agent.",
     "users": "The users of plimsoll up, what they may do, and what they did.",

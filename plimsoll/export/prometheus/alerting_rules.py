@@ -47,33 +47,6 @@ class PrometheusOptions:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class AlertingRule:
-    """An alerting rule, and what it was made from: the target, and the variant that each signal is read from."""
-
-    expr: str
-    labels: Mapping[str, str]
-    annotations: Mapping[str, str]
-    target: Target
-    sources: Mapping[str, Variant]
-
-    @property
-    def alert(self) -> str:
-        """The name of the alert."""
-        return self.target.rule.id
-
-    def document(self) -> dict[str, object]:
-        """Return the rule as it is written."""
-        hold = self.target.rule.for_
-        return {
-            "alert": self.alert,
-            "expr": self.expr,
-            **({"for": duration(hold)} if hold else {}),
-            "labels": dict(self.labels),
-            "annotations": dict(self.annotations),
-        }
-
-
 class _Comparison(NamedTuple):
     """A value in PromQL with its limit, and the labels that it has."""
 
@@ -94,7 +67,7 @@ class _Comparison(NamedTuple):
 
 def alerting_rules(
     rule: Rule, pack: Pack, signals: Mapping[str, Signal], site: SiteSettings, options: PrometheusOptions
-) -> Iterator[AlertingRule | Refusal]:
+) -> Iterator[dict[str, object] | Refusal]:
     """Yield the alerting rules of a rule, for each target and source, and its refusals."""
     for source in rule_sources(rule, pack, signals, site, "Prometheus"):
         if isinstance(source, Refusal):
@@ -108,7 +81,7 @@ def alerting_rules(
 
 def _alerting_rule(
     source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: PrometheusOptions
-) -> AlertingRule:
+) -> dict[str, object]:
     target, rule, signal = source.target, source.target.rule, signals[source.target.rule.signal]
     if rule.healthy.worse != "higher" and signal.weight:
         raise Inexpressible("a time per request is 0 where there were none, and low values break its limit")
@@ -128,13 +101,13 @@ def _alerting_rule(
     # +Inf is the value of an alert that has no data any more.
     shown = value_template("$value", signal.unit)
     template = f'{{{{ if eq (printf "%g" $value) "+Inf" }}}}not known now (no data){{{{ else }}}}{shown}{{{{ end }}}}'
-    return AlertingRule(
-        _expression(compared[0], compared[1:], alert, recover),
-        labels,
-        annotations(target, signal, bound, template, options.docs),
-        target,
-        {**source.further, rule.signal: source.variant},
-    )
+    return {
+        "alert": rule.id,
+        "expr": _expression(compared[0], compared[1:], alert, recover),
+        **({"for": duration(rule.for_)} if rule.for_ else {}),
+        "labels": labels,
+        "annotations": annotations(target, signal, bound, template, options.docs),
+    }
 
 
 def _check_instances(variant: Variant, other: Variant) -> None:

@@ -25,17 +25,6 @@ _HOST = r"(?:([^;]+);.*|;(.*?)(?::[0-9]+)?)"
 _SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
-def names() -> tuple[str, ...]:
-    """Return the exporters whose names can be exported for."""
-    return tuple(exporters())
-
-
-def metrics() -> frozenset[str]:
-    """Return the names of all metrics of exporters."""
-    groups = (group for exporter in exporters().values() for group in exporter.groups)
-    return frozenset(metric.name for group in groups for metrics in group.sources.values() for metric in metrics)
-
-
 def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> list[dict[str, Any]]:
     """Return the recording rules for an exporter that is scraped every `interval` ns: of all that signals read."""
     read = {name for signal in signals.values() for name in _read_by(signal)}

@@ -8,9 +8,10 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from plimsoll.export.grafana.alerts.alert_files import AlertExport, export
+from plimsoll.export.grafana.alerts.alert_files import export
 from plimsoll.export.grafana.alerts.alert_rules import GONE_AFTER, GrafanaOptions
 from plimsoll.export.grafana.dashboards.panels import panel_of
+from plimsoll.export.rule_export import RuleExport
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.site import Judged, SiteSettings
 from plimsoll.model.times import SECOND
@@ -54,11 +55,11 @@ def a_pack(*rules):
     return Pack(pack="p", title="T", about="a", rules=tuple(Rule.model_validate(a_rule(**rule)) for rule in rules))
 
 
-def exported(*rules, site=None, options=None, previous=None) -> AlertExport:
+def exported(*rules, site=None, options=None, previous=None) -> RuleExport:
     return export([a_pack(*rules)], SIGNALS, site, options, previous)
 
 
-def rules_of(made: AlertExport, file="p.yaml"):
+def rules_of(made: RuleExport, file="p.yaml"):
     return [rule for group in groups_of(made.files.get(file, "{}")) for rule in group["rules"]]
 
 

@@ -56,7 +56,7 @@ def written(case, folder):
     every = case.get("every", 10)
     step = reduce(math.gcd, (t for points in case["series"].values() for t, _ in points), every)
     rules, test = folder / f"{case['name']}.rules.yaml", folder / f"{case['name']}.test.yaml"
-    rules.write_text(json.dumps({"groups": [{"name": "g", "rules": [exported(case).document()]}]}))
+    rules.write_text(json.dumps({"groups": [{"name": "g", "rules": [exported(case)]}]}))
     asked = []
     for e, state, _ in case["expect"]:
         shown = DIFFERENT.get(case["name"], {}).get(e, state.rstrip("*"))

@@ -6,8 +6,6 @@ Rules that Grafana cannot express are refused with a reason. docs/grafana.md des
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import yaml
 
@@ -23,6 +21,7 @@ from plimsoll.export.grafana.alerts.alert_rules import (
 from plimsoll.export.grafana.alerts.pipeline import Json, Pipeline
 from plimsoll.export.grafana.dashboards import health
 from plimsoll.export.grafana.influxql import samples_per_minute
+from plimsoll.export.rule_export import RuleExport, write_yaml
 from plimsoll.export.rule_sources import Refusal
 from plimsoll.export.selections import OBJECT, Selection, Variant
 from plimsoll.hosts.site import SiteSettings
@@ -51,22 +50,13 @@ _NO_URL = "http://plimsoll.invalid/"
 _REPEAT = {"critical": "1h", "warning": "4h", "info": "1d"}  # the notification of a firing alert
 
 
-@dataclass(frozen=True)
-class AlertExport:
-    """The exported files by name, the number of alert rules in them, and what was refused."""
-
-    files: Mapping[str, str]
-    rules: int
-    refused: tuple[Refusal, ...]
-
-
 def export(
     packs: Sequence[Pack],
     signals: Mapping[str, Signal],
     site: SiteSettings | None = None,
     options: GrafanaOptions | None = None,
     previous: Mapping[str, str] | None = None,
-) -> AlertExport:
+) -> RuleExport:
     """Return the files of the export. Rules that are only in `previous`, the files to replace, are deleted."""
     site, options = site or SiteSettings(), options or GrafanaOptions()
     files: dict[str, str] = {}
@@ -88,11 +78,11 @@ def export(
     if silent := silence_rules(exported, options.delay, options.interval):
         uids |= {alert["uid"] for alert in silent}
         files["silence.yaml"] = _group_file("Silence", silent, SILENCE_INTERVAL, "rules/packs")
-    files["contact.yaml"] = _write_yaml(_contact(options.emails, options.webhook), _FROM.format("what it was told"))
+    files["contact.yaml"] = write_yaml(_contact(options.emails, options.webhook), _FROM.format("what it was told"))
     if retired := sorted(_exported_uids(previous or {}) - uids):
-        deleted = {"deleteRules": [{"orgId": _ORG_ID, "uid": uid} for uid in retired]}
-        files["retired.yaml"] = _write_yaml(deleted, f"{GENERATED}.\n{_RETIRED}")
-    return AlertExport(files, len(uids), tuple(refused))
+        deleted = {"apiVersion": 1, "deleteRules": [{"orgId": _ORG_ID, "uid": uid} for uid in retired]}
+        files["retired.yaml"] = write_yaml(deleted, f"{GENERATED}.\n{_RETIRED}")
+    return RuleExport(files, len(uids), tuple(refused))
 
 
 def _number_titles(rule: str, alerts: Sequence[Json]) -> Iterator[Json]:
@@ -114,7 +104,7 @@ def _group_file(title: str, rules: Sequence[Json], interval: int, origin: str) -
         "interval": duration(interval),
         "rules": list(rules),
     }
-    return _write_yaml({"groups": [group]}, _FROM.format(origin))
+    return write_yaml({"apiVersion": 1, "groups": [group]}, _FROM.format(origin))
 
 
 def _exported_uids(files: Mapping[str, str]) -> set[str]:
@@ -150,52 +140,12 @@ def _contact(emails: Sequence[str], webhook: str | None) -> Json:
         "routes": routes,
     }
     points = [_contact_point(EMAIL, "email", email), _contact_point(WEBHOOK, "webhook", hook)]
-    return {"contactPoints": points, "policies": [policy]}
+    return {"apiVersion": 1, "contactPoints": points, "policies": [policy]}
 
 
 def _contact_point(name: str, kind: str, settings: Mapping[str, str]) -> Json:
     receiver = {"uid": name, "type": kind, "settings": settings, "disableResolveMessage": False}
     return {"orgId": _ORG_ID, "name": name, "receivers": [receiver]}
-
-
-def _write_yaml(content: Json, provenance: str) -> str:
-    """Return a provisioning file as text, with the provenance as a comment at the top."""
-    head = "".join(f"# {line}\n" for line in provenance.splitlines())
-    data = {"apiVersion": 1, **content}
-    return head + yaml.dump(data, Dumper=_AlertDumper, sort_keys=False, allow_unicode=True, width=_NO_LINE_BREAKS)
-
-
-_NO_LINE_BREAKS = 1_000_000
-# Mappings with exactly these keys are written on one line.
-_INLINE_KEYS = ({"from", "to"}, {"type", "uid"}, {"mode"}, {"type", "params"}, {"orgId", "uid"})
-
-
-class _AlertDumper(yaml.CSafeDumper):
-    """Writes short mappings and lists on one line, and nothing as a reference to another part."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-def _represent_mapping(dumper: yaml.CSafeDumper, data: dict[str, Any]) -> yaml.Node:
-    return dumper.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=set(data) in _INLINE_KEYS or None)
-
-
-def _represent_list(dumper: yaml.CSafeDumper, data: list[Any]) -> yaml.Node:
-    scalars = all(isinstance(value, str | int | float) for value in data)
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=scalars)
-
-
-def _represent_number(dumper: yaml.CSafeDumper, value: float) -> yaml.Node:
-    """Write a whole number without `.0`."""
-    if value == int(value):
-        return dumper.represent_scalar("tag:yaml.org,2002:int", str(int(value)))
-    return dumper.represent_scalar("tag:yaml.org,2002:float", f"{value:.15g}")
-
-
-_AlertDumper.add_representer(dict, _represent_mapping)
-_AlertDumper.add_representer(list, _represent_list)
-_AlertDumper.add_representer(float, _represent_number)
 
 
 def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval: int) -> list[Json]:
