@@ -1,7 +1,5 @@
 """How much load a system can carry, from simulated runs of which that is known."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from plimsoll.insights.capacity.saturation import Saturation
 from plimsoll.insights.capacity.words import answer, sentences
 from plimsoll.model.errors import Unusable
 from plimsoll.model.value_text import number
-from tests.insights import open_load
+from tests.insights import saturation
 from tests.insights.loaded import STEP_S, System, run_of, simulate
 from tests.simulated import a_log, ar1, reviewed
 
@@ -119,9 +117,8 @@ def test_refusals_are_one_line(columns, why):
 
 
 def test_a_queue_inside_the_software_ends_the_load_also_without_users():
-    """Only requests are recorded, and ASP.NET's queue: no more than was measured is promised."""
-    plan = replace(open_load.planned("queue", 4), shown="requests", inside="asp", hosts=1)
-    found = capacity([reviewed(*open_load.simulate(plan))])
+    """Only operations are recorded, and what waits for a lock: no more than was measured is promised."""
+    found = capacity([reviewed(*saturation.simulate(saturation.Plan("queue", 4, load="operations")))])
     assert answer(found).startswith("About ")
     assert "something waits inside the software" in answer(found)
     assert found.reached[0].load.value <= found.highest
