@@ -4,7 +4,7 @@ The throughput, the queues and the utilizations follow from the demands by mean 
 approximation, with Seidmann's for several processors), so a resource is saturated only where the load makes it so.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
+from tests.simulated import ar1
 
 KINDS = ("cpu", "disk", "memory", "network", "queue", "load")
 GB = 2.0**30
@@ -32,12 +33,10 @@ class Plan:
     load: str = "both"  # operations, connections, bytes
     application: str = "sql"  # ad, sql, openldap: whose counters show the load
     processors: int = 4
-    one_processor: bool = False
     disks: int = 2
     totals: bool = True
     instances: bool = True
     hosts: int = 1
-    queue_counter: bool = True
     background: bool = False
     minutes: float = 30
     interval: int = 10
@@ -55,7 +54,6 @@ def planned(kind, seed):
     loads = ["both", "both", "operations", "connections", "bytes"]
     if kind == "queue":  # nothing else shows it
         loads = ["both", "both", "operations"]
-    one = kind == "cpu" and rng.random() < 0.3
     interval = int(rng.choice([1, 5, 10, 15, 30]))
     return Plan(
         kind,
@@ -65,26 +63,14 @@ def planned(kind, seed):
         load=str(rng.choice(loads)),
         application="openldap" if system == "linux" else str(rng.choice(["sql", "ad"])),
         processors=int(rng.choice([2, 4, 8, 16, 64])),
-        one_processor=one,
         disks=int(rng.choice([1, 2, 4])),
         totals=bool(rng.random() < 0.8),
-        instances=one or bool(rng.random() < 0.8),
+        instances=bool(rng.random() < 0.8),
         hosts=int(rng.choice([1, 1, 2])),
         background=bool(rng.random() < 0.3),
         minutes=float(rng.choice([15, 30, 60])) if interval < 30 else 60.0,
         interval=interval,
     )
-
-
-def ar1(rng, n, deviation, phi=0.7):
-    """Noise with this standard deviation, in which each sample keeps `phi` of the one before."""
-    shocks = rng.normal(0, deviation * np.sqrt(1 - phi**2), n)
-    out = np.empty(n)
-    last = rng.normal(0, deviation)
-    for at, shock in enumerate(shocks):
-        last = phi * last + shock
-        out[at] = last
-    return out
 
 
 def clients_of(plan, n, most):
@@ -99,7 +85,7 @@ def clients_of(plan, n, most):
         level = np.clip(at / plan.rng.uniform(0.3, 0.6), 0.03, 1)
     else:
         level = np.clip(at / plan.rng.uniform(0.04, 0.12), 0.05, 1)
-    return np.maximum(most * level * (1 + ar1(plan.rng, n, 0.01)), 1)
+    return np.maximum(most * level * (1 + ar1(plan.rng, n, deviation=0.01)), 1)
 
 
 def solve(clients, think, demands, servers):
@@ -130,8 +116,6 @@ def simulate(plan):
     busiest = {"disk": "disk0", "queue": "lock"}.get(plan.kind) or plan.kind
     if plan.kind in ("cpu", "disk", "network", "queue"):
         utilization[busiest] = 1.0
-    if plan.one_processor:
-        utilization["lock"], utilization["cpu"] = 1.0, 1.0 / plan.processors + rng.uniform(0, 0.1)
     service = {name: utilization[name] * m / at_most for name, m in zip(names, servers, strict=True)}
     saturation = at_most * (think + sum(service.values()))
     most = saturation * (
@@ -142,7 +126,7 @@ def simulate(plan):
         else rng.uniform(1.5, 3)
     )
     clients = clients_of(plan, n, most)
-    demands = np.array([service[name] * np.maximum(1 + ar1(rng, n, plan.noise), 0.3) for name in names])
+    demands = np.array([service[name] * np.maximum(1 + ar1(rng, n, deviation=plan.noise), 0.3) for name in names])
     installed = float(rng.choice([4, 8, 16, 64])) * GB
     base = installed * rng.uniform(0.2, 0.4)
     short_at = most * (rng.uniform(0.45, 0.75) if plan.kind == "memory" else rng.uniform(1.6, 3))
@@ -157,7 +141,7 @@ def simulate(plan):
     throughput, queue = solve(clients, think, demands, servers)
     used = np.minimum(throughput * demands / servers[:, None], 1.0)
     index = {name: k for k, name in enumerate(names)}
-    free = np.maximum(installed - needed, installed * 0.008) * (1 + ar1(rng, n, 0.05))
+    free = np.maximum(installed - needed, installed * 0.008) * (1 + ar1(rng, n, deviation=0.05))
     facts = Facts(
         plan, n, clients, throughput, used, queue, index, free, installed, throughput * pages_each, transfer, most
     )
@@ -191,20 +175,14 @@ class Facts:
         return self.queue[self.index[name]]
 
     def jitter(self, values, deviation=0.03):
-        return np.maximum(values * (1 + ar1(self.plan.rng, self.n, deviation)), 0)
+        return np.maximum(values * (1 + ar1(self.plan.rng, self.n, deviation=deviation)), 0)
 
 
 def per_processor(facts):
-    """The utilization of each processor (0 to 1); a single thread keeps one of them busy."""
+    """The utilization of each processor (0 to 1)."""
     plan, rng = facts.plan, facts.plan.rng
-    total = facts.of("cpu") * plan.processors
-    if plan.one_processor:
-        first = facts.of("lock")
-        rest = np.maximum(total - first, 0) / max(plan.processors - 1, 1)
-        parts = [first, *[rest] * (plan.processors - 1)]
-    else:
-        parts = [total / plan.processors] * plan.processors
-    return [np.clip(part + np.abs(ar1(rng, facts.n, 0.01)) * (part < 0.98), 0, 1) for part in parts]
+    parts = [facts.of("cpu")] * plan.processors
+    return [np.clip(part + np.abs(ar1(rng, facts.n, deviation=0.01)) * (part < 0.98), 0, 1) for part in parts]
 
 
 def disk_figures(facts, k):
@@ -318,57 +296,35 @@ def load_counters(facts):
     plan = facts.plan
     operations = plan.load in ("both", "operations")
     connections = plan.load in ("both", "connections")
-    inside = np.rint(np.maximum(facts.waiting("lock") - 1, 0))
+    inside, delay = np.rint(np.maximum(facts.waiting("lock") - 1, 0)), 1000 * facts.waiting("lock") / facts.throughput
+    done, users = facts.jitter(facts.throughput), np.rint(facts.clients)
     out = {}
     if plan.application == "openldap":
-        if operations:
-            out["openldap", (), "operations_search_completed"] = np.floor(np.cumsum(facts.throughput) * plan.interval)
-        if connections:
-            out["openldap", (), "connections_current"] = np.rint(facts.clients)
-        if plan.queue_counter:
-            delay = 1000 * facts.waiting("lock") / facts.throughput
-            out["ldap_probe", (), "processing_ms"] = facts.jitter(3 + delay)
-            out["ldap_probe", (), "connect_ms"] = facts.jitter(np.full(facts.n, 1.0))
-            out["ldap_probe", (), "response_ms"] = facts.jitter(4 + delay)
+        out["openldap", (), "operations_search_completed"] = np.floor(np.cumsum(facts.throughput) * plan.interval)
+        out["openldap", (), "connections_current"] = users
+        beside = {"processing_ms": 3 + delay, "connect_ms": np.full(facts.n, 1.0), "response_ms": 4 + delay}
+        more = {("ldap_probe", (), field): facts.jitter(values) for field, values in beside.items()}
     elif plan.application == "ad":
-        if operations:
-            out[r"\NTDS\LDAP Searches/sec"] = facts.jitter(facts.throughput)
-        if connections:
-            out[r"\NTDS\LDAP Client Sessions"] = np.rint(facts.clients)
-        if plan.queue_counter:
-            out[r"\NTDS\ATQ Outstanding Queued Requests"] = inside
+        out = {r"\NTDS\LDAP Searches/sec": done, r"\NTDS\LDAP Client Sessions": users}
+        more = {r"\NTDS\ATQ Outstanding Queued Requests": inside}
     else:
-        if operations:
-            out[r"\SQLServer:SQL Statistics\Batch Requests/sec"] = facts.jitter(facts.throughput)
-        if connections:
-            out[r"\SQLServer:General Statistics\User Connections"] = np.rint(facts.clients)
-        out[r"\SQLServer:Buffer Manager\Page life expectancy"] = 4000 + plan.interval * np.arange(facts.n, dtype=float)
-        if plan.queue_counter:
-            out[r"\SQLServer:Memory Manager\Memory Grants Pending"] = inside
-            out[r"\SQLServer:Locks(_Total)\Average Wait Time (ms)"] = 1000 * facts.waiting("lock") / facts.throughput
-    return out
+        out = {r"\SQLServer:SQL Statistics\Batch Requests/sec": done}
+        out[r"\SQLServer:General Statistics\User Connections"] = users
+        more = {
+            r"\SQLServer:Buffer Manager\Page life expectancy": 4000 + plan.interval * np.arange(facts.n, dtype=float),
+            r"\SQLServer:Memory Manager\Memory Grants Pending": inside,
+            r"\SQLServer:Locks(_Total)\Average Wait Time (ms)": delay,
+        }
+    return {name: out[name] for name, is_shown in zip(out, (operations, connections), strict=True) if is_shown} | more
 
 
 def idle(facts):
     """A host that only passes the requests on."""
     few = Plan("load", facts.plan.seed + 1000, system=facts.plan.system, interval=facts.plan.interval, disks=1)
-    little = np.full_like(facts.used, 0.0)
-    level = facts.throughput / facts.throughput.max()
-    little[:] = 0.15 * level
-    spare = Facts(
-        few,
-        facts.n,
-        facts.clients,
-        facts.throughput,
-        little,
-        little.copy(),
-        facts.index,
-        np.full(facts.n, 6 * GB),
-        8 * GB,
-        np.zeros(facts.n),
-        0.006,
-        facts.most,
-    )
+    little = np.full_like(facts.used, 0.15) * facts.throughput / facts.throughput.max()
+    free, none = np.full(facts.n, 6 * GB), np.zeros(facts.n)
+    room = {"free": free, "installed": 8 * GB, "pages": none, "transfer": 0.006}
+    spare = replace(facts, plan=few, used=little, queue=little.copy(), **room)
     return windows(spare) if facts.plan.system == "windows" else linux(spare)
 
 
@@ -383,11 +339,5 @@ def log_of(plan, n, host, columns):
             series.append(Series(host, *name))
         values.append(pl.Series(np.asarray(column, dtype=float)))
     times = START + np.arange(n, dtype=np.int64) * plan.interval * SECOND
-    return Log(
-        Path(f"{host}.csv"),
-        "PDH-CSV" if plan.system == "windows" else "telegraf",
-        times,
-        tuple(values),
-        tuple(series),
-        Zone.parse("UTC"),
-    )
+    form = "PDH-CSV" if plan.system == "windows" else "telegraf"
+    return Log(Path(f"{host}.csv"), form, times, tuple(values), tuple(series), Zone.parse("UTC"))
