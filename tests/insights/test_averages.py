@@ -59,13 +59,3 @@ SAYS_ENOUGH = {
 @pytest.mark.parametrize("kind", SAYS_ENOUGH)
 def test_averages_that_say_enough_are_not_told(kind):
     assert not told({CPU: SAYS_ENOUGH[kind](np.random.default_rng(2))})
-
-
-def test_the_mean_is_that_of_what_is_not_zero_times_its_share_when_intervals_differ():
-    # Sampled every 5 s, then every 60 s: a sample weighs as much as the time it stands for.
-    rng = np.random.default_rng(3)
-    quick, slow = (a_log({WRITES: 400.0 * (rng.random(300) < 0.1)}, interval_s=s) for s in (5, 60))
-    shifted = slow.times + int(quick.times[-1] - slow.times[0]) + 60 * 10**9
-    object.__setattr__(slow, "times", shifted)
-    for one in misleading_averages(reviewed(quick, slow)):
-        assert one.figures.mean == pytest.approx(product(one.figures))

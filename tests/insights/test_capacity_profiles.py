@@ -15,11 +15,8 @@ from plimsoll.insights.capacity.profiles.documented import (
 )
 from plimsoll.insights.capacity.profiles.profile import Profile, load_profile
 from plimsoll.insights.capacity.words import answer, asked_sentences, sentences
-from plimsoll.insights.load_steps.find import load_steps
 from plimsoll.model.errors import Unusable
 from tests.insights.loaded import System, run_of
-from tests.insights.test_load_steps import TABLE_10, stepped
-from tests.simulated import reviewed
 
 # Printed and derived figures of the two studies of Site Server; "kind" says which (the documents are in "source").
 VECTORS = Path(__file__).parents[1] / "data" / "capacity-vectors.csv"
@@ -92,15 +89,6 @@ def vectors():
 def test_figures_of_the_studies(name):
     row = vectors()[name]
     assert FIGURES[name]() == pytest.approx(float(row["expected"]), abs=float(row["tolerance"]) + 1e-9)
-
-
-def test_the_cost_of_a_search_of_table_10():
-    """5.915 PPEM for a search: 70.421 % of 200 MHz at 23.811 searches a second."""
-    steps = load_steps(reviewed(stepped(TABLE_10)))
-    best = steps and steps.best
-    assert best
-    assert best.cost_percent
-    assert best.cost_percent * 200 / 100 == pytest.approx(5.915, rel=0.01)
 
 
 def test_a_documented_profile_ends_where_its_document_does():

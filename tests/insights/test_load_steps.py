@@ -1,9 +1,7 @@
 """The load steps of a run: the tables of the studies come out of logs simulated from them."""
 
-import csv
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +21,6 @@ from plimsoll.report.terminal_summary import lines
 from plimsoll.rules.subjects import Subject
 from tests.simulated import START, a_log, ar1, reviewed
 
-TABLES = Path(__file__).parents[2] / ".." / "shared" / "reference" / "tables"
 ROWS = 40  # of each step, every 15 s
 CPU = r"\System\% Total Processor Time"
 SWITCHES = r"\System\Context Switches/sec"
@@ -101,16 +98,6 @@ def test_a_bend_needs_load_beyond_it_that_was_measured():
     assert 1150 < longer.knee.load < 1350
 
 
-def test_where_throughput_grows_to_the_end_nothing_is_called_an_optimum():
-    steps = steps_of({SESSIONS: (100, 200, 300, 400, 500, 600), SEARCHES: (10, 20, 30, 39, 47, 53)})
-    assert steps
-    assert steps.optimum is None
-    told = " ".join(sentences(steps))
-    assert "optimum" not in told
-    assert "No higher load was measured" in told
-    assert "throughput is highest" not in told
-
-
 def test_context_switches_that_double_for_hardly_more_work():
     facts = Facts(GivenFacts({Subject("SUT"): {"processors": 2, "clock_mhz": 200}}))
     steps = load_steps(replace(reviewed(stepped(TWO_PROCESSORS, 0.001)), facts=facts))
@@ -183,10 +170,3 @@ def test_every_output_shows_the_steps_and_says_nothing_without_them(tmp_path):
     assert datetime.fromisoformat(part.steps[0].start) == datetime.fromtimestamp(START / SECOND, UTC)
     assert "Load steps" not in render(none) + str(list(lines(none)))
     assert ReviewDocument.model_validate(none).load_steps is None
-
-
-@pytest.mark.skipif(not TABLES.is_dir(), reason="the tables of the studies are not here")
-def test_the_tables_are_those_of_the_studies():
-    with (TABLES / "dynamic_t10_load_steps.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [float(row["cpu_pct"]) for row in rows] == list(TABLE_10[CPU])

@@ -60,17 +60,6 @@ def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
     assert "Stored procedure latency of FE01 above 100 ms in 3 of 24 spikes" in consequence(one)
 
 
-def test_two_rhythms_are_two_findings():
-    rng = np.random.default_rng(2)
-    columns = {
-        WRITES: 5 + ar1(rng, ROWS) + 300 * in_spikes(),
-        CPU: 30 + 2 * ar1(rng, ROWS) + 40 * in_spikes(first=50, period=144),
-    }
-    found = spikes_of(a_log(columns))
-    assert sorted(round(one.period_s) for one in found) == [300, 720]
-    assert all(not one.same for one in found)
-
-
 def test_spikes_that_reach_no_limit_are_said_to_reach_none():
     rng = np.random.default_rng(3)
     [one] = spikes_of(a_log({CPU: 20 + 2 * ar1(rng, ROWS) + 30 * in_spikes()}))

@@ -1,14 +1,11 @@
 """Trends of a review: what climbs and must not while the load is level, and what should rise."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from plimsoll.insights.trends.find import trends
 from plimsoll.insights.trends.insight import sentence
 from plimsoll.model.run import Phase
-from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from tests.simulated import START, a_log, ar1, reviewed
 
@@ -42,17 +39,6 @@ def test_memory_of_a_process_that_climbs_while_the_load_is_level_is_told_with_it
     assert slope / MB == pytest.approx(120, rel=0.05)
     assert low < 120 * MB < high
     assert sentence(one).endswith("while Web requests did not climb.")
-
-
-def test_of_a_signal_in_two_units_the_one_with_a_limit_is_told():
-    """Linux has its documented limit in percent of the memory, and none in bytes."""
-    share = 60 - 45 * X + noise(9, 0.1)
-    log = a_log({AVAILABLE: share / 100 * 16e9, TOTAL: share})
-    series = tuple(Series("SUT", "mem", (), field) for field in ("available", "available_percent"))
-    [one] = [one for one in trends(reviewed(replace(log, series=series))) if one.notable]
-    assert one.name == "memory.available_percent"
-    assert one.limit is not None
-    assert one.limit.rule.id == "linux-memory-available"
 
 
 LEVEL = 200 + noise(3, 10)
@@ -127,10 +113,3 @@ def test_a_leak_under_a_daily_load_is_told_and_the_load_is_none(recorded):
     [one] = days(5, recorded)
     assert one.per_hour[0] == pytest.approx(5, rel=0.1)
     assert days(0, recorded) == []
-
-
-def test_a_leak_beside_a_heap_that_fills_at_first_is_told():
-    filling = 200 * (1 - np.exp(-X / 0.1))
-    [one] = told({PRIVATE: MB * (1000 + filling + 160 * X + noise(1, 5)), REQUESTS: LEVEL})
-    assert one.per_hour[0] / MB == pytest.approx(80, rel=0.2)
-    assert told({PRIVATE: MB * (1000 + filling + noise(1, 5)), REQUESTS: LEVEL}) == []

@@ -94,20 +94,20 @@ def test_rows_that_are_in_a_log_twice_lose_nothing(write, verdict, tmp_path):
     assert verdict()[0] == "healthy"
 
 
-def test_two_recordings_that_contradict_each_other_are_no_healthy_run(write, verdict):
+@pytest.mark.parametrize(
+    ("late", "said"),
+    [
+        (0, "values for the same time contradict each other in b.csv: 240 rows of 9 counters stand in"),
+        (0.3, "at times of their own and with very different values"),
+    ],
+    ids=["the same times", "two machines of one name"],
+)
+def test_two_recordings_that_contradict_each_other_are_no_healthy_run(late, said, write, verdict):
     write(name="a")
-    write(lambda _: 97, name="b")
+    write(lambda _: 97, name="b", late=late * SEC)
     found, headline = verdict()
     assert found == "unknown"
-    assert "values for the same time contradict each other in b.csv: 240 rows of 9 counters stand in" in headline
-
-
-def test_two_machines_of_one_name_are_no_healthy_run(write, verdict):
-    write(name="a")
-    write(lambda _: 97, name="b", late=0.3 * SEC)
-    found, headline = verdict()
-    assert found == "unknown"
-    assert "at times of their own and with very different values" in headline
+    assert said in headline
 
 
 def test_two_recorders_of_one_machine_are_a_healthy_run(write, verdict):
@@ -296,18 +296,14 @@ def test_a_resource_that_is_lost_in_the_run_is_no_healthy_run(blank, expected, w
     )
 
 
-def test_a_host_whose_counters_stand_still_is_not_known_to_be_healthy(write, verdict):
-    write(still=range(240))
+@pytest.mark.parametrize(
+    ("rows", "when"), [(range(240), "all the time"), (range(100, 180), "for 20 min of 59 min 45 s")]
+)
+def test_a_host_whose_counters_stand_still_is_not_known_to_be_healthy(rows, when, write, verdict):
+    write(still=rows)
     found, headline = verdict()
     assert found == "unknown"
-    assert "the 3 counters of WEB01 that change all the time on a running host stood still all the time" in headline
-
-
-def test_counters_that_stand_still_for_a_part_of_the_run_are_told_with_its_length(write, verdict):
-    write(still=range(100, 180))
-    found, headline = verdict()
-    assert found == "unknown"
-    assert "stood still for 20 min of 59 min 45 s" in headline
+    assert f"the 3 counters of WEB01 that change all the time on a running host stood still {when}" in headline
 
 
 @pytest.mark.parametrize(("value", "expected"), [(31.234567890123, "unknown"), (31, "healthy")])

@@ -118,13 +118,6 @@ def test_without_phases_or_across_them_there_is_nothing_to_compare_with(run):
         assert "mean while crossed: sqlservr 180 %\n" in done.out
 
 
-def test_a_breach_that_lasts_throughout_has_no_otherwise(run):
-    done, rules, _ = run({CPU: lambda _: 95, process("sqlservr"): lambda _: 90})
-    (breach,) = breaches_of(rules, "cpu-busy")
-    assert breach["processes"][0]["mean_otherwise"] is None
-    assert "sqlservr 90 %\n" in done.out
-
-
 def test_processes_of_another_host_are_not_to_blame_and_none_are_needed(run, plimsoll, tmp_path):
     done, rules, _ = run({CPU: lambda _: 95})
     assert breaches_of(rules, "cpu-busy")[0]["processes"] == []

@@ -48,12 +48,6 @@ def test_a_damaged_packet_now_and_then_is_a_note_where_their_rate_is_judged(revi
     assert not out.startswith("Not healthy.")
 
 
-def test_with_its_pack_it_counts(reviewed):
-    found, out = reviewed(ERRORS, "--pack", "network")
-    assert of(found, "network-errors")["severity"] == "warning"
-    assert out.startswith("Not healthy.")
-
-
 def test_so_it_does_where_plimsoll_toml_sets_its_limit(reviewed):
     found, out = reviewed(ERRORS, settings='[rules.network-errors]\nhealthy = "<= 2"\nreason = "ours"\n')
     assert of(found, "network-errors")["severity"] == "warning"
@@ -142,13 +136,6 @@ def test_an_old_limit_of_which_those_of_today_held_stands_behind_the_answer(revi
     assert 'id="crossed"' not in answer
     assert "disk-transfers-per-spindle (Disk reads and writes, &lt; 120 /s," in notes
     assert "stayed at 20,000 /s (1 min mean) throughout, beyond 15,000 /s; a note, which the verdict does not" in notes
-
-
-@pytest.mark.parametrize("rule", ["cpu-busy", "context-switches", "sql-page-life-expectancy"])
-def test_what_the_project_is_known_for_is_superseded_by_nothing(rule):
-    (found,) = [one for pack in load_packs() for one in pack.rules if one.id == rule]
-    assert found.severity in ("warning", "critical")
-    assert not found.superseded_by
 
 
 def test_what_supersedes_is_a_rule_of_today():

@@ -91,22 +91,6 @@ def test_a_rule_for_so_many_processors_is_not_judged_where_that_is_not_known(log
 
 
 @pytest.mark.parametrize(
-    ("processors", "states"),
-    [
-        (1, ["crossed", "does-not-apply", "does-not-apply"]),
-        (2, ["does-not-apply", "held", "does-not-apply"]),
-        (4, ["does-not-apply", "does-not-apply", "held"]),
-        (8, ["does-not-apply"] * 3),
-    ],
-)
-def test_bytes_sent_have_a_limit_for_each_number_of_processors(log, found, processors, states):
-    recorded = log(**{r"\Site Server LDAP Service\Bytes Sent/sec": 600_000})
-    settings = f"[hosts.FS1]\nprocessors = {processors}\n"
-    rules = ("ldap-bytes-sent", "ldap-bytes-sent-two-processors", "ldap-bytes-sent-four-processors")
-    assert [found(recorded, rule, settings)[0]["state"] for rule in rules] == states
-
-
-@pytest.mark.parametrize(
     ("raid", "state", "note"),
     [
         ("", "held", "disk writes counted 1 time: raid is not known"),

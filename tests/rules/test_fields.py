@@ -7,7 +7,6 @@ from pydantic import ValidationError
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.report.rule_page import signal_text
 from plimsoll.review.recorded_signals import signal_samples
 from plimsoll.rules.resolved_sources import ResolvedFields, ResolvedSeries, series_of
 from plimsoll.rules.schema.signal import Signal, Source
@@ -81,8 +80,3 @@ def test_what_is_drawn_is_what_pairs_of_samples_give():
 def test_several_fields_are_one_operation_of_two_at_least(wrong):
     with pytest.raises(ValidationError):
         Source.model_validate({"measurement": "m", "field": wrong})
-
-
-def test_explained():
-    text = signal_text("s.s", signal(WAIT))
-    assert "fields `read_time` / `reads`, for each `name`, each by its growth between two samples" in text

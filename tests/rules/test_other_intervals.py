@@ -72,12 +72,6 @@ def test_a_load_goes_on_where_the_interval_changes():
     assert crossed(judged((600, 60, 96), (1, 30, 96), (600, 60, 96))) == [(600, 72_030)]
 
 
-def test_a_load_before_a_pause_counts_as_long_whatever_comes_behind_it():
-    same = judged((300, 7, 20), (300, 4, 95), (3600, 1, 20), (300, 20, 20))
-    other = judged((300, 7, 20), (300, 4, 95), (3600, 1, 20), (15, 60, 20))
-    assert [end - start for start, end in crossed(same)] == [end - start for start, end in crossed(other)]
-
-
 def test_a_load_does_not_last_over_a_pause():
     """The window of the rule is the longest: behind it the pause has one evaluation, without data."""
     times = np.array([*range(0, 610, 10), *range(7200, 7810, 10)], dtype=np.int64) * SECOND
@@ -92,8 +86,3 @@ def test_an_interval_that_changes_thousands_of_times():
     """A part by itself each would take minutes."""
     track = judged(*[(10, 6, 96), (60, 6, 96)] * 4000)
     assert crossed(track) == [(10, 4000 * (60 + 360))]
-
-
-def test_one_interval_has_one_window():
-    assert judged((10, 100, 20)).other_windows == []
-    assert judged((300, 100, 20)).window == 600 * SECOND

@@ -125,13 +125,6 @@ def test_only_replaces_what_ships(review, log, pack):
     assert [one["pack"] for one in found["packs"]] == ["disk", "shop"]
 
 
-def test_a_pack_that_ships_is_there_once_when_it_is_named(review, log):
-    assert states(review(log, "--pack", "windows")) == states(review(log))
-    assert [one["pack"] for one in review(log, "--pack", "windows")["packs"]] == [
-        one["pack"] for one in review(log)["packs"]
-    ]
-
-
 def test_a_pack_that_was_named_is_for_every_host_where_it_is_for_none(review, log, pack):
     for_others = pack("about:", "applies_to: {objects: [Shop]}\nabout:")
     (applied,) = [one for one in review(log, "--pack", for_others)["packs"] if one["pack"] == "shop"]
@@ -167,14 +160,6 @@ def test_a_limit_of_settings_that_does_not_fit_is_refused(plimsoll, log, pack, t
     done = plimsoll("review", log, "--pack", pack())
     assert done.status == 2
     assert said in done.err
-
-
-def test_the_report_shows_it(plimsoll, log, pack, tmp_path):
-    report = tmp_path / "report.html"
-    assert plimsoll("review", log, "--pack", pack(), "--out", report).status == 0
-    text = report.read_text(encoding="utf-8")
-    assert "Time in garbage collection" in text
-    assert "&lt; 2 GB" in text or "< 2 GB" in text
 
 
 def test_every_command_knows_it(plimsoll, pack):
@@ -333,11 +318,6 @@ def test_a_pack_does_not_know_the_signals_of_another(plimsoll, pack):
     )
     done = plimsoll("rules", "check", pack(), other)
     assert 'rule other-heap: signal "shop.heap" is not known' in done.err
-
-
-def test_a_pack_that_is_not_there(plimsoll, tmp_path):
-    done = plimsoll("rules", "check", tmp_path / "none.yaml")
-    assert "none.yaml: cannot be read: No such file" in done.err
 
 
 def test_a_counter_of_its_own_that_cannot_be_read_leaves_a_doubt(review, log, pack):
