@@ -36,10 +36,28 @@ def log(host="WEB1", day=15, zone="UTC", minutes=20, busy=20):
 UNKNOWN_ZONE = log("WEB9").replace(b" (UTC)(0)", b"")
 
 
-def sent(here, files, name="night", path="/api/logs", **about):
+def sent(here, files, name="night", labels=(), **about):
     """The answer to an upload of files by their names."""
-    described = {"name": name, **about, "files": [{"name": item, "size": len(data)} for item, data in files.items()]}
-    return here.request("POST", path, json.dumps(described).encode() + b"\n" + b"".join(files.values()))
+    texts = [("name", name), *(("labels", label) for label in labels), *about.items()]
+    return sent_form(
+        here, *((field, str(text).encode()) for field, text in texts), *(("files", file) for file in files.items())
+    )
+
+
+def form(parts, boundary=b"xXx"):
+    """The body of a form, and its Content-Type: fields of text, and files by their names."""
+    body = b""
+    for name, value in parts:
+        file, data = value if isinstance(value, tuple) else (None, value)
+        named = f'; filename="{file.replace(chr(34), "%22")}"' if file is not None else ""
+        head = f'Content-Disposition: form-data; name="{name}"{named}\r\n\r\n'.encode()
+        body += b"--" + boundary + b"\r\n" + head + data + b"\r\n"
+    return body + b"--" + boundary + b"--\r\n", f"multipart/form-data; boundary={boundary.decode()}"
+
+
+def sent_form(here, *parts, length=True):
+    body, type_ = form(parts)
+    return here.request("POST", "/api/logs", body if length else iter([body]), headers={"Content-Type": type_})
 
 
 def ended(here, answer):
@@ -203,47 +221,20 @@ def test_names_of_strangers_are_text_and_never_paths(here, chromium, tmp_path, m
 def test_a_description_that_is_wrong_is_refused_before_anything_is_sent(case, here):
     about, words = case
     described = {"name": "night", "files": [{"name": "a.csv", "size": 10}], **about}
-    for path in ("/api/logs/check", "/api/logs"):
-        answer = here.request("POST", path, json.dumps(described).encode() + b"\n")
-        assert answer.status in (400, 422)
-        assert words in json.loads(answer.data)["message"]
+    answer = here.request("POST", "/api/logs/check", json.dumps(described).encode())
+    assert answer.status in (400, 422)
+    assert words in json.loads(answer.data)["message"]
 
 
-def test_what_is_too_large_is_refused_while_it_arrives_and_nothing_stays(duckdb, tmp_path):
-    data, limits = log(), RequestLimits(upload=2000, disk_margin=0)
-    with site(duckdb, tmp_path / "data", limits=limits) as here:
-        assert sent(here, {"a.csv": data}).status == 413
-        assert "1.95 KB" in json.loads(sent(here, {"a.csv": data}).data)["message"]
-        line = json.dumps({"name": "night", "files": [{"name": "a.csv", "size": 1000}]}).encode() + b"\n"
-
-        def flowing():
-            yield line
-            for _ in range(100):
-                yield b"x" * 1000
-
-        assert here.request("POST", "/api/logs", flowing()).status == 413
-        assert here.request("POST", "/api/logs", line + b"x" * 999).status == 400  # it broke off
-        assert is_cleared(here)
+def test_an_upload_for_which_there_is_no_room_is_refused(duckdb, tmp_path):
     with site(duckdb, tmp_path / "data", limits=RequestLimits(disk_margin=1 << 60)) as here:
-        answer = sent(here, {"a.csv": data}, path="/api/logs/check")
-        assert answer.status == 507
-        assert "there is no room" in json.loads(answer.data)["message"]
-
-
-def form(parts, boundary=b"xXx"):
-    """The body of a form, and its Content-Type: fields of text, and files by their names."""
-    body = b""
-    for name, value in parts:
-        file, data = value if isinstance(value, tuple) else (None, value)
-        named = f'; filename="{file}"' if file is not None else ""
-        head = f'Content-Disposition: form-data; name="{name}"{named}\r\n\r\n'.encode()
-        body += b"--" + boundary + b"\r\n" + head + data + b"\r\n"
-    return body + b"--" + boundary + b"--\r\n", f"multipart/form-data; boundary={boundary.decode()}"
-
-
-def sent_form(here, *parts, length=True):
-    body, type_ = form(parts)
-    return here.request("POST", "/api/logs", body if length else iter([body]), headers={"Content-Type": type_})
+        described = {"name": "night", "files": [{"name": "a.csv", "size": 1000}]}
+        for answer in (
+            sent(here, {"a.csv": log()}),
+            here.request("POST", "/api/logs/check", json.dumps(described).encode()),
+        ):
+            assert answer.status == 507
+            assert "there is no room" in json.loads(answer.data)["message"]
 
 
 def test_a_form_is_taken_as_curl_sends_it(here, tmp_path):
@@ -277,7 +268,7 @@ def test_a_form_is_taken_as_curl_sends_it(here, tmp_path):
         ([("folder", b"/etc"), ("files", ("a.csv", b""))], 400, "folder"),
         ([("zone", b"Nowhere"), ("files", ("a.csv", b""))], 422, 'zone "Nowhere" is not known'),
         ([("merge", b"perhaps"), ("files", ("a.csv", b""))], 400, "merge"),
-        ([("name", b"x" * 40_000), ("files", ("a.csv", b""))], 400, "too long"),
+        ([("name", b"x" * 40_000), ("files", ("a.csv", b""))], 400, "maximum size"),
     ],
     named=lambda case: case[2],
 )
@@ -291,9 +282,11 @@ def test_a_form_that_is_wrong_is_refused_with_the_reason(case, here):
 
 def test_a_form_has_the_limits_of_every_upload(duckdb, tmp_path):
     with site(duckdb, tmp_path / "data", limits=RequestLimits(upload=5000, upload_files=2, disk_margin=0)) as here:
-        assert sent_form(here, ("files", ("a.csv", bytes(6000)))).status == 413
+        large = sent_form(here, ("files", ("a.csv", bytes(6000))))
+        assert large.status == 413
+        assert "4.88 KB in 2 files" in json.loads(large.data)["message"]
         assert sent_form(here, ("files", ("a.csv", b"x")), length=False).status == 411
-        assert "more than 2 files" in str(sent_form(here, *[("files", ("a.csv", b"x"))] * 3).data)
+        assert "number of files is 2" in str(sent_form(here, *[("files", ("a.csv", b"x"))] * 3).data)
         body, type_ = form([("files", ("a.csv", b"x" * 100))])
         for broken, named in ((body[:-20], type_), (b"hello", type_), (body, "multipart/form-data")):
             assert here.request("POST", "/api/logs", broken, headers={"Content-Type": named}).status == 400

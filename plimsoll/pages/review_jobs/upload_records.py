@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 from uuid import uuid4
 
 from pydantic import TypeAdapter, ValidationError
@@ -88,7 +88,7 @@ class UploadRecords:
         return self._folder.glob("*.json") if self._folder.is_dir() else iter(())
 
 
-def new_file(path: Path) -> IO[bytes]:
+def new_file(path: Path) -> BinaryIO:
     """Create a file that only its owner can read, and return it open for writing."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, flags, 0o600), "wb")

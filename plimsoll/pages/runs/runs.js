@@ -93,18 +93,22 @@ function upload() {
     if (total() > Number(form.dataset.limit) || files.length > Number(form.dataset.most)) {
       return say(`${size(total())} in ${files.length} files is more than can be uploaded at once: pack them, or load them with plimsoll ingest.`);
     }
-    const line = `${JSON.stringify({
+    const description = {
       name: form.name.value.trim(),
       labels: form.labels.value.split(",").map((one) => one.trim()).filter(Boolean),
       zone: form.zone.value.trim(),
       merge: form.merge.checked,
       files: files.map(({ name, size: bytes }) => ({ name, size: bytes })),
-    })}\n`;
+    };
+    const body = new FormData();
+    for (const name of ["name", "zone", "merge"]) body.append(name, description[name]);
+    for (const label of description.labels) body.append("labels", label);
+    for (const file of files) body.append("files", file);
     busy(true);
     try {
-      const refused = await fetch("/api/logs/check", { method: "POST", body: line, signal: patience() });
+      const refused = await fetch("/api/logs/check", { method: "POST", body: JSON.stringify(description), signal: patience() });
       if (!refused.ok) throw new Error((await refused.json()).message);
-      const { page } = await put(new Blob([line, ...files]));
+      const { page } = await put(body);
       const zone = new URLSearchParams(location.search).get("zone");
       location.assign(zone ? `${page}?${new URLSearchParams({ zone })}` : page);
     } catch (error) {
@@ -125,9 +129,9 @@ function upload() {
       request = new XMLHttpRequest();
       request.open("POST", "/api/logs");
       request.responseType = "json";
-      request.upload.addEventListener("progress", ({ loaded }) => {
-        bar.value = loaded / body.size;
-        sent.textContent = `${size(loaded)} of ${size(body.size)} sent`;
+      request.upload.addEventListener("progress", ({ loaded, total: bytes }) => {
+        bar.value = loaded / bytes;
+        sent.textContent = `${size(loaded)} of ${size(bytes)} sent`;
       });
       request.addEventListener("load", () => (request.status === 202 ? done(request.response) : fail(new Error(request.response?.message || "The server refused the logs."))));
       request.addEventListener("error", () => fail(new Error("The connection broke off before all was sent. Try again.")));

@@ -4,177 +4,99 @@ The form is parsed as it arrives, and its files go to disk: at most one piece is
 """
 
 import re
-from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
-from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartParser, parse_options_header
-from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 
 from plimsoll.pages.review_jobs.upload_records import new_file
 
 FILES = "files"
 SETTINGS = "plimsoll.toml"
 _MANY = "labels"
-_LONGEST_TEXTS = 32 << 10
+_LONGEST_TEXT = 32 << 10
+_MOST_TEXTS = 100
 _LONGEST_NAME = 200
 _SUFFIXES = re.compile(r"(\.(csv|tsv|txt|log|zip|tar|t?gz|bz2|xz|zst|json|lp))+$", re.IGNORECASE)
-_PLAIN = ("", "7bit", "8bit", "binary")
+FormItem = tuple[str, str | UploadFile]
 
 
-class NotMultipart(Exception):
-    """The body is not what its Content-Type says; the text says why."""
+class _StoredFile(UploadFile):
+    """A file of a form, on disk. The parser seeks in it once all of it is written: then it is closed."""
+
+    async def seek(self, offset: int) -> None:
+        await self.close()
 
 
-class _Head(NamedTuple):
-    """The beginning of a part: the name of the field, and the file's name if it is a file."""
+class UploadParser(MultiPartParser):
+    """Starlette's parser of forms, writing the files of the field `files` to a folder, named by their numbers from 0.
 
-    field: str
-    file: str | None
-
-
-@dataclass
-class UploadForm:
-    """What arrived: the texts of each field, and the names and sizes of the files in their order."""
-
-    texts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    names: list[str] = field(default_factory=list[str])
-    sizes: list[int] = field(default_factory=list[int])
-
-    def description(self) -> dict[str, Any]:
-        """Return the upload in the terms of the JSON line. Raises NotMultipart if a field is there twice.
-
-        Without a name it is called after its first log, as the page calls it.
-        """
-        description: dict[str, Any] = {"name": self._propose_name()}
-        for name, texts in self.texts.items():
-            if name != _MANY and len(texts) > 1:
-                raise NotMultipart(f"the field {name} is there {len(texts)} times")
-            description[name] = texts if name == _MANY else texts[0].strip()
-        files = [{"name": name, "size": size} for name, size in zip(self.names, self.sizes, strict=True)]
-        return {**description, FILES: files}
-
-    def _propose_name(self) -> str:
-        names = [name.replace("\\", "/").rpartition("/")[2] for name in self.names]
-        log = next((name for name in names if name != SETTINGS), "")
-        return _SUFFIXES.sub("", log).strip()[:_LONGEST_NAME]
-
-
-async def receive(
-    content_type: str, body: AsyncGenerator[bytes], folder: Path, most_files: int, check: Callable[[UploadForm], None]
-) -> UploadForm:
-    """Write the files of a form to a folder, named by their numbers from 0.
-
-    `check` is called with what is known when the first file begins. Raises NotMultipart if the body is not such a
+    `check` gets what is known when the first file begins. `parse` raises MultiPartException if the body is not such a
     form, or has more files or text than is allowed; OSError if a file cannot be written.
     """
-    parser, form = _Parser(content_type), UploadForm()
-    file: IO[bytes] | None = None
-    text = ""
-    left = _LONGEST_TEXTS
-    try:
-        async for chunk in body:
-            for event in parser.feed(chunk):
-                if isinstance(event, _Head):
-                    if file:
-                        await run_in_threadpool(file.close)
-                    file, text = _begin_part(event, form, folder, most_files), event.field
-                    left -= 0 if file else len(event.field)
-                    if len(form.names) == 1 and file:
-                        check(form)
-                elif file:
-                    form.sizes[-1] += len(event)
-                    await run_in_threadpool(file.write, event)
-                else:
-                    left -= len(event)
-                    if left >= 0:
-                        form.texts[text][-1] += event.decode(errors="replace")
-                if left < 0:
-                    raise NotMultipart("its fields of text are too long")
-    finally:
-        if file:
-            await run_in_threadpool(file.close)
-    if not parser.ended:
-        raise NotMultipart("it breaks off before its end")
-    return form
 
+    def __init__(
+        self,
+        headers: Headers,
+        body: AsyncGenerator[bytes],
+        folder: Path,
+        most_files: int,
+        check: Callable[[Sequence[FormItem]], object],
+    ) -> None:
+        super().__init__(headers, body, max_files=most_files, max_fields=_MOST_TEXTS, max_part_size=_LONGEST_TEXT)
+        self._folder = folder
+        self._check = check
+        self._has_ended = False
 
-def _begin_part(head: _Head, form: UploadForm, folder: Path, most_files: int) -> IO[bytes] | None:
-    """Return the new file of a part; None for a field of text, which is added to the form."""
-    if head.file is None:
-        if head.field == FILES:
-            raise NotMultipart("the field files is text, not a file; with curl write -F files=@LOG")
-        form.texts[head.field].append("")
-        return None
-    if head.field != FILES:
-        raise NotMultipart(f"the field {head.field} is a file; send logs in the field {FILES}")
-    if len(form.names) == most_files:
-        raise NotMultipart(f"it has more than {most_files:,} files; pack them")
-    form.names.append(head.file)
-    form.sizes.append(0)
-    return new_file(folder / str(len(form.names) - 1))
-
-
-class _Parser:
-    """Parses a body of a Content-Type. Raises NotMultipart if that names no boundary."""
-
-    def __init__(self, content_type: str) -> None:
-        boundary = parse_options_header(content_type)[1].get(b"boundary")
-        if not boundary:
-            raise NotMultipart("its Content-Type names no boundary")
-        self.ended = False
-        self._events: list[_Head | bytes] = []
-        self._name = self._value = b""
-        self._headers: dict[str, bytes] = {}
-        try:
-            self._parser = MultipartParser(
-                boundary,
-                {
-                    "on_part_begin": self._headers.clear,
-                    "on_header_field": self._add_name,
-                    "on_header_value": self._add_value,
-                    "on_header_end": self._end_header,
-                    "on_headers_finished": self._end_headers,
-                    "on_part_data": lambda data, start, end: self._events.append(data[start:end]),
-                    "on_end": self._end,
-                },
+    def on_headers_finished(self) -> None:
+        """Begin a part."""
+        super().on_headers_finished()
+        part = self._current_part
+        if (part.field_name == FILES) != (part.file is not None):
+            raise MultiPartException(
+                f"the field {part.field_name} is a file; send logs in the field {FILES}"
+                if part.file
+                else "the field files is text, not a file; with curl write -F files=@LOG"
             )
-        except FormParserError as error:
-            raise NotMultipart(str(error)) from None
+        if part.file:
+            part.file.file.close()
+            file: Any = new_file(self._folder / str(self._current_files - 1))
+            self._files_to_close_on_error.append(file)
+            part.file = _StoredFile(file, size=0, filename=part.file.filename)
+            if self._current_files == 1:
+                self._check([*self.items, (FILES, part.file)])
 
-    def feed(self, data: bytes) -> list[_Head | bytes]:
-        """Return what begins or goes on in the next bytes, in order. Raises NotMultipart if they are malformed."""
+    def on_end(self) -> None:
+        """Note that the form is whole."""
+        self._has_ended = True
+
+    async def items_of_form(self) -> Sequence[FormItem]:
+        """Return the fields and files, in their order."""
         try:
-            self._parser.write(data)
-        except FormParserError as error:
-            raise NotMultipart(str(error)) from None
-        events, self._events = self._events, []
-        return events
+            await self.parse()
+        finally:
+            for file in self._files_to_close_on_error:
+                file.close()
+        if not self._has_ended:
+            raise MultiPartException("it breaks off before its end")
+        return self.items
 
-    def _add_name(self, data: bytes, start: int, end: int) -> None:
-        self._name += data[start:end]
 
-    def _add_value(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
+def describe(items: Sequence[FormItem]) -> dict[str, Any]:
+    """Return the fields and files of a form as UploadDescription has them. MultiPartException if a field is twice.
 
-    def _end_header(self) -> None:
-        self._headers[self._name.decode("latin-1").lower()] = self._value
-        self._name = self._value = b""
-
-    def _end_headers(self) -> None:
-        _, options = parse_options_header(self._headers.get("content-disposition", b""))
-        name, file = options.get(b"name"), options.get(b"filename")
-        if name is None:
-            raise NotMultipart("a part has no name")
-        encoding = self._headers.get("content-transfer-encoding", b"").decode("latin-1")
-        if encoding.strip().lower() not in _PLAIN:
-            raise NotMultipart(f"a part is encoded as {encoding}; send it as it is")
-        self._events.append(
-            _Head(name.decode(errors="replace"), None if file is None else file.decode(errors="replace"))
-        )
-
-    def _end(self) -> None:
-        self.ended = True
+    Without a name the upload is called after its first log, as the page calls it.
+    """
+    files = [{"name": value.filename or "", "size": value.size} for _, value in items if isinstance(value, UploadFile)]
+    names = [str(file["name"]).replace("\\", "/").rpartition("/")[2] for file in files]
+    log = next((name for name in names if name != SETTINGS), "")
+    description: dict[str, Any] = {"name": _SUFFIXES.sub("", log).strip()[:_LONGEST_NAME]}
+    texts = [(name, value) for name, value in items if isinstance(value, str)]
+    for name in dict.fromkeys(name for name, _ in texts):
+        values = [value for field, value in texts if field == name]
+        if name != _MANY and len(values) > 1:
+            raise MultiPartException(f"the field {name} is there {len(values)} times")
+        description[name] = values if name == _MANY else values[0].strip()
+    return {**description, FILES: files}

@@ -1,11 +1,7 @@
-"""`POST /api/logs`: the logs of a run, streamed to disk; `GET /api/logs/ID`: how far they are.
+"""`POST /api/logs`: the logs of a run, sent as a form and streamed to disk; `GET /api/logs/ID`: how far they are."""
 
-The body is a line of JSON that describes the run and its files, then the files, one after the other; or it is a form
-with the same fields, as curl -F sends it.
-"""
-
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, replace
 from http import HTTPStatus
 from pathlib import Path
@@ -13,6 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
+from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -25,17 +22,15 @@ from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.review_jobs.jobs import Upload
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
-from plimsoll.pages.review_jobs.upload_records import new_file
 from plimsoll.pages.runs.report_page import report_page
 from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.uploads.form import NotMultipart, UploadForm, receive
+from plimsoll.pages.uploads.form import FormItem, UploadParser, describe
 from plimsoll.serve.request_body import TooSlow, parts
 from plimsoll.serve.responses import refusal
 from plimsoll.up.watched import Watched
 
-_LONGEST_LINE = 1 << 20
-_AT_ONCE = 1 << 20
+_LONGEST_DESCRIPTION = 1 << 20
 _LONGEST_NAME = 300
 _SEE = "; see docs/pages.md"
 
@@ -50,7 +45,7 @@ class UploadedFile(BaseModel):
 
 
 class UploadDescription(BaseModel):
-    """The description of an upload: the first line of the body, or the fields of a form."""
+    """The description of an upload: the fields of a form."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -59,11 +54,6 @@ class UploadDescription(BaseModel):
     zone: str = ""
     merge: bool = False
     files: Annotated[list[UploadedFile], Field(min_length=1)]
-
-    @property
-    def size(self) -> int:
-        """The bytes of all files."""
-        return sum(file.size for file in self.files)
 
 
 class UploadRefused(Exception):
@@ -85,27 +75,36 @@ class Uploads:
 
     async def take(self, request: Request) -> Response:
         """Take an upload, and have it read, reviewed and stored."""
-        content_type = request.headers.get("content-type", "")
-        async with aclosing(parts(request, self._limits.upload_s, self._limits.pause_s)) as body:
-            if content_type.partition(";")[0].strip().lower() == "multipart/form-data":
-                upload, size = await self._receive_form(content_type, _length(request), body)
-            else:
-                upload, size = await self._receive_files(body)
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "multipart/form-data":
+            why = f"send a form, as curl does with -F files=@LOG{_SEE}"
+            raise UploadRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
+        text = request.headers.get("content-length", "")
+        if not text.isascii() or not text.isdecimal():
+            why = "a form must say its Content-Length, as curl does for files"
+            raise UploadRefused(HTTPStatus.LENGTH_REQUIRED, why)
+        length = int(text)  # it stands for the size of the files, a little less
+        self._check_room(length, 1)
+        self._arriving.append(length)
+        try:
+            upload, size = await self._receive(request)
+        finally:
+            self._arriving.remove(length)
         job = await run_in_threadpool(self._reviews.accept, upload, size)
         await run_in_threadpool(record_action, self._watched, actor_of(request), f"uploaded the logs of {job.run}")
         return JSONResponse({"id": job.id, "page": f"/uploads/{job.id}"}, HTTPStatus.ACCEPTED)
 
     async def check(self, request: Request) -> Response:
-        """Answer whether an upload would be taken, from its first line alone, so that nothing is sent in vain."""
+        """Answer whether an upload would be taken, by its description in JSON, so that nothing is sent in vain."""
+        text = b""
         async with aclosing(parts(request, self._limits.body_s, self._limits.pause_s)) as body:
-            self._checked((await _first_line(body))[0])
+            async for chunk in body:
+                text += chunk
+                if len(text) > _LONGEST_DESCRIPTION:
+                    break
+        about = _validated(lambda: UploadDescription.model_validate_json(text))
+        _described(about)
+        self._check_room(sum(file.size for file in about.files), len(about.files))
         return Response(status_code=HTTPStatus.NO_CONTENT)
-
-    def _checked(self, about: UploadDescription) -> Upload:
-        """Return the described upload, without a folder yet. Raises UploadRefused if it cannot be taken."""
-        upload = _described(about)
-        self._check_room(about.size, len(about.files))
-        return upload
 
     def _check_room(self, size: int, files: int) -> None:
         """Raise UploadRefused if this many bytes or files cannot be taken now."""
@@ -128,49 +127,23 @@ class Uploads:
                 f"{quantity(limits.disk_margin, 'bytes')} must stay free: make room, or load them with plimsoll ingest",
             )
 
-    @contextmanager
-    def _arrives(self, size: int) -> Generator[None]:
-        """Count an upload of this size as arriving within the block."""
-        self._arriving.append(size)
+    async def _receive(self, request: Request) -> tuple[Upload, int]:
+        """Write the files of a form to a new folder. Return the upload and its size. On failure nothing stays."""
+        uploads, limits = self._reviews.uploads, self._limits
+        folder = await run_in_threadpool(uploads.new_folder)
         try:
-            yield
-        finally:
-            self._arriving.remove(size)
-
-    async def _receive_files(self, body: AsyncGenerator[bytes]) -> tuple[Upload, int]:
-        """Receive files after a line of JSON that describes them."""
-        about, rest = await _first_line(body)
-        upload = self._checked(about)
-        with self._arrives(about.size):
-            async with self._new_folder() as folder:
-                await _save(folder, [file.size for file in about.files], rest, body)
-        return replace(upload, folder=folder), about.size
-
-    async def _receive_form(self, content_type: str, length: int, body: AsyncGenerator[bytes]) -> tuple[Upload, int]:
-        """Receive a form. The length of its body stands for the size of its files, a little less."""
-        self._check_room(length, 1)
-        with self._arrives(length):
-            async with self._new_folder() as folder:
-                try:
-                    form = await receive(content_type, body, folder, self._limits.upload_files, _check_form)
-                    about = _about_of(form)
-                except NotMultipart as error:
-                    raise UploadRefused(
-                        HTTPStatus.BAD_REQUEST, f"the form describes no upload: {error}{_SEE}"
-                    ) from None
-                except OSError as error:
-                    raise _unwritten(error) from None
-                upload = _described(about)
-        return replace(upload, folder=folder), about.size
-
-    @asynccontextmanager
-    async def _new_folder(self) -> AsyncGenerator[Path]:
-        """Create a folder for the files of an upload. It is removed if the block fails."""
-        folder = await run_in_threadpool(self._reviews.uploads.new_folder)
-        try:
-            yield folder
-        except BaseException:
-            self._reviews.uploads.remove_files(folder.name)
+            async with aclosing(parts(request, limits.upload_s, limits.pause_s)) as body:
+                parser = UploadParser(request.headers, body, folder, limits.upload_files, check=_parse_items)
+                upload, size = _parse_items(await parser.items_of_form())
+            return replace(upload, folder=folder), size
+        except BaseException as error:
+            uploads.remove_files(folder.name)
+            if isinstance(error, MultiPartException):
+                why = f"this describes no upload: {error}{_SEE}"
+                raise UploadRefused(HTTPStatus.BAD_REQUEST, why) from None
+            if isinstance(error, OSError):
+                why = f"the logs cannot be written to the disk of plimsoll up: {error.strerror}"
+                raise UploadRefused(HTTPStatus.INSUFFICIENT_STORAGE, why) from None
             raise
 
 
@@ -189,26 +162,20 @@ def _answering(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
     return endpoint
 
 
-def _length(request: Request) -> int:
-    """Return the length of a body. Raises UploadRefused without Content-Length, as room is checked by it."""
-    length = request.headers.get("content-length", "")
-    if not length.isascii() or not length.isdecimal():
-        raise UploadRefused(HTTPStatus.LENGTH_REQUIRED, "a form must say its Content-Length, as curl does for files")
-    return int(length)
-
-
-def _check_form(form: UploadForm) -> None:
-    _described(_about_of(form))
-
-
-def _about_of(form: UploadForm) -> UploadDescription:
-    """Return the description in a form. Raises UploadRefused if it is invalid."""
+def _validated(parse: Callable[[], UploadDescription]) -> UploadDescription:
+    """Return what `parse` returns. Raises UploadRefused, naming the first mistake, if it is invalid."""
     try:
-        return UploadDescription.model_validate(form.description())
+        return parse()
     except ValidationError as error:
-        raise UploadRefused(
-            HTTPStatus.BAD_REQUEST, f"the form describes no upload: {_first_mistake(error)}{_SEE}"
-        ) from None
+        first = error.errors()[0]
+        why = f"this describes no upload: {'.'.join(map(str, first['loc']))} {first['msg']}{_SEE}"
+        raise UploadRefused(HTTPStatus.BAD_REQUEST, why) from None
+
+
+def _parse_items(items: Sequence[FormItem]) -> tuple[Upload, int]:
+    """Return the upload that a form describes, without a folder yet, and the bytes of its files."""
+    about = _validated(lambda: UploadDescription.model_validate(describe(items)))
+    return _described(about), sum(file.size for file in about.files)
 
 
 def _described(about: UploadDescription) -> Upload:
@@ -222,54 +189,6 @@ def _described(about: UploadDescription) -> Upload:
         raise UploadRefused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
     names = tuple(_shown(file.name, at) for at, file in enumerate(about.files, 1))
     return Upload(Path(), names, about.name, labels, about.zone, about.merge)
-
-
-async def _first_line(body: AsyncGenerator[bytes]) -> tuple[UploadDescription, bytes]:
-    """Return the description in the first line, and the bytes read after it. Raises UploadRefused if it is invalid."""
-    line = b""
-    while b"\n" not in line:
-        chunk = await anext(body, b"")
-        line += chunk
-        if not chunk or len(line) > _LONGEST_LINE + _AT_ONCE:
-            break
-    line, _, rest = line.partition(b"\n")
-    try:
-        return UploadDescription.model_validate_json(line), rest
-    except ValidationError as error:
-        raise UploadRefused(
-            HTTPStatus.BAD_REQUEST, f"the first line describes no upload: {_first_mistake(error)}{_SEE}"
-        ) from None
-
-
-def _first_mistake(error: ValidationError) -> str:
-    first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))} {first['msg']}"
-
-
-def _unwritten(error: OSError) -> UploadRefused:
-    why = f"the logs cannot be written to the disk of plimsoll up: {error.strerror}"
-    return UploadRefused(HTTPStatus.INSUFFICIENT_STORAGE, why)
-
-
-async def _save(folder: Path, sizes: Sequence[int], rest: bytes, body: AsyncGenerator[bytes]) -> None:
-    """Write the files to a folder as they arrive. Raises UploadRefused if their sizes differ."""
-    try:
-        for number, size in enumerate(sizes):
-            with new_file(folder / str(number)) as file:
-                lacks = size
-                while lacks:
-                    rest = rest or await anext(body, b"")
-                    if not rest:
-                        raise UploadRefused(
-                            HTTPStatus.BAD_REQUEST, "the logs broke off before their end; send them again"
-                        )
-                    part, rest = rest[:lacks], rest[lacks:]
-                    lacks -= len(part)
-                    await run_in_threadpool(file.write, part)
-    except OSError as error:
-        raise _unwritten(error) from None
-    if rest or await anext(body, b""):
-        raise UploadRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "there are more bytes than the first line says")
 
 
 def _shown(name: str, number: int) -> str:
