@@ -55,7 +55,7 @@ def open_store(
         return
     if named is not None and Path(named).is_dir():
         folder, address = Path(named), None
-    elif named is not None and named.rstrip("/") == running.address(folder):
+    elif named is not None and (server := running.find(folder)) and named.rstrip("/") == server.address:
         address = None
     elif named is not None and "://" not in named:
         raise Unusable(

@@ -26,7 +26,7 @@ def set_up(file: Path | None = None) -> None:
         handler: logging.Handler = logging.StreamHandler(sys.stderr)
     else:
         handler = RotatingFileHandler(file, maxBytes=_FILE_BYTES, backupCount=_OLD_FILES, encoding="utf-8", delay=True)
-    handler.setFormatter(_JournalLines() if file is None and _is_journal() else _Lines())
+    handler.setFormatter(_Lines(is_journal=file is None and _is_journal()))
     handler.addFilter(_Repetitions())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("plimsoll").setLevel(logging.INFO)
@@ -34,7 +34,7 @@ def set_up(file: Path | None = None) -> None:
 
 
 def _is_journal() -> bool:
-    """Return whether stderr goes to the journal of systemd: JOURNAL_STREAM may be inherited where it does not."""
+    """Return whether stderr goes to the journal of systemd. JOURNAL_STREAM alone may be inherited where it does not."""
     try:
         fstat = os.fstat(2)
     except OSError:
@@ -43,29 +43,28 @@ def _is_journal() -> bool:
 
 
 class _Lines(logging.Formatter):
-    """`2026-03-10 10:00:00+01:00 warning: what happened`; a traceback has a line for each of its own."""
+    """`2026-03-10 10:00:00+01:00 warning: what happened`; in the journal `<4>what happened`, as that adds the time.
+
+    Each line of a traceback begins so.
+    """
+
+    def __init__(self, *, is_journal: bool) -> None:
+        super().__init__()
+        self._is_journal = is_journal
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the lines of a record; characters that cannot be seen are escaped."""
         lines = [record.getMessage()]
         if record.exc_info:
             lines += self.formatException(record.exc_info).split("\n")
-        return "\n".join(self._start(record) + printable(line) for line in lines)
-
-    def _start(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created).astimezone().isoformat(" ", "seconds")
-        return f"{at} {record.levelname.lower()}: "
-
-
-class _JournalLines(_Lines):
-    """`<4>what happened`: the journal adds the time."""
-
-    def _start(self, record: logging.LogRecord) -> str:
-        return f"<{_PRIORITIES.get(record.levelno, 6)}>"
+        priority = f"<{_PRIORITIES.get(record.levelno, 6)}>"
+        start = priority if self._is_journal else f"{at} {record.levelname.lower()}: "
+        return "\n".join(start + printable(line) for line in lines)
 
 
 class _Repetitions(logging.Filter):
-    """Lets the same warning or error through once an hour, with the number of those left out since."""
+    """Lets the same warning or error through once an hour, with the number of its repetitions since."""
 
     def __init__(self) -> None:
         super().__init__()

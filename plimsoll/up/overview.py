@@ -1,4 +1,4 @@
-"""What `plimsoll up` says of itself: hosts, alerts, what arrives, and what somebody has to mend."""
+"""The state of `plimsoll up` in words: hosts, alerts, what arrives, and what somebody has to mend."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,6 @@ from plimsoll.notify.targets import Notifier
 from plimsoll.receive.write_queue import MOST_NAMES, WriteState
 from plimsoll.rules.schema.field_types import Resource
 
-_LATE = 60 * SECOND
 _MINUTE = 60 * SECOND
 _MANY = 0.8
 _FAILING = 300 * SECOND  # a short outage of one target concerns nobody else
@@ -40,16 +39,24 @@ def troubles(
 ) -> Iterator[Problem]:
     """Yield what somebody has to mend.
 
-    `connections` are how many are open, and how many may be; `unchecked` the checks that cannot be made, and why.
-    `silent`: the counters of this computer that have not answered for so many seconds. `damaged`: the files of days
-    that cannot be read, and why. `alerts_damaged`: the damaged files of alerts that were set aside.
+    Args:
+        progress: How far the judging is.
+        written: What was written, and what could not be.
+        notifier: The notifications.
+        now: The time (UTC ns).
+        started: When `plimsoll up` started (UTC ns).
+        connections: How many are open, and how many may be.
+        unchecked: The checks that cannot be made, and why.
+        silent: The counters of this computer that do not answer, and for how many seconds.
+        damaged: The files of days that cannot be read, and why.
+        alerts_damaged: The damaged files of alerts that were set aside.
     """
     if written.problem:
         yield Problem(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
     since = now - (progress.performed or started)
     if progress.problem:
         yield Problem(NOT_JUDGED, f"Nothing is judged: {progress.problem}")
-    elif since > _LATE:
+    elif since > _MINUTE:
         why = f": {_running(progress.begun, now)}" if progress.begun else ""
         yield Problem(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}{why}")
     if progress.left_out:
@@ -110,20 +117,23 @@ def health(
     duty: str = "",
     unscraped: Sequence[str] = (),
 ) -> Health:
-    """Return the state of everything. A trouble that is a warning is a note: all is judged still.
+    """Return the state of everything. `mended` is what somebody has to mend; its warnings become notes.
 
-    `duty` says who alerts, if that is not this process alone; `unscraped`, which exporters gave no metrics.
+    `duty` says which process notifies, if there are several. `unscraped` are the exporters that gave no metrics.
     """
-    mended, warned = (
-        [problem for problem in mended if (problem.severity == "warning") == is_warning] for is_warning in (False, True)
-    )
+    warned = [problem for problem in mended if problem.severity == "warning"]
+    mended = [problem for problem in mended if problem.severity != "warning"]
     fires = firing(file)
     host_healths = [*_hosts(file, fires, progress, now)]
     answer, reason = _answer(host_healths, fires, mended, progress, now)
+    limits = counted(sum(progress.judged.values()), "limit")
+    facts = [f"{', '.join(sorted(names))} of {host}" for host, names in sorted(progress.lacking.items())]
+    missing = f"Limits that need these facts are not judged; give them in plimsoll.toml: {listed(facts, 10)}."
+    shown = "what is shown is older" if progress.evaluated else "so hosts are not judged yet"
     return Health(
         answer=answer,
         reason=reason,
-        basis=_basis(progress),
+        basis=f"{limits} judged on {counted(len(progress.judged), 'host')}",
         hosts=host_healths,
         firing=fires,
         info=fires.info,
@@ -135,10 +145,10 @@ def health(
         store_bytes=size,
         notes=[
             *([duty] if duty else []),
-            *_first(progress, now),
+            *([f"{_running(progress.begun, now).capitalize()}: {shown}."] if progress.begun else []),
             *(f"{problem.text}." for problem in warned),
             *unscraped,
-            *_lacking(progress),
+            *([missing] if facts else []),
             *_left_out(written),
         ],
     )
@@ -178,26 +188,9 @@ def _answer(
     return HealthAnswer.HEALTHY, "no limit is crossed"
 
 
-def _basis(progress: Progress) -> str:
-    judged = sum(progress.judged.values())
-    return f"{counted(judged, 'limit')} judged on {counted(len(progress.judged), 'host')}"
-
-
 def _running(begun: int, now: int) -> str:
     length = duration_text(max(now - begun, SECOND) // SECOND * SECOND)
     return f"the first evaluation since the start, or with new settings, has been running for {length}"
-
-
-def _first(progress: Progress, now: int) -> Iterator[str]:
-    if progress.begun:
-        shown = "what is shown is older" if progress.evaluated else "so hosts are not judged yet"
-        yield f"{_running(progress.begun, now).capitalize()}: {shown}."
-
-
-def _lacking(progress: Progress) -> Iterator[str]:
-    facts = [f"{', '.join(sorted(names))} of {host}" for host, names in sorted(progress.lacking.items())]
-    if facts:
-        yield f"Limits that need these facts are not judged; give them in plimsoll.toml: {listed(facts, 10)}."
 
 
 def _left_out(written: WriteState) -> Iterator[str]:
@@ -219,8 +212,8 @@ def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Ite
     behind = {host_key(host): by for host, by in progress.behind.items()}
     ahead = {host_key(host): by for host, by in progress.ahead.items()}
     all_silent = "all-silent" in _kinds(fires.of_host.get(host_key(""), ()))
-    items = [host for host in hosts(file) if host.retired_at is None]
-    for host in items:
+    watched = [host for host in hosts(file) if host.retired_at is None]
+    for host in watched:
         key = host_key(host.host)
         skew = wrong(behind[key], "behind") if key in behind else wrong(ahead[key], "ahead") if key in ahead else ""
         incidents = fires.of_host.get(key, ())
@@ -235,14 +228,14 @@ def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Ite
         else:
             state, note = HostState.HEALTHY, f"{counted(progress.judged[host.host], 'limit')} judged"
         yield HostHealth(host.name, state, note, host.newest)
-    names = {host.host for host in items}
+    names = {host.host for host in watched}
     for name, by in sorted(progress.ahead.items()):
         if host_key(name) not in names:
             yield HostHealth(name, HostState.NOT_JUDGED, f"not judged: {wrong(by, 'ahead')}")
 
 
 def _unjudged(host: Host, progress: Progress, now: int) -> str:
-    """Why not all of a host is judged; empty if all is."""
+    """Return why not all of a host is judged; empty if all is."""
     if host.host in progress.impossible:
         return f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
     if host.host in progress.beyond:

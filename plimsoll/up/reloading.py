@@ -1,12 +1,11 @@
-"""Reads up.toml anew while `plimsoll up` runs, and says what came of that."""
+"""Reads up.toml anew while `plimsoll up` runs."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from plimsoll.serve.access import OWN
@@ -14,15 +13,15 @@ from plimsoll.up import settings as up_settings
 from plimsoll.up.settings import UpSettings
 
 PATH = f"{OWN}reload"
-# What the server, the store and the pages were made with.
+# Settings that the server, the store and the pages are made with.
 _NEED_RESTART = ("zone", "store", "limits", "login", "proxy")
 
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """When settings were read anew (UTC ns), whom they notify, which changes wait for a restart.
+    """The outcome of reading the settings anew: when (UTC ns), whom they notify, which changes wait for a restart.
 
-    `refused`: why they were refused; then those of before hold.
+    `refused`: why they were refused, and those of before hold; empty if they were not.
     """
 
     at: int
@@ -32,7 +31,7 @@ class Reloaded:
 
     @property
     def text(self) -> str:
-        """What came of it, in words."""
+        """The outcome in words."""
         if self.refused:
             return f"The new settings are refused, and those of before hold: {self.refused}"
         text = f"The settings were read anew; they notify {', '.join(self.targets) or 'nobody'}."
@@ -40,15 +39,13 @@ class Reloaded:
 
 
 def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
-    """up.toml as it is now, but with the `old` ones of the settings that need a restart; which of those have changed.
+    """Return the settings of up.toml, but the `old` ones where a change needs a restart; and the names of those.
 
     Unusable, naming the setting, if it is invalid.
     """
     settings = up_settings.load(folder)
-    unchanged = {name: getattr(old, name) for name in _NEED_RESTART}
-    return settings.model_copy(update=unchanged), tuple(
-        name for name in unchanged if getattr(settings, name) != unchanged[name]
-    )
+    changed = tuple(name for name in _NEED_RESTART if getattr(settings, name) != getattr(old, name))
+    return settings.model_copy(update={name: getattr(old, name) for name in changed}), changed
 
 
 def route(reload: Callable[[], Reloaded], done_by_owner: Callable[[str], None]) -> Route:
@@ -57,6 +54,6 @@ def route(reload: Callable[[], Reloaded], done_by_owner: Callable[[str], None]) 
     def answer(_: Request) -> Response:
         done = reload()
         done_by_owner(f"had the settings read anew{': they were refused' if done.refused else ''}")
-        return Response(json.dumps({"text": done.text, "refused": bool(done.refused)}), media_type="application/json")
+        return JSONResponse({"text": done.text, "refused": bool(done.refused)})
 
     return Route(PATH, answer, methods=["POST"])

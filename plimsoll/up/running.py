@@ -36,7 +36,7 @@ _LOCK = "up.lock"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A running `plimsoll up`: its process, the time (s) at which that began, and the address it is reached by."""
+    """A running `plimsoll up`: the number of its process, when that began (Unix time in s), and its address."""
 
     pid: int
     began: float
@@ -44,20 +44,22 @@ class Running:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process is still there, and the same."""
+        """Whether the process still runs. Another one may have got its number."""
         with suppress(psutil.Error):
             return abs(psutil.Process(self.pid).create_time() - self.began) < 1
         return False
 
     def check_listens(self) -> None:
         """Raise ConnectionRefusedError if another program has its port, which must not be sent the owner's token."""
-        parts = urlsplit(self.address)
-        if not (self.is_alive and _listens(self.pid, parts.port or 0)):
+        port, sockets = urlsplit(self.address).port or 0, []
+        with suppress(psutil.Error):
+            sockets = psutil.Process(self.pid).net_connections("tcp") if self.is_alive else []
+        if not any(socket.status == psutil.CONN_LISTEN and socket.laddr.port == port for socket in sockets):
             raise ConnectionRefusedError(f"{self.address}: is not the plimsoll up that was started")
 
 
 class OnlyOne:
-    """Holds a data folder for this process. Unusable if another process has it."""
+    """A lock on a data folder, for this process. Unusable if another process has it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -74,37 +76,21 @@ class OnlyOne:
 
     def announce(self, address: str) -> None:
         """Have other commands find this process at an address."""
-        began = psutil.Process().create_time()
-        record = {"pid": os.getpid(), "began": began, "address": address}
+        record = {"pid": os.getpid(), "began": psutil.Process().create_time(), "address": address}
         with atomic_write(self._folder / _FILE) as partial:
             partial.write_text(json.dumps(record) + "\n", "utf-8")
 
     def release(self) -> None:
-        """Let others have the folder."""
+        """Let other processes have the folder."""
         (self._folder / _FILE).unlink(missing_ok=True)
         self._lock.close()
 
 
-def _listens(pid: int, port: int) -> bool:
-    """Return whether a process of this user listens on a TCP port."""
-    try:
-        sockets = psutil.Process(pid).net_connections("tcp")
-    except psutil.Error:
-        return False
-    return any(socket.status == psutil.CONN_LISTEN and socket.laddr.port == port for socket in sockets)
-
-
 def find(folder: Path) -> Running | None:
-    """Return the one that runs on a data folder; None if there is none."""
+    """Return the `plimsoll up` that runs on a data folder; None if there is none."""
     try:
-        loads = json.loads((folder / _FILE).read_text("utf-8"))
-        running = Running(int(loads["pid"]), float(loads["began"]), str(loads["address"]))
+        record = json.loads((folder / _FILE).read_text("utf-8"))
+        running = Running(int(record["pid"]), float(record["began"]), str(record["address"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return running if running.is_alive else None
-
-
-def address(folder: Path) -> str:
-    """Return the address of the one that runs on a data folder; empty if there is none."""
-    running = find(folder)
-    return running.address if running else ""

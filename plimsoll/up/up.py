@@ -1,4 +1,4 @@
-"""`plimsoll up`: collects, takes what agents send, judges, and notifies, in one process."""
+"""`plimsoll up`: collects, receives samples of agents, judges them, and notifies, in one process."""
 
 import logging
 import time
@@ -52,19 +52,19 @@ from plimsoll.up.settings import ProxySettings, UpSettings
 from plimsoll.up.watchdog import Watchdog
 from plimsoll.up.watched import Watched
 
-# Gives the points of now (UTC ns).
+# Returns the points of a time (UTC ns).
 Source: TypeAlias = Callable[[int], Points]
 _WRITTEN_WITHIN_S = 60
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How to run.
+    """The settings of the command line.
 
-    `sources` are asked for points every 10 s; `host` is the name under which one of them collects this computer.
-    `delay` (ns) is how long after its time an evaluation is performed. `pages` makes the pages to serve. `url` is the
-    address under which people reach it, where that is not the one it listens on. `read` reads plimsoll.toml anew.
-    `silent` says which counters of this computer have not answered, and for how many seconds.
+    `sources` are called for points every 10 s; `host` is the name under which one of them collects this computer.
+    An evaluation is performed `delay` ns after its time. `pages` makes the pages to serve. `url` is the address under
+    which people reach them, where that is not the one it listens on. `read` reads plimsoll.toml anew. `silent` returns
+    the counters of this computer that do not answer, and for how many seconds.
     """
 
     folder: Path
@@ -81,12 +81,12 @@ class Setup:
 
     @property
     def names(self) -> list[str]:
-        """The names by which clients call it, but those of the address that it listens on."""
+        """The names by which clients call it, without those of the address that it listens on."""
         public = self.url.host if self.url and not self.url.is_loopback else None
         return [*self.allowed_hosts, *([public] if public else [])]
 
     def check_login(self, settings: UpSettings) -> None:
-        """Unusable if others than this machine are to reach it by a name, through a proxy, and need no login."""
+        """Raise Unusable if others than this machine would reach it through a proxy without a login."""
         if self.names and self.listen.is_loopback and settings.login != "always":
             raise Unusable(
                 f"{', '.join(self.names)}: leads here only through a proxy, whose clients would need no "
@@ -144,8 +144,8 @@ class Up:
         self._file_name = str(setup.folder / up_settings.FILE_NAME)
         sends = senders(self._settings, self._file_name)
         self._trials = TargetTester(self._settings, self._file_name)
-        self._notifier = self._notifying(self._settings, sends, site, self._started)
-        self._heartbeat = self._heart(self._settings)
+        self._notifier = self._make_notifier(self._settings, sends, site, self._started)
+        self._heartbeat = self._make_heartbeat(self._settings)
         self._credentials = Credentials(setup.folder)
         self._checks = Collector(setup.host, looking.groups(self._settings.check))
         self._scraper = Scraper(
@@ -154,7 +154,21 @@ class Up:
             Translator(site.catalogue.signals),
             Parser(self._limits.bounds),
         )
-        self._watched = self._all_watched()
+        self._watched = Watched(
+            store=store,
+            file=self._file,
+            site=site,
+            given=given_facts,
+            zone=self._settings.zone,
+            folder=setup.folder,
+            progress=lambda: self.loop.progress,
+            judged=lambda: self.loop.judged,
+            health=self._health,
+            reload=self.reload,
+            trials=self._trials,
+            limits=self._limits,
+            closing=self._closing,
+        )
         self._servers = self._listening()
         self._collecting = Thread(target=self._collect, name="sources", daemon=True)
         watchdog = Watchdog(lambda: self.loop.last, self._say)
@@ -178,7 +192,7 @@ class Up:
         self._is_started = True
 
     def reload(self) -> Reloaded:
-        """Read up.toml and plimsoll.toml anew. If they are wrong, nothing changes, and the result says why."""
+        """Read up.toml and plimsoll.toml anew. If one is invalid, nothing changes, and the outcome says why."""
         with self._reloading:
             now = time.time_ns()
             try:
@@ -190,7 +204,7 @@ class Up:
         return done
 
     def stop(self) -> None:
-        """Stop the server first, then write what it received, then close the files. The loop is told to end at once."""
+        """Tell the loop to end, stop the servers, write what they received, then close the files."""
         self._stop.set()
         self._closing.close()
         for server in self._servers:
@@ -217,17 +231,12 @@ class Up:
             raise Unusable(str(error)) from None
 
     @property
-    def host(self) -> str | None:
-        """The name under which this computer is collected; None if it is not."""
-        return self._setup.host
-
-    @property
     def is_running(self) -> bool:
         """Whether the server and the loop run."""
         return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
 
     def _listening(self) -> list[Serving]:
-        """Return the servers; if one cannot listen, nothing that was begun goes on."""
+        """Return the servers. If one cannot listen, what was opened before is closed."""
         with ExitStack() as undone:
             undone.callback(self._file.close)
             undone.callback(self._closing.close)
@@ -245,7 +254,7 @@ class Up:
         url, names = self._setup.url, self._setup.names
         access = Access(listen, self._credentials, names, owner_only, login, url, proxy)
         pages = [
-            reloading.route(self.reload, self._done_by_owner),
+            reloading.route(self.reload, self._record_owner),
             *(() if owner_only else self._setup.pages(self._watched)),
         ]
         app = create_app(
@@ -253,21 +262,24 @@ class Up:
         )
         return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
 
-    def _notifying(self, settings: UpSettings, entries: Mapping[str, Send], site: Site, now: int) -> Notifier:
+    def _make_notifier(self, settings: UpSettings, sends: Mapping[str, Send], site: Site, now: int) -> Notifier:
         on_duty = self._election.is_leader if self._election else lambda: True
-        return Notifier(self._file, settings, entries, now=now, pages=self.address, site=site, on_duty=on_duty)
+        return Notifier(self._file, settings, sends, now=now, pages=self.address, site=site, on_duty=on_duty)
 
-    def _done_by_owner(self, text: str) -> None:
-        with suppress(NotKept):  # it is done all the same
+    def _record_owner(self, text: str) -> None:
+        """Add an action of the owner to the audit log. A failure is ignored: the action is done already."""
+        with suppress(NotKept):
             actions.add(self._file, actions.Actor("the owner", "command"), time.time_ns(), text)
 
-    def _heart(self, settings: UpSettings) -> Heartbeat | None:
-        if settings.heartbeat is None:
-            return None
-        return Heartbeat(settings.heartbeat.url.get_secret_value(), self._trouble)
+    def _make_heartbeat(self, settings: UpSettings) -> Heartbeat | None:
+        url = settings.heartbeat and settings.heartbeat.url.get_secret_value()
+        return Heartbeat(url, self._trouble) if url else None
 
     def _reload(self, now: int) -> Reloaded:
-        """Make all that depends on the settings before anything that was made of the old ones is given up."""
+        """Make everything new that depends on the settings, and only then replace the old. Return the outcome.
+
+        Unusable if the settings are invalid, or `plimsoll up` is starting or ending.
+        """
         if not self._is_started or self._stop.is_set():
             raise Unusable("plimsoll up is starting or ending")
         old = self._settings
@@ -275,7 +287,7 @@ class Up:
             settings, restart = reloading.fresh(self._setup.folder, old)
             sends = senders(settings, self._file_name)
             site, given_facts = self._setup.read() if self._setup.read else (self._site, self._facts)
-            notifier = self._notifying(settings, sends, site, now)
+            notifier = self._make_notifier(settings, sends, site, now)
         finally:
             hide_in_logs(old.addresses)
         hide_in_logs((*old.addresses, *settings.addresses))
@@ -285,7 +297,7 @@ class Up:
         if settings.heartbeat != old.heartbeat:
             if self._heartbeat:
                 self._heartbeat.stop()
-            self._heartbeat = self._heart(settings)
+            self._heartbeat = self._make_heartbeat(settings)
             if self._heartbeat:
                 self._heartbeat.start()
         if settings.check != old.check:
@@ -298,7 +310,7 @@ class Up:
         self._trials.use(settings)
         return Reloaded(now, tuple(settings.notify), restart)
 
-    # Of the targets as they are then: settings may have been read anew.
+    # These use the notifier of the latest settings.
     def _trouble(self, now: int) -> str | None:
         return self._notifier.trouble(now)
 
@@ -311,40 +323,28 @@ class Up:
         self._notifier.stepped(now)
 
     def _troubles(self) -> list[Problem]:
-        now = time.time_ns()
-        written, open_ones = self._writing.state, self._servers[0].connections
-        unchecked, silent, upkeep = self._checks.failing, self._setup.silent(), self._store.upkeep
-        result = (self._started, open_ones, unchecked, silent, upkeep.damaged if upkeep else {})
-        damaged = damaged_files(self._setup.folder)
-        return [*overview.troubles(self.loop.progress, written, self._notifier, now, *result, damaged)]
-
-    def _all_watched(self) -> Watched:
-        return Watched(
-            store=self._store,
-            file=self._file,
-            site=self._site,
-            given=self._facts,
-            zone=self._settings.zone,
-            folder=self._setup.folder,
-            progress=lambda: self.loop.progress,
-            judged=lambda: self.loop.judged,
-            health=self._health,
-            reload=self.reload,
-            trials=self._trials,
-            limits=self._limits,
-            closing=self._closing,
+        troubles = overview.troubles(
+            self.loop.progress,
+            self._writing.state,
+            self._notifier,
+            time.time_ns(),
+            self._started,
+            self._servers[0].connections,
+            self._checks.failing,
+            self._setup.silent(),
+            self._store.upkeep.damaged if self._store.upkeep else {},
+            damaged_files(self._setup.folder),
         )
+        return [*troubles]
 
     def _health(self) -> overview.Health:
-        upkeep = self._store.upkeep
-        size = upkeep.size() if upkeep else None
         return overview.health(
             self._file,
             self.loop.progress,
             self._troubles(),
             self._writing.state,
             self._store.name,
-            size,
+            self._store.upkeep.size() if self._store.upkeep else None,
             now := time.time_ns(),
             self._election.status if self._election else "",
             self._scraper.problems(now),

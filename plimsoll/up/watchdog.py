@@ -1,4 +1,4 @@
-"""Watches the alert loop from outside it: a loop that hangs cannot tell so itself."""
+"""Watches the alert loop from another thread: a loop that hangs cannot report it."""
 
 import logging
 import time
@@ -12,10 +12,10 @@ _log = logging.getLogger(__name__)
 
 
 class Watchdog:
-    """Tells people when the loop has evaluated nothing for a minute, and the log when it goes on.
+    """Notifies people when the loop has evaluated nothing for a minute, and logs when it goes on.
 
-    `last` gives the last evaluation, which moves while evaluations are caught up, too; `tell` sends a message, with a
-    title, that needs no `alerts.db`.
+    `last` returns the last evaluation, also while the loop catches up. `tell` sends a title and a text, without
+    `alerts.db`.
     """
 
     def __init__(self, last: Callable[[], object], tell: Callable[[str, str], None]) -> None:
@@ -26,12 +26,12 @@ class Watchdog:
         self._barked = False
 
     def run(self, stop: Event) -> None:
-        """Look until `stop` is set."""
+        """Look every 5 s until `stop` is set."""
         while not stop.wait(_LOOKS_EVERY_S):
             self.look(time.monotonic())
 
     def look(self, now_s: float) -> None:
-        """Look whether the loop has gone on."""
+        """Compare the last evaluation with that of the look before. `now_s` is the time of a monotonic clock."""
         last = self._last()
         if self._since is None or last != self._last_value:
             self._last_value, self._since = last, now_s

@@ -1,4 +1,4 @@
-"""What the pages show: the parts of a running `plimsoll up`."""
+"""The parts of a running `plimsoll up` that the pages show."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -21,10 +21,9 @@ from plimsoll.up.reloading import Reloaded
 class Watched:
     """The parts that pages read. `folder` is the data folder, `zone` the one of up.toml.
 
-    `progress` says how far the alert loop is, `judged` what it found at its last evaluation, and `health` whether all
-    is well, in words. `trials` sends test messages. `reload` reads the settings anew, after which `site` and `given`
-    are others, and `reloaded` is what came of that the last time. What pages put on `closing` is called when the server
-    is to stop.
+    `progress` returns how far the alert loop is, `judged` its last evaluation, and `health` the state of everything.
+    `trials` sends test messages. `reload` reads the settings anew and replaces `site` and `given`; `reloaded` is the
+    outcome of the last time. Callbacks on `closing` are called when the server stops.
     """
 
     store: Store

@@ -42,20 +42,24 @@ class Service:
         self._lock = Lock()
         self._handle = 0
         self._state = _START_PENDING
-        self._api = _Api()
+        self._library: Any = getattr(ctypes, "WinDLL", ctypes.CDLL)("advapi32.dll", use_last_error=True)
+        self._set_status = self._library.SetServiceStatus
+        self._set_status.argtypes, self._set_status.restype = (c_void_p, POINTER(_Status)), c_int
 
     def serve(self) -> None:
-        """Until the service has ended. OSError if no service manager started this process."""
-        main = self._api.main_type(self._main)
-        table = (_ServiceEntry * 2)(_ServiceEntry(self._name, main), _ServiceEntry(None, self._api.main_type()))
-        if not self._api.dispatch(table):
-            error = self._api.last_error()
+        """Run until the service has ended. OSError if no service manager started this process."""
+        dispatch = self._library.StartServiceCtrlDispatcherW
+        dispatch.argtypes, dispatch.restype = (POINTER(_ServiceEntry),), c_int
+        table = (_ServiceEntry * 2)(_ServiceEntry(self._name, _MAIN(self._main)), _ServiceEntry(None, _MAIN()))
+        if not dispatch(table):
+            error: int = getattr(ctypes, "get_last_error", lambda: 0)()
             why = "the service manager of Windows did not start this process" if error == _NOT_A_SERVICE else "error"
             raise OSError(f"{why} ({error})")
 
     def _main(self, _count: int, _arguments: Any) -> None:
-        handler = self._api.handler_type(self._control)
-        self._handle = self._api.register(self._name, handler, None) or 0
+        register, handler = self._library.RegisterServiceCtrlHandlerExW, _HANDLER(self._control)
+        register.argtypes, register.restype = (c_wchar_p, _HANDLER, c_void_p), c_void_p
+        self._handle = register(self._name, handler, None) or 0
         self._say(_RUNNING)
         status = 70
         try:
@@ -85,27 +89,12 @@ class Service:
                 status_record.patience_ms = _PATIENCE_MS
             if status:
                 status_record.error, status_record.own_error = _OWN_ERROR, status
-            self._api.set_status(self._handle, byref(status_record))
+            self._set_status(self._handle, byref(status_record))
 
 
-class _Api:
-    """The functions of advapi32.dll, and the types of what they call."""
-
-    def __init__(self) -> None:
-        function_type: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)
-        self.handler_type = function_type(c_uint32, c_uint32, c_uint32, c_void_p, c_void_p)
-        self.main_type = _MAIN
-        library = getattr(ctypes, "WinDLL", ctypes.CDLL)("advapi32.dll", use_last_error=True)
-        self.dispatch = library.StartServiceCtrlDispatcherW
-        self.dispatch.argtypes, self.dispatch.restype = (POINTER(_ServiceEntry),), c_int
-        self.register = library.RegisterServiceCtrlHandlerExW
-        self.register.argtypes, self.register.restype = (c_wchar_p, self.handler_type, c_void_p), c_void_p
-        self.set_status = library.SetServiceStatus
-        self.set_status.argtypes, self.set_status.restype = (c_void_p, POINTER(_Status)), c_int
-        self.last_error: Callable[[], int] = getattr(ctypes, "get_last_error", lambda: 0)
-
-
-_MAIN: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)(None, c_uint32, c_void_p)
+_FUNCTION: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)
+_MAIN = _FUNCTION(None, c_uint32, c_void_p)
+_HANDLER = _FUNCTION(c_uint32, c_uint32, c_uint32, c_void_p, c_void_p)
 
 
 class _ServiceEntry(Structure):
