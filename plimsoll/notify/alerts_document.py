@@ -3,9 +3,9 @@
 Fields are added within a version, never changed or removed.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from math import isfinite
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -18,14 +18,15 @@ from plimsoll.model.times import SECOND, Zone, iso
 from plimsoll.notify.notification_log import TargetState
 
 SCHEMA = "plimsoll.alerts/1"
-_Instant = Annotated[str, BeforeValidator(lambda moment: iso(moment) if isinstance(moment, int) else moment)]
-_Number = Annotated[
-    float | None, BeforeValidator(lambda value: None if isinstance(value, float) and math.isnan(value) else value)
+# An instant (UTC ns) as ISO 8601.
+Instant = Annotated[str, BeforeValidator(lambda at: iso(at) if isinstance(at, int) else at)]
+Number = Annotated[
+    float | None, BeforeValidator(lambda value: value if value is not None and isfinite(value) else None)
 ]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
 
 
 class AlertPart(_Part):
@@ -47,18 +48,18 @@ class AlertPart(_Part):
     healthy: str = Field(description='The limit as operator and number, such as "< 80"; empty if there is none.')
     limit: str = Field(description="The limit for people.")
     reduced: str = Field(description="How samples become a value: 1 min mean.")
-    since: _Instant | None = Field(description="From when the condition was true.")
-    fired_at: _Instant
-    ended_at: _Instant | None = Field(description="null: it is firing.")
+    since: Instant | None = Field(description="From when the condition was true.")
+    fired_at: Instant
+    ended_at: Instant | None = Field(description="null: it is firing.")
     ended_how: Ended | None
-    value: _Number = Field(description="When it fired; null: none.")
-    worst: _Number
-    last: _Number
+    value: Number = Field(description="When it fired; null: none.")
+    worst: Number
+    last: Number
     stale: bool = Field(description="Firing, and without data now.")
     late: bool = Field(description="It is known from samples that came late.")
     firings: int = Field(description="Of a rule that is flapping: how often it fired.")
     silenced: bool = Field(description="Firing, and a silence holds.")
-    acked_at: _Instant | None
+    acked_at: Instant | None
     acked_by: str | None
     ack_note: str | None
     summary: str
@@ -75,8 +76,8 @@ class SilencePart(_Part):
     rule: str = Field(description="A pattern, as are host and instance; * is any text.")
     host: str
     instance: str
-    start: _Instant
-    until: _Instant
+    start: Instant
+    until: Instant
     reason: str
     who: str
 
@@ -86,10 +87,10 @@ class TargetPart(_Part):
 
     name: str
     address: str = Field(description="Without its secrets.")
-    sent_at: _Instant | None = Field(description="When a message last arrived.")
-    failing_since: _Instant | None = Field(description="From when messages could not be sent; null: they arrive.")
+    sent_at: Instant | None = Field(description="When a message last arrived.")
+    failing_since: Instant | None = Field(description="From when messages could not be sent; null: they arrive.")
     attempts: int = Field(description="How many have failed since.")
-    next_try: _Instant | None
+    next_try: Instant | None
     error: str
 
 
@@ -97,10 +98,10 @@ class HostPart(_Part):
     """A host that has sent, or that up.toml lists."""
 
     host: str
-    newest: _Instant | None = Field(description="The time of its newest sample.")
+    newest: Instant | None = Field(description="The time of its newest sample.")
     interval_s: float | None
     expected: bool = Field(description="Whether its silence is an alert.")
-    retired_at: _Instant | None
+    retired_at: Instant | None
 
 
 class AlertsDocument(_Part):
@@ -124,8 +125,8 @@ def document(
     """Return alerts, silences, targets and hosts as a document."""
     return AlertsDocument(
         alerts=[alert_part(alert, silences, zone, now) for alert in alerts],
-        silences=[silence_part(silence) for silence in silences],
-        targets=[TargetPart.model_validate(asdict(target)) for target in targets],
+        silences=[SilencePart.model_validate(silence) for silence in silences],
+        targets=[TargetPart.model_validate(target) for target in targets],
         hosts=[
             HostPart.model_validate(
                 {
@@ -138,11 +139,6 @@ def document(
             for host in hosts
         ],
     )
-
-
-def silence_part(silence: Silence) -> SilencePart:
-    """Return a silence as a document has it."""
-    return SilencePart.model_validate(asdict(silence))
 
 
 def alert_part(alert: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:

@@ -1,7 +1,7 @@
 """Sends messages with apprise: mail, webhooks, chat, pagers.
 
-PagerDuty and Opsgenie, which handle incidents by a key, are sent an event for each incident, and one that resolves it
-when it is over. A JSON webhook is sent the fields of all alerts beside the text.
+PagerDuty and Opsgenie handle incidents by a key: they are sent an event when an incident fires, and one when it is
+over. A JSON webhook is sent the fields of all alerts beside the text.
 """
 
 import logging
@@ -34,7 +34,7 @@ _PRIORITIES = {"critical": 1, "warning": 3, "info": 5}  # of Opsgenie, unless th
 
 _log = logging.getLogger(__name__)
 
-# Sends a message; returns why it could not, without any secret, or None.
+# Sends a message. Returns why it could not be sent, without any secret; None if it was.
 Send: TypeAlias = Callable[[Message], str | None]
 
 
@@ -49,9 +49,19 @@ def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
 
 def sender(address: str, setting: str) -> Send:
     """Return the sender for one address. Unusable, naming the setting, if apprise cannot use it."""
-    if address.strip().partition("://")[0].casefold() in SCHEMES:
-        alertmanager = Alertmanager(address.strip(), setting)
-        return lambda message: _shown(alertmanager(message), address)
+    is_alertmanager = address.strip().partition("://")[0].casefold() in SCHEMES
+    send = Alertmanager(address.strip(), setting) if is_alertmanager else _apprise_sender(address, setting)
+
+    def send_and_hide(message: Message) -> str | None:
+        why = send(message)
+        text = "" if why is None else printable(hide(" ".join(why.split()), (address,)))
+        return None if why is None else text.rstrip(" .")[:_MOST_OF_REASON]
+
+    return send_and_hide
+
+
+def _apprise_sender(address: str, setting: str) -> Send:
+    """Return a sender whose reasons may show the address. Unusable, naming the setting, if apprise cannot use it."""
     asset = apprise.AppriseAsset(
         app_id="Plimsoll", app_desc="Plimsoll", app_url="", image_url_mask="", image_url_logo="", plugin_paths=()
     )
@@ -89,21 +99,20 @@ def sender(address: str, setting: str) -> Send:
         plugin.source = printable(event.worst.host) or "plimsoll"
         plugin.component = event.worst.details.title or event.worst.rule
         plugin.click = event.link if event.link.startswith("http") else None
-        plugin.details = {"text": event.text, **_fields_of(event)}
-        return deliver(Message("", event.title, "recovered" if event.state == "resolved" else event.severity))
+        plugin.details = {"text": event.text, **_present_fields(event)}
+        return deliver(Message("", event.title, "recovered" if event.state == "resolved" else event.worst.severity))
 
     def page_opsgenie(plugin: NotifyOpsgenie, event: MessageEvent) -> str | None:
         if event.state == "resolved":
-            why = close_opsgenie(OPSGENIE_API_LOOKUP[plugin.region_name or "us"], str(plugin.apikey), event)
-            return _shown(why, address)
+            return close_opsgenie(OPSGENIE_API_LOOKUP[plugin.region_name or "us"], str(plugin.apikey), event)
         plugin.alias, plugin.entity = event.key, printable(event.worst.host)
         if "priority=" not in address:
-            plugin.priority = _PRIORITIES[event.severity]
-        plugin.details = {name: str(value) for name, value in _fields_of(event).items()}
-        return deliver(Message(event.title, event.text, event.severity))
+            plugin.priority = _PRIORITIES[event.worst.severity]
+        plugin.details = {name: str(value) for name, value in _present_fields(event).items()}
+        return deliver(Message(event.title, event.text, event.worst.severity))
 
     def deliver(message: Message) -> str | None:
-        items: list[str] = []
+        warnings: list[str] = []
         try:
             done = target.notify(
                 body=message.body,
@@ -111,36 +120,26 @@ def sender(address: str, setting: str) -> Send:
                 notify_type=_TYPES[message.level],
                 body_format=apprise.NotifyFormat.TEXT,
                 timeout=_TIMEOUT_S,
-                log_callback=lambda entry, _: items.append(entry.message),
+                log_callback=lambda entry, _: warnings.append(entry.message),
                 log_level=logging.WARNING,
             )
         except Exception as error:  # a plugin's own mistakes must not end the notifying
-            return _reason(f"{type(error).__name__}: {error}", address)
-        return None if done else _reason("; ".join(items) or "no reason is known", address)
+            return f"{type(error).__name__}: {error}"
+        return None if done else "; ".join(warnings) or "no reason is known"
 
     return send
 
 
 def _each(message: Message, send: Callable[[MessageEvent], str | None]) -> str | None:
-    """Send every event; why one could not be sent. All are sent again then, which their keys make harmless."""
+    """Send the events until one cannot be sent, and return why. All are sent again then, harmless by their keys."""
     return next((why for why in map(send, message.events) if why is not None), None)
 
 
 def _fields(message: Message) -> dict[str, object]:
-    """Return the fields of the gravest alert, and of each in `alerts`."""
-    alerts = [
-        alert_fields(alert, event.key, event.state, event.link) for event in message.events for alert in event.alerts
-    ]
-    return {**message.events[0].fields(), "alerts": alerts}
+    """Return the fields of the gravest alert, and those of every alert in `alerts`."""
+    alerts = [alert_fields(alert, event) for event in message.events for alert in event.alerts]
+    return {**alerts[0], "alerts": alerts}
 
 
-def _fields_of(event: MessageEvent) -> dict[str, Value]:
-    return {name: value for name, value in event.fields().items() if value is not None}
-
-
-def _shown(why: str | None, address: str) -> str | None:
-    return None if why is None else _reason(why, address)
-
-
-def _reason(text: str, address: str) -> str:
-    return printable(hide(" ".join(text.split()), (address,))).rstrip(" .")[:_MOST_OF_REASON]
+def _present_fields(event: MessageEvent) -> dict[str, Value]:
+    return {name: value for name, value in alert_fields(event.worst, event).items() if value is not None}

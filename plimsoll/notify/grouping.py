@@ -1,8 +1,8 @@
-"""Decides what a target is told next: which alerts, in which message, and when.
+"""Grouping and throttling: which alerts the next message to a target has, and when it is sent.
 
-A target is told what it does not know yet: an alert that fires, or that one of which it was told has ended. So nothing
-is sent twice, whatever was held back comes later as it is then, and what fired and recovered in the meantime is one
-line. docs/alerts.md states the rules and the numbers.
+A target is told what it does not know yet: that an alert fires, or that one it knows of has ended. So nothing is sent
+twice, what was held back is sent later as it is then, and an alert that fired and recovered meanwhile is one line.
+docs/alerts.md states the rules and the numbers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,9 +27,9 @@ _OF_NO_HOST = ("all-silent", "plimsoll")
 
 @dataclass(frozen=True)
 class Routing:
-    """Patterns of hosts, packs, and patterns of labels; each leaves nothing out if it is empty.
+    """The alerts of a target, by patterns of hosts, by packs, and by patterns of labels; an empty one takes all.
 
-    `packs_of` are the packs of the rules, `labels_of` the labels of the hosts (case-folded).
+    `packs_of` has the pack of each rule, `labels_of` the labels of each host (case-folded).
     """
 
     hosts: Sequence[str] = ()
@@ -39,7 +39,7 @@ class Routing:
     labels_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def fits(self, alert: Alert) -> bool:
-        """Return whether an alert is the target's."""
+        """Return whether the target takes an alert."""
         if alert.kind in _OF_NO_HOST:
             return True
         if self.hosts and not any(is_like(alert.host, pattern) for pattern in self.hosts):
@@ -51,11 +51,11 @@ class Routing:
         return not self.packs or pack is None or pack in self.packs
 
     def check(self, setting: str) -> None:
-        """Unusable, naming the setting (`notify.team`), if a pack is not known, or no host has such a label."""
-        items = sorted({*self.packs_of.values()})
+        """Raise Unusable, naming the setting (`notify.team`), if there is no such pack, or no host with the label."""
+        packs = sorted({*self.packs_of.values()})
         for pack in self.packs:
-            if pack not in items:
-                near = get_close_matches(pack, items, 1)
+            if pack not in packs:
+                near = get_close_matches(pack, packs, 1)
                 meant = f"; did you mean {near[0]}?" if near else "; plimsoll rules list names them all"
                 raise Unusable(f'{setting}.packs: no pack "{pack}"{meant}')
         for name, pattern in self.labels.items():
@@ -71,7 +71,7 @@ MOST_HOSTS = 3  # with news at the same time, each in a message of its own
 FREE = 15  # messages in an hour; from then on one each PACE
 PACE = 4 * MINUTE
 MOST_AN_HOUR = FREE + HOUR // PACE
-FORGOTTEN = 24 * HOUR  # what fired and ended, and could not be told for so long
+FORGOTTEN = 24 * HOUR  # alerts that fired and ended, and could not be told for so long
 GRACE = 30 * SECOND  # one silent host may be the first of all hosts
 _REPEATS = (HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 24 * HOUR)
 _TAKEN_ALONG = 0.75  # of the time to its repetition
@@ -82,7 +82,7 @@ ENDED = ("ended", "fired and ended")
 
 @dataclass(frozen=True, slots=True)
 class Notified:
-    """What a target was last told of an alert: that it fired or that it ended, when, and how often that it fires."""
+    """The last news of an alert that a target was told, when (UTC ns), and how often it was told that it fires."""
 
     news: Literal["fired", "ended"]
     at: int
@@ -91,7 +91,7 @@ class Notified:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a target wants to be told, and when: `after` (ns) if nobody has acknowledged it for so long."""
+    """The alerts that a target wants, and when: `after` so many ns in which nobody has acknowledged them."""
 
     severities: frozenset[Severity]
     quiet: QuietHours
@@ -99,27 +99,27 @@ class Policy:
     after: int = 0
 
     def wants(self, alert: Alert) -> bool:
-        """Return whether an alert is the target's."""
+        """Return whether the target wants an alert."""
         return alert.severity in self.severities and self.routing.fits(alert)
 
     def spares(self, alert: Alert, now: int) -> bool:
-        """Whether the target need not be told of an alert, or not yet: somebody looks after it, or may still do so."""
+        """Return whether the target is not told of an alert, or not yet: it is acknowledged, or may still be."""
         lasted = (now if alert.ended_at is None else alert.ended_at) - alert.fired_at
         return self.after > 0 and (alert.acked_at is not None or lasted < self.after)
 
 
 @dataclass(frozen=True)
 class Situation:
-    """All that the decision for one target depends on.
+    """All that the next message to a target depends on.
 
     Attributes:
-        alerts: Those of the target's severities that are firing, and those that ended lately.
-        firing: All that are firing.
-        told: What the target was told, by the alert's id.
-        silences: Those that hold now.
-        hosts: When the target was last told of a host, case-folded.
-        sent: When messages were sent to the target, for the last hour.
-        since: From when the target exists. What ended before is nothing to it.
+        alerts: The alerts of the target's severities that fire, or ended lately.
+        firing: All alerts that fire.
+        told: The news that the target was told, by the id of the alert.
+        silences: The silences that hold now.
+        hosts: When the target was last told of a host (UTC ns), by case-folded name.
+        sent: When messages were sent to the target in the last hour (UTC ns).
+        since: When the target was added (UTC ns). It is not told of alerts that ended before.
     """
 
     alerts: Sequence[Alert]
@@ -132,7 +132,7 @@ class Situation:
 
     @cached_property
     def flapping(self) -> frozenset[Key]:
-        """The keys that are flapping."""
+        """The keys of flapping alerts."""
         return frozenset(alert.key for alert in self.firing if alert.kind == "flapping")
 
     @cached_property
@@ -142,12 +142,12 @@ class Situation:
 
     @cached_property
     def past(self) -> Mapping[IncidentKey, Sequence[Alert]]:
-        """All warning and critical limits that are past, by incident."""
+        """All warning and critical alerts of rules that fire, by incident."""
         return _by_incident(alert for alert in self.firing if alert.severity != "info")
 
     @cached_property
     def told_limits(self) -> Mapping[IncidentKey, Sequence[Alert]]:
-        """The limits that are past, not muted, and known to the target, by incident."""
+        """The alerts of rules that fire, are not muted, and are known to the target, by incident."""
         alerts = (alert for alert in self.firing if alert.id in self.told and self.told[alert.id].news == "fired")
         return _by_incident(alert for alert in alerts if not _is_muted(alert, self))
 
@@ -162,10 +162,10 @@ def _by_incident(alerts: Iterable[Alert]) -> dict[IncidentKey, list[Alert]]:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One alert in a message, and what is said of it.
+    """An alert in a message, and its news.
 
-    `remains` is the gravest alert of the same incident that still fires when this one has ended: the target may not
-    know of it, as it is a warning where only critical ones are told, or silenced.
+    `remains` is the gravest alert of the same incident that still fires when this one has ended. The target may not
+    know of it: it may be silenced, or a warning where the target is told of critical alerts only.
     """
 
     alert: Alert
@@ -175,7 +175,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class AlertGroup:
-    """The alerts of one message. `held_back`: some were, by quiet hours; `paced`: messages are being limited."""
+    """The alerts of one message. `held_back`: quiet hours held some back; `paced`: messages are throttled."""
 
     items: tuple[Item, ...]
     held_back: bool = False
@@ -183,15 +183,18 @@ class AlertGroup:
 
 
 def next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | None:
-    """Return what to tell the target now; None if there is nothing, or nothing yet."""
+    """Return the alerts to tell the target now; None if there are none, or none yet."""
     items = list(_due(situation, policy, now))
     if not any(_is_urgent(item, situation, now) for item in items):
         return None
+    news = [item for item in items if item.news != "still"]
     recent = [at for at in situation.sent if at > now - HOUR]
     paced = len(recent) >= FREE
     if paced and now - max(recent) < PACE:
         return None
-    held_back = any(policy.quiet.hold(item.alert.severity, _happened(item)) for item in items if item.news != "still")
+    # An alert that ended is news of the time at which it ended.
+    times = [(item.alert, item.alert.fired_at if item.alert.ended_at is None else item.alert.ended_at) for item in news]
+    held_back = any(policy.quiet.hold(alert.severity, at) for alert, at in times)
     if held_back or paced or any(item.alert.kind == "all-silent" for item in items):
         return AlertGroup(tuple(items), held_back, paced)
     ready = [item for item in items if now - situation.hosts.get(host_key(item.alert.host), 0) >= HOST_EVERY]
@@ -214,7 +217,7 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
 
 
 def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
-    """Return what there is to say of an alert, if nothing mutes it."""
+    """Return the news of an alert for the target; None if there is none, or it is held."""
     notified = situation.told.get(alert.id)
     if alert.hold:
         return None
@@ -225,46 +228,37 @@ def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
         due = notified.news == "fired" and alert.acked_at is None
         return "still" if due and now - notified.at >= _TAKEN_ALONG * _repeat_after(alert, notified) else None
     if notified is not None:
-        over = notified.news == "fired" and not _lasts(alert, situation)
+        over = notified.news == "fired" and not _other_limits(alert, situation)
         return "ended" if over else None
     brief = alert.kind == "host-silent" and alert.ended_at - alert.fired_at < GRACE
-    if alert.hush or brief or alert.ended_at <= max(situation.since, now - FORGOTTEN) or _lasts(alert, situation):
-        return None
-    return "fired and ended"
+    is_old = alert.ended_at <= max(situation.since, now - FORGOTTEN)
+    return None if alert.hush or brief or is_old or _other_limits(alert, situation) else "fired and ended"
 
 
 def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
-    """Whether the item is worth a message. Other repetitions, and further limits of an incident, are taken along."""
-    if item.news == "fired" and _covered(item.alert, situation):
-        return False
+    """Return whether an item is worth a message of its own. Others wait for one, and are added to it.
+
+    Those are early repetitions, and alerts of an incident of which the target knows one that is as grave.
+    """
+    if item.news == "fired":
+        rank = SEVERITIES.index(item.alert.severity)
+        return all(SEVERITIES.index(other.severity) > rank for other in _other_limits(item.alert, situation))
     notified = situation.told.get(item.alert.id)
     return item.news != "still" or notified is None or now - notified.at >= _repeat_after(item.alert, notified)
 
 
-def _covered(alert: Alert, situation: Situation) -> bool:
-    """Return whether the target knows of an alert of the same incident that is as grave and still fires."""
-    rank = SEVERITIES.index(alert.severity)
-    return any(SEVERITIES.index(alert.severity) <= rank for alert in _other_limits(alert, situation))
-
-
-def _lasts(alert: Alert, situation: Situation) -> bool:
-    """Return whether another alert of the same incident that the target knows of still fires."""
-    return any(_other_limits(alert, situation))
-
-
 def _remaining(alert: Alert, situation: Situation) -> Alert | None:
-    """Return the gravest other limit of the incident that is past."""
+    """Return the gravest alert that still fires of the incident of an alert that recovered."""
     if alert.kind != "rule" or alert.ended_how != "recovered":
         return None
     alerts = situation.past.get(alert.incident, ())
     return min(alerts, key=lambda alert: (SEVERITIES.index(alert.severity), alert.id), default=None)
 
 
-def _other_limits(alert: Alert, situation: Situation) -> Iterator[Alert]:
-    """Yield the other limits of the incident that are past, not muted, and known to the target."""
-    if alert.kind != "rule":
-        return
-    yield from (item for item in situation.told_limits.get(alert.incident, ()) if item.id != alert.id)
+def _other_limits(alert: Alert, situation: Situation) -> list[Alert]:
+    """Return the other alerts of the incident that fire, are not muted, and are known to the target."""
+    alerts = situation.told_limits.get(alert.incident, ()) if alert.kind == "rule" else ()
+    return [other for other in alerts if other.id != alert.id]
 
 
 def _is_muted(alert: Alert, situation: Situation) -> bool:
@@ -279,13 +273,8 @@ def _is_muted(alert: Alert, situation: Situation) -> bool:
     return alert.kind != "host-silent" and host_key(alert.host) in situation.silent
 
 
-def _happened(item: Item) -> int:
-    """Return when it happened that there is something to say."""
-    return item.alert.fired_at if item.alert.ended_at is None else item.alert.ended_at
-
-
 def _repeat_after(alert: Alert, notified: Notified) -> int:
-    """Return the time to the next repetition. What is flapping is repeated later: after an hour it may have ended."""
+    """Return the time to the next repetition (ns). A flapping alert is repeated later: it may end within an hour."""
     times = notified.times + (alert.kind == "flapping")
     return _REPEATS[min(times, len(_REPEATS)) - 1]
 

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """Requests `address`. `trouble` returns why not, or None if all is well."""
+    """Requests `address` every minute. `trouble` returns why it must not be requested, or None if all is well."""
 
     def __init__(self, address: str, trouble: Callable[[int], str | None]) -> None:
         self._address = address

@@ -36,7 +36,7 @@ Value: TypeAlias = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class MessageEvent:
-    """An incident that fires or is over.
+    """An incident that fires or is over, for programs.
 
     Attributes:
         key: The same for all events of the incident: `plimsoll:web01/cpu`.
@@ -44,7 +44,7 @@ class MessageEvent:
         title: The incident in a few words.
         text: The incident in full.
         link: Its page, or the command that shows it.
-        alerts: What is said of its alerts, the gravest first.
+        alerts: Its alerts, the gravest first.
     """
 
     key: str
@@ -59,22 +59,13 @@ class MessageEvent:
         """The alert that stands for the incident."""
         return self.alerts[0]
 
-    @property
-    def severity(self) -> Severity:
-        """The severity of its gravest alert."""
-        return self.worst.severity
-
-    def fields(self) -> dict[str, Value]:
-        """Return the fields of its gravest alert, as webhooks have them."""
-        return alert_fields(self.worst, self.key, self.state, self.link)
-
 
 MOST_IN_FULL = 10
 MOST_LINES = 40
 _ORDER = ("fired", "still", "fired and ended", "ended")
 # A host may be named so that chats would call everybody: <!channel>, @everyone.
 _MENTION = re.compile(r"([@!])(?=[\w&<])")
-# Nor that they would show a link under words of its own: [words](address), <address|words>.
+# A host may also be named so that chats would show a link under other words: [words](address), <address|words>.
 _LINK = re.compile(r"\](?=[(\[:])|<(?=\s*[a-zA-Z][\w+.-]*:)|<(?=\s*/)")
 
 
@@ -93,8 +84,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The zone of times in messages, the address of Plimsoll's pages if it is known, and after how long (ns) without
-    an acknowledgement the target is told.
+    """The settings of a target's messages: the zone of times, and the address of the pages if it is known.
+
+    `after`: for how long (ns) nobody acknowledged an alert before the target is told of it.
     """
 
     zone: Zone
@@ -106,36 +98,32 @@ def message(group: AlertGroup, style: Style, now: int, failing_since: int | None
     """Return the message for a group. `failing_since`: messages to this target could not be sent since then."""
     groups = _by_incident(group.items)
     firing = [items for items in groups if items[0].news not in ENDED]
-    remain = [item for items in groups for item in items if item.remains is not None]
-    level = firing[0][0].alert.severity if firing else _remaining(remain)
+    remain: list[Severity] = [item.remains.severity for items in groups for item in items if item.remains is not None]
+    level: Severity | Literal["recovered"] = "recovered"
+    if firing or remain:
+        level = firing[0][0].alert.severity if firing else min(remain, key=SEVERITIES.index)
     parts = ["\n".join(_block(items, style, now)) for items in groups[:MOST_IN_FULL]]
     rest = groups[MOST_IN_FULL:]
     if rest:
         lines = [f"- {_sentence(items[0], style, now)}" for items in rest[:MOST_LINES]]
-        value = len(rest) - len(lines)
+        left = len(rest) - len(lines)
         parts.append("\n".join(lines))
-        if value:
-            parts.append(f"And {value:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
+        if left:
+            parts.append(f"And {left:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
     parts += _remarks(group, style, failing_since)
-    label = "Better, not over" if remain and not firing else _label(level)
+    label = level.upper() if level == "critical" else level.capitalize()
+    if remain and not firing:
+        label = "Better, not over"
     if level == "recovered" and any(_is_closed(item.alert) for items in groups for item in items):
         label = "Closed"  # nobody knows whether it is healthy
     title, body = f"{label}: {_title(groups, firing)}", "\n\n".join(parts)
     return Message(_plain(title), _plain(body), level, [*_events(groups, firing, style, now)])
 
 
-def _remaining(items: Sequence[Item]) -> Severity | Literal["recovered"]:
-    """Return the gravest severity that still fires where the target's own alerts ended."""
-    left: list[Severity] = [item.remains.severity for item in items if item.remains]
-    if not left:
-        return "recovered"
-    return min(left, key=SEVERITIES.index)
-
-
 def _events(
     groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]], style: Style, now: int
 ) -> Iterator[MessageEvent]:
-    """Yield an event for each incident; one that fires is not resolved by those of its alerts that ended."""
+    """Yield an event for each incident. While any of its alerts fires, those that ended do not resolve it."""
     fires = {items[0].alert.incident for items in firing}
     for items in groups:
         worst, ended = items[0], items[0].news in ENDED
@@ -152,15 +140,15 @@ def _plain(text: str) -> str:
 
 
 def _by_incident(items: Sequence[Item]) -> list[list[Item]]:
-    """Return the items of each incident, what fires apart from what ended: the gravest first."""
-    entries: dict[tuple[bool, IncidentKey], list[Item]] = {}
+    """Return the items by incident, those that fire apart from those that ended, the gravest first."""
+    groups: dict[tuple[bool, IncidentKey], list[Item]] = {}
     for item in sorted(items, key=_rank):
-        entries.setdefault((item.news in ENDED, item.alert.incident), []).append(item)
-    return [*entries.values()]
+        groups.setdefault((item.news in ENDED, item.alert.incident), []).append(item)
+    return [*groups.values()]
 
 
 def _title(groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -> str:
-    """Names the gravest incident, and counts the others by severity."""
+    """Return the name of the gravest incident, and the counts of the others by severity."""
     worst = groups[0][0]
     if len(groups) == 1 or firing:
         named = printable(_firing_title(worst.alert) if firing else _ended_title(worst))
@@ -170,13 +158,14 @@ def _title(groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -
 
 
 def _others(groups: Sequence[Sequence[Item]]) -> str:
-    """` (also 2 critical, 1 warning on 2 hosts, 1 recovered)`."""
-    levels = [items[0].alert.severity for items in groups if items[0].news not in ENDED]
-    items = [f"{levels.count(severity):,} {severity}" for severity in SEVERITIES if severity in levels]
-    if items:
-        items[-1] += f" {_where([items[0].alert for items in groups if items[0].news not in ENDED])}"
+    """Return the counts of incidents: ` (also 2 critical, 1 warning on 2 hosts, 1 recovered)`."""
+    firing = [items[0].alert for items in groups if items[0].news not in ENDED]
+    levels = [alert.severity for alert in firing]
+    counts = [f"{levels.count(severity):,} {severity}" for severity in SEVERITIES if severity in levels]
+    if counts:
+        counts[-1] += f" {_where(firing)}"
     ended = len(groups) - len(levels)
-    return f" (also {', '.join([*items, *([f'{ended:,} recovered'] if ended else [])])})"
+    return f" (also {', '.join([*counts, *([f'{ended:,} recovered'] if ended else [])])})"
 
 
 def _where(alerts: Sequence[Alert]) -> str:
@@ -186,7 +175,7 @@ def _where(alerts: Sequence[Alert]) -> str:
 
 
 def _block(items: Sequence[Item], style: Style, now: int) -> Iterator[str]:
-    """Yield an incident: its cause, its gravest limit in full, the others in a line each."""
+    """Yield the lines on an incident: its cause, its gravest alert in full, the others in a line each."""
     worst = items[0].alert
     if worst.kind == "rule" and items[0].news not in ENDED:
         yield printable(f"{cause(worst)}; {certainty(Incident([item.alert for item in items]))}.")
@@ -292,12 +281,8 @@ def _rank(item: Item) -> tuple[bool, int, bool, int, str, str, int]:
     )
 
 
-def _label(level: str) -> str:
-    return level.upper() if level == "critical" else level.capitalize()
-
-
 def incident_key(alert: Alert) -> str:
-    """Return the key of the incident of an alert, at most 255 characters, as pagers take."""
+    """Return the key of the incident of an alert: at most 255 characters, the longest that pagers take."""
     parts = [part for part in alert.incident if part]
     key = f"plimsoll:{'/'.join(parts)}"
     if len(key) <= 255 and key.isprintable():
@@ -305,12 +290,12 @@ def incident_key(alert: Alert) -> str:
     return f"plimsoll:{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}"
 
 
-def alert_fields(alert: Alert, key: str, state: State, link: str) -> dict[str, Value]:
-    """Return an alert for other programs. Times are ISO 8601 in UTC, values in the signal's unit; null is none."""
+def alert_fields(alert: Alert, event: MessageEvent) -> dict[str, Value]:
+    """Return an alert of an event for programs. Times are ISO 8601 in UTC, values in the signal's unit."""
     return {
         "id": alert.id,
-        "key": key,
-        "state": state,
+        "key": event.key,
+        "state": event.state,
         "severity": alert.severity,
         "kind": alert.kind,
         "host": alert.host,
@@ -326,5 +311,5 @@ def alert_fields(alert: Alert, key: str, state: State, link: str) -> dict[str, V
         "fired_at": iso(alert.fired_at),
         "ended_at": None if alert.ended_at is None else iso(alert.ended_at),
         "late": alert.late,
-        "link": link,
+        "link": event.link,
     }

@@ -1,8 +1,8 @@
-"""What one target has been told, in alerts.db.
+"""The notification log: the news that each target was told, in alerts.db.
 
-There is no queue of messages: what is to be sent follows from the alerts and from what the target was told, so a
-message that waits is never out of date. An attempt is written down before it is made, and what the target was told
-when it has succeeded: after a kill in between, a message may be sent twice, and none is lost.
+There is no queue of messages: the next message follows from the alerts and the log, so a message that waits is never
+out of date. An attempt is written down before it is made, and its news once it has succeeded: if the process is killed
+in between, a message may be sent twice, and none is lost.
 """
 
 import json
@@ -37,7 +37,7 @@ class TargetState:
 
 
 class NotificationLog:
-    """The target's part of alerts.db. `address` is the redacted address."""
+    """The notification log of one target. `address` is redacted."""
 
     def __init__(self, file: AlertsFile, name: str, address: str, now: int) -> None:
         self._file = file
@@ -50,7 +50,7 @@ class NotificationLog:
             )
 
     def state(self) -> TargetState:
-        """Return whether messages arrive."""
+        """Return whether messages to the target arrive."""
         return next(state for state in states(self._file) if state.name == self._name)
 
     def situation(self, policy: Policy, now: int) -> Situation:
@@ -94,7 +94,7 @@ class NotificationLog:
             return _log(connection, self._name, now, title, alerts, "sending")
 
     def succeeded(self, attempt: int, group: AlertGroup, now: int) -> None:
-        """Write down what the target now knows."""
+        """Write down that a message was sent: the target now knows its news."""
         with self._file.transaction() as connection:
             connection.execute("UPDATE notifications SET outcome = 'sent' WHERE id = ?", (attempt,))
             self._knows(connection, group, now)
@@ -106,7 +106,7 @@ class NotificationLog:
             count(connection, "messages sent")
 
     def left(self, group: AlertGroup, now: int) -> None:
-        """Write down that the target knows something, as another `plimsoll up` has told it."""
+        """Write down that another `plimsoll up` has told the target."""
         with self._file.transaction() as connection:
             self._knows(connection, group, now)
 
@@ -123,7 +123,7 @@ class NotificationLog:
             count(connection, "messages failed")
 
     def give_up(self, policy: Policy, now: int) -> int:
-        """Give up what ended a day ago and could not be told since; return how many alerts that are."""
+        """Give up alerts that ended a day ago and could not be told since. Return how many there are."""
         severities = ", ".join(f"'{severity}'" for severity in sorted(policy.severities))
         query = (
             f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ?"
@@ -141,22 +141,22 @@ class NotificationLog:
         return len(given_up)
 
     def _knows(self, connection: sqlite3.Connection, group: AlertGroup, now: int) -> None:
-        items = [(item.alert.id, self._name, "ended" if "ended" in item.news else "fired", now) for item in group.items]
+        rows = [(item.alert.id, self._name, "ended" if "ended" in item.news else "fired", now) for item in group.items]
         connection.executemany(
             "INSERT INTO told (alert, target, what, at) VALUES (?, ?, ?, ?) ON CONFLICT (alert, target)"
             " DO UPDATE SET what = excluded.what, at = excluded.at, times = times + 1",
-            items,
+            rows,
         )
 
 
 def states(file: AlertsFile) -> list[TargetState]:
-    """Return whether messages arrive, for each target that was ever notified."""
+    """Return the state of each target in the log."""
     return [TargetState(**dict(row)) for row in file.rows("SELECT * FROM targets ORDER BY name")]
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """An attempt to send a message: to whom, when (UTC ns), and what became of it."""
+    """An attempt to send a message: to whom, when (UTC ns), and with which outcome."""
 
     target: str
     at: int

@@ -1,4 +1,4 @@
-"""The settings of up.toml that notifications need: whom to notify, of what, and when not."""
+"""The settings of notifications in up.toml: whom to notify, of which alerts, and in which quiet hours not."""
 
 import re
 from collections.abc import Sequence
@@ -15,10 +15,6 @@ from plimsoll.rules.schema.field_types import Severity
 FILE_NAME = "up.toml"
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-
-
-def _parse_duration(value: object) -> object:
-    return parse_duration(value) if isinstance(value, str | int | float) else value
 
 
 def _parse_zone(value: object) -> object:
@@ -38,7 +34,9 @@ def _parse_clock(value: object) -> object:
     raise ValueError("is not a time of the day; write it like 22:00")
 
 
-Duration = Annotated[int, BeforeValidator(_parse_duration)]  # ns
+Duration = Annotated[
+    int, BeforeValidator(lambda value: parse_duration(value) if isinstance(value, str | int | float) else value)
+]  # ns
 Name = Annotated[str, Field(min_length=1)]
 _Clock = Annotated[time, BeforeValidator(_parse_clock)]
 _Zone = Annotated[Zone, BeforeValidator(_parse_zone)]
@@ -92,9 +90,9 @@ class QuietHours:
 
 
 class TargetSettings(Strict):
-    """Somebody to notify. `url` is an address as apprise has them.
+    """A target of notifications. `url` is an address in the form of apprise.
 
-    `after` (ns): only of what nobody has acknowledged for so long. `quiet`: the target's own quiet hours.
+    `after`: it is told of alerts that nobody has acknowledged for so many ns. `quiet`: its own quiet hours.
     """
 
     url: SecretStr
@@ -107,7 +105,7 @@ class TargetSettings(Strict):
 
     @property
     def wants(self) -> str:
-        """Which alerts it is notified of, in words: `critical; hosts web*; after 15 min without an acknowledgement`."""
+        """The alerts that it is told of, in words: `critical; hosts web*; after 15 min without an acknowledgement`."""
         labels = [f"{name} = {value}" for name, value in self.labels.items()]
         filters = [("hosts", self.hosts), ("packs", self.packs), ("labels", labels)]
         parts = [", ".join(self.severities), *(f"{name} {', '.join(values)}" for name, values in filters if values)]
@@ -130,10 +128,5 @@ class NotifySettings(Strict):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """The same as text."""
+        """The secrets as text."""
         return tuple(secret.get_secret_value() for secret in self.secrets)
-
-    def quiet_hours(self, target: str) -> QuietHours:
-        """Return the quiet hours of a target: its own, or those of all targets."""
-        quiet_settings = self.notify[target].quiet
-        return QuietHours(self.zone, self.quiet if quiet_settings is None else quiet_settings)

@@ -18,11 +18,11 @@ from plimsoll.notify.grouping import HOUR, MINUTE, AlertGroup, Policy, Routing, 
 from plimsoll.notify.messages import Message, Style, message
 from plimsoll.notify.notification_log import LONGEST_WAIT, NotificationLog, TargetState, forget_others, states
 from plimsoll.notify.redaction import redacted
-from plimsoll.notify.settings import FILE_NAME, NotifySettings
+from plimsoll.notify.settings import FILE_NAME, NotifySettings, QuietHours
 
 LATEST_STEP = 90 * SECOND
 STUCK_AFTER = 15 * MINUTE
-# What another one has to tell is taken for told so long after it is due here: it may end before it has told it.
+# So long after a message is due here, another `plimsoll up` is taken to have sent it: it may end before it has.
 LEFT_AFTER = 2 * MINUTE
 _LOOKS_EVERY_S = 5.0
 
@@ -30,10 +30,10 @@ _log = logging.getLogger(__name__)
 
 
 class NotifyTarget:
-    """One target: composes and sends what it is to be told.
+    """One target: composes and sends its messages.
 
-    While it is not `on_duty`, another `plimsoll up` that judges the same hosts tells it, all but what is wrong with
-    this one.
+    While this process is not `on_duty`, another `plimsoll up` that judges the same hosts notifies the target. Troubles
+    of this process are always notified by this one.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class NotifyTarget:
         self._send = send
         self._style = style
         self._on_duty = on_duty
-        self._due: dict[tuple[int, str], int] = {}  # since when another one has to tell it
+        self._due: dict[tuple[int, str], int] = {}  # since when another `plimsoll up` has to tell it
         self._unkept: Callable[[], None] | None = None
         self._to_say: Message | None = None
         self._said_at = 0
 
     def tick(self, now: int) -> None:
-        """Send what is to be sent now."""
+        """Send the messages that are due."""
         try:
             self._tick(now)
         except NotKept as error:
@@ -91,7 +91,10 @@ class NotifyTarget:
             composed = message(group, self._style, now, state.failing_since)
             attempt = self._outbox.attempt(group, composed.title, now)
             error = self._send(composed)
-            self._unkept = partial(self._note, attempt, group, error, now)
+            if error is None:
+                self._unkept = partial(self._outbox.succeeded, attempt, group, now)
+            else:
+                self._unkept = partial(self._outbox.failed, attempt, error, now)
             self._keep()
             if error is not None:
                 _log.warning("%s: a notification could not be sent: %s", self.name, error)
@@ -99,34 +102,26 @@ class NotifyTarget:
             state = self._outbox.state()
 
     def _is_told(self, group: AlertGroup, now: int) -> bool:
-        """Return whether another one must have told the target by now."""
-        items = [(item.alert.id, item.news) for item in group.items]
-        if now - max(self._due.setdefault(item, now) for item in items) < LEFT_AFTER:
+        """Return whether another `plimsoll up` must have told the target by now."""
+        keys = [(item.alert.id, item.news) for item in group.items]
+        if now - max(self._due.setdefault(key, now) for key in keys) < LEFT_AFTER:
             return False
         self._outbox.left(group, now)
-        for item in items:
-            del self._due[item]
+        for key in keys:
+            del self._due[key]
         return True
 
-    def _note(self, attempt: int, group: AlertGroup, error: str | None, now: int) -> None:
-        if error is None:
-            self._outbox.succeeded(attempt, group, now)
-        else:
-            self._outbox.failed(attempt, error, now)
-
     def _keep(self) -> None:
-        """Write down what became of the last message. Until that is possible, none is sent: it would be repeated."""
+        """Write down the outcome of the last message. Until that is possible, none is sent: it would be repeated."""
         if self._unkept is not None:
             self._unkept()
             self._unkept = None
 
 
 class Notifier:
-    """All targets, for the rules and hosts of `site`. Unusable if a target is to be told of what is not known there.
+    """All targets, for the rules and hosts of `site`. Unusable if a target names a pack or label that is not there.
 
-    `on_duty` says whether this `plimsoll up` tells them of alerts, and not another one.
-
-    `stepped` is called by the loop after every evaluation; it never waits.
+    `on_duty` returns whether this `plimsoll up` tells them of alerts, and not another one.
     """
 
     def __init__(
@@ -169,7 +164,7 @@ class Notifier:
             thread.start()
 
     def stop(self, patience_s: float = 5.0) -> None:
-        """End the threads. What has not been sent is sent after the next start."""
+        """End the threads. Alerts that were not told are told after the next start."""
         self._stop.set()
         for event in self._wake.values():
             event.set()
@@ -178,13 +173,13 @@ class Notifier:
             thread.join(max(0.0, until - time.monotonic()))
 
     def stepped(self, now: int) -> None:
-        """The loop has evaluated: there may be something to send."""
+        """Wake the targets after an evaluation; called by the loop, which never waits here."""
         self._stepped = now
         for event in self._wake.values():
             event.set()
 
     def say(self, title: str, body: str) -> None:
-        """Send every target a message that needs no alerts.db, such as that the disk is full: at most one an hour."""
+        """Send every target a message that needs no alerts.db, at most one an hour."""
         for target in self.targets:
             target.say(title, body)
             self._wake[target.name].set()
@@ -194,7 +189,7 @@ class Notifier:
         return states(self._file)
 
     def trouble(self, now: int) -> str | None:
-        """Why nobody can rely on the notifications now: the loop does not evaluate, or messages do not arrive."""
+        """Return why nobody can rely on the notifications: no evaluations, or messages that do not arrive; or None."""
         if now - self._stepped > LATEST_STEP:
             return f"nothing was evaluated since {iso(self._stepped)}"
         for state in self.states():
@@ -217,11 +212,8 @@ class Notifier:
 
 
 def _policy(name: str, settings: NotifySettings, site: Site | None) -> Policy:
-    target_settings = settings.notify[name]
-    ways = (
-        Routing()
-        if site is None
-        else routing(target_settings.hosts, target_settings.packs, target_settings.labels, site)
-    )
-    ways.check(f"{FILE_NAME}: notify.{name}")
-    return Policy(frozenset(target_settings.severities), settings.quiet_hours(name), ways, target_settings.after)
+    target = settings.notify[name]
+    chosen = routing(target.hosts, target.packs, target.labels, site) if site else Routing()
+    chosen.check(f"{FILE_NAME}: notify.{name}")
+    quiet = QuietHours(settings.zone, target.quiet or settings.quiet)
+    return Policy(frozenset(target.severities), quiet, chosen, target.after)

@@ -1,7 +1,4 @@
-"""Test messages: one to a target, when somebody asks for it, and how it went.
-
-Whoever may see the pages may ask, so a target gets one a minute at most, whoever asks and how often.
-"""
+"""Test messages to single targets, on request, at most one a minute: whoever may see the pages may request them."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,15 +13,15 @@ from plimsoll.notify.messages import Message
 from plimsoll.notify.redaction import redacted
 from plimsoll.notify.settings import FILE_NAME, NotifySettings
 
-INTERVAL = 60 * SECOND  # our own limit: quick enough for who tries settings, too slow to flood anybody
+INTERVAL = 60 * SECOND  # our own limit: short enough to try settings, too long to flood anybody
 MESSAGE = Message("Plimsoll: a test", "This is a test message of Plimsoll. Nothing is wrong.", "info")
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryTest:
-    """The last test message to a target since the start: when it was asked for (UTC ns), and why it was not sent.
+    """A test message: when it was requested (UTC ns), whether it is `done`, and why it could not be sent.
 
-    `error` is None for one that was sent; `done` is false while it is on its way.
+    `error` is None if it was sent, and while it is on its way.
     """
 
     at: int
@@ -34,7 +31,7 @@ class DeliveryTest:
 
 @dataclass(frozen=True, slots=True)
 class TestedTarget:
-    """A target: its name, its redacted address, of what it is told, and its last test message if there was one."""
+    """A target: its name, its redacted address, the alerts it wants, and its last test message since the start."""
 
     name: str
     address: str
@@ -60,18 +57,15 @@ class TargetTester:
         self._lock = Lock()
 
     def use(self, settings: NotifySettings) -> None:
-        """Take the targets of other settings from now on. How often a name was tried counts still."""
-        self._wants = {name: target_settings.wants for name, target_settings in settings.notify.items()}
-        self._addresses = {
-            name: target_settings.url.get_secret_value() for name, target_settings in settings.notify.items()
-        }
+        """Use the targets of other settings from now on. The last test messages stay."""
+        self._targets = settings.notify
 
     @property
     def targets(self) -> Sequence[TestedTarget]:
         """The targets, in the order of the file."""
         return [
-            TestedTarget(name, redacted(text), self._wants.get(name, ""), self._tried.get(name))
-            for name, text in [*self._addresses.items()]
+            TestedTarget(name, redacted(target.url.get_secret_value()), target.wants, self._tried.get(name))
+            for name, target in self._targets.items()
         ]
 
     def send(self, name: str) -> str | None:
@@ -79,8 +73,8 @@ class TargetTester:
 
         Unusable if there is no such target, or if it was sent one less than a minute ago.
         """
-        address = self._addresses.get(name)
-        if address is None:
+        target = self._targets.get(name)
+        if target is None:
             raise Unusable(f"{Path(self._file_name).name} names no target {name[:100]!r}")
         with self._lock:
             now, last = self._clock(), self._tried.get(name)
@@ -90,6 +84,7 @@ class TargetTester:
             self._tried[name] = DeliveryTest(now)
         error: str | None = "a defect of Plimsoll; the log has it"
         try:
+            address = target.url.get_secret_value()
             error = self._sender(address, f"{self._file_name}: notify.{name}.url")(MESSAGE)
         finally:
             self._tried[name] = DeliveryTest(now, done=True, error=error)

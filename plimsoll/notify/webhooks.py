@@ -1,4 +1,4 @@
-"""Sends the events of a message to programs: pagers by the key of the incident, and Alertmanager's webhook format."""
+"""Sends events to programs: to pagers by the key of the incident, and in the format of Alertmanager's webhooks."""
 
 import json
 import time
@@ -23,7 +23,7 @@ _SENT = range(200, 300)
 
 
 class Alertmanager:
-    """Sends messages in the format of Alertmanager's webhooks, version 4, for all that take those.
+    """Sends messages in the format of Alertmanager's webhooks, version 4.
 
     The address is `alertmanager://user:password@host:port/path`, or `alertmanagers://` for TLS.
     """
@@ -41,13 +41,10 @@ class Alertmanager:
         self._name = setting.removesuffix(".url").rpartition("notify.")[2]
 
     def __call__(self, message: Message) -> str | None:
-        """Send a message; why that was not possible, or None."""
-        return post(self._address, self._document(message), self._login)
-
-    def _document(self, message: Message) -> dict[str, object]:
+        """Send a message. Return why that was not possible, or None."""
         alerts = [_alert(event) for event in message.events] or [_plain(message)]
         firing = any(alert["status"] == "firing" for alert in alerts)
-        return {
+        document: dict[str, object] = {
             "version": "4",
             "groupKey": f"plimsoll/{self._name}",
             "truncatedAlerts": 0,
@@ -59,16 +56,20 @@ class Alertmanager:
             "externalURL": next((_page(event) for event in message.events if _page(event)), ""),
             "alerts": alerts,
         }
+        return post(self._address, document, self._login)
 
 
 def close_opsgenie(address: str, api_key: str, event: MessageEvent) -> str | None:
-    """Close the alert of an event by its alias. `address` is that of Opsgenie's alerts."""
+    """Close the alert of an event by its alias. Return why that was not possible, or None.
+
+    `address` is that of Opsgenie's alerts.
+    """
     url = f"{address}/{quote(event.key, safe='')}/close?identifierType=alias"
     return post(url, {"source": "Plimsoll", "note": event.text[:25_000]}, {"Authorization": f"GenieKey {api_key}"})
 
 
 def open_pool(address: str) -> urllib3.PoolManager:
-    """Open a pool for requests to an address: to it, or to the proxy that the environment or the system names."""
+    """Open a pool for requests to an address, through the proxy that the environment or the system names."""
     parts = urlsplit(address)
     proxy = getproxies().get(parts.scheme)
     if proxy and not proxy_bypass(parts.netloc):
@@ -77,7 +78,7 @@ def open_pool(address: str) -> urllib3.PoolManager:
 
 
 def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]) -> str | None:
-    """POST JSON; why that was not possible, or None. Redirects are not followed."""
+    """POST JSON. Return why that was not possible, or None. Redirects are not followed."""
     try:
         with open_pool(address) as pool:
             answer = pool.request(
@@ -96,7 +97,7 @@ def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]
 def _alert(event: MessageEvent) -> dict[str, Any]:
     labels = {
         "alertname": event.worst.rule,
-        "severity": event.severity,
+        "severity": event.worst.severity,
         "host": event.worst.host,
         "instance": event.worst.instance or event.worst.host,
         "signal": event.worst.signal,
@@ -115,7 +116,7 @@ def _alert(event: MessageEvent) -> dict[str, Any]:
 
 
 def _plain(message: Message) -> dict[str, Any]:
-    """Return what is not of an incident: a test, or that alerts cannot be kept."""
+    """Return the alert for a message that is of no incident: a test, or a trouble of alerts.db."""
     return {
         "status": "firing",
         "labels": {"alertname": "plimsoll", "severity": message.level},
@@ -131,5 +132,5 @@ def _page(event: MessageEvent) -> str:
     return event.link if event.link.startswith(("http://", "https://")) else ""
 
 
-def _common(items: list[dict[str, str]]) -> dict[str, str]:
-    return {name: value for name, value in items[0].items() if all(entry.get(name) == value for entry in items)}
+def _common(labels: list[dict[str, str]]) -> dict[str, str]:
+    return {name: value for name, value in labels[0].items() if all(other.get(name) == value for other in labels)}

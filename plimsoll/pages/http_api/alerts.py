@@ -3,11 +3,10 @@
 import time
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from math import isfinite
 from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from plimsoll.alerting import actions, alert_queries, silences
 from plimsoll.alerting.alert import Alert
@@ -15,7 +14,7 @@ from plimsoll.alerting.firing import Incident, firing, incidents
 from plimsoll.alerting.wording import cause
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import parse_duration
-from plimsoll.notify.alerts_document import AlertPart, SilencePart, alert_part, silence_part
+from plimsoll.notify.alerts_document import AlertPart, Instant, Number, SilencePart, alert_part
 from plimsoll.pages.http_api.operation import Operation
 from plimsoll.pages.http_api.parameters import (
     MOST_AT_ONCE,
@@ -24,7 +23,6 @@ from plimsoll.pages.http_api.parameters import (
     ApiFault,
     ApiPart,
     Body,
-    Instant,
     Page,
     PageQuery,
     RangeQuery,
@@ -38,9 +36,6 @@ from plimsoll.rules.wording import SEVERITIES
 from plimsoll.up.watched import Watched
 
 router = APIRouter(route_class=Operation)
-Number = Annotated[
-    float | None, BeforeValidator(lambda value: value if value is not None and isfinite(value) else None)
-]
 Result = TypeVar("Result")
 
 
@@ -206,7 +201,7 @@ def acknowledge(id: AlertId, body: Acknowledgement, request: Request, watched: W
 def list_silences(query: Annotated[SilencesQuery, Query()], watched: WatchedDependency) -> Page[SilencePart]:
     """Silences."""
     read = silences.active if query.state == "active" else silences.planned
-    return Page[SilencePart].of(read(watched.file, time.time_ns()), query, silence_part)
+    return Page[SilencePart].of(read(watched.file, time.time_ns()), query, SilencePart.model_validate)
 
 
 @router.post("/silences", operation_id="silence", status_code=HTTPStatus.CREATED)
@@ -219,7 +214,8 @@ def begin_silence(body: NewSilence, request: Request, watched: WatchedDependency
     except ValueError as error:
         raise Unusable(f"length: {error}") from None
     actor, pattern = actor_of(request, body.who), (body.rule, body.host, body.instance)
-    return silence_part(actions.silence(watched.file, *pattern, length, body.reason, actor, now, start))
+    silence = actions.silence(watched.file, *pattern, length, body.reason, actor, now, start)
+    return SilencePart.model_validate(silence)
 
 
 @router.delete(f"/silences/{ID}", operation_id="end_silence")
@@ -227,9 +223,9 @@ def end_silence(
     id: Annotated[int, Path(description="The id of the silence.")], request: Request, watched: WatchedDependency
 ) -> SilencePart:
     """End a silence, or take back a planned one."""
-    return silence_part(
-        _remove(lambda: actions.end_silence(watched.file, id, actor_of(request, PROGRAM), time.time_ns()), "silences")
-    )
+    actor = actor_of(request, PROGRAM)
+    silence = _remove(lambda: actions.end_silence(watched.file, id, actor, time.time_ns()), "silences")
+    return SilencePart.model_validate(silence)
 
 
 @router.get("/notes", operation_id="notes")

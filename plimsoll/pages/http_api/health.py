@@ -14,8 +14,9 @@ from plimsoll.alerting.health import Health, HealthAnswer, HostHealth, HostState
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.model.series import HostKey, host_key
 from plimsoll.model.times import iso
+from plimsoll.notify.alerts_document import Instant
 from plimsoll.pages.http_api.operation import Operation
-from plimsoll.pages.http_api.parameters import ApiFault, Instant, Page, PageQuery, WatchedDependency
+from plimsoll.pages.http_api.parameters import ApiFault, Page, PageQuery, WatchedDependency
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.wording import SEVERITIES, limit_text

@@ -5,10 +5,10 @@ from http import HTTPStatus
 from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import Depends, Request
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import Zone, iso
+from plimsoll.model.times import Zone
 from plimsoll.pages.shared.time_range import PageRange, instant_of
 from plimsoll.up.watched import Watched
 
@@ -17,8 +17,6 @@ UTC = Zone.parse("UTC")
 PROGRAM = "a program"
 _TIME_FORMS = "now-6h, 2026-03-01T10:22Z (without a zone: UTC), or ms since 1970"
 Item = TypeVar("Item")
-# An instant (UTC ns) as ISO 8601.
-Instant = Annotated[str, BeforeValidator(lambda at: iso(at) if isinstance(at, int) else at)]
 
 
 class ApiProblem(BaseModel):

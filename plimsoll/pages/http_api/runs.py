@@ -10,13 +10,13 @@ from pydantic import BaseModel, Field
 
 from plimsoll.ingest.runs.load import unload
 from plimsoll.model.times import iso
+from plimsoll.notify.alerts_document import Instant
 from plimsoll.pages.http_api.operation import Operation
 from plimsoll.pages.http_api.parameters import (
     PROGRAM,
     ApiFault,
     ApiPart,
     Body,
-    Instant,
     Page,
     PageQuery,
     WatchedDependency,
