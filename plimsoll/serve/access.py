@@ -1,4 +1,4 @@
-"""The rules: where the server listens, the names it may be called by, and its secrets."""
+"""The rules of access: where the server listens, the names by which it may be called, and its secrets."""
 
 import hmac
 import re
@@ -30,16 +30,15 @@ _MOST = 20
 
 
 class UnknownUser(Exception):
-    """The proxy names somebody who has no role here."""
+    """The proxy names a user who has no role here."""
 
 
 @dataclass(frozen=True)
 class TrustedProxy:
-    """The proxy: its addresses, the header with the name of who asks, and what else it sends.
+    """A reverse proxy that logs people in: its addresses, and the header in which it names the user.
 
-    `secret`: of the header X-Plimsoll-Proxy, so that no other program at these addresses can say who asks. `roles`:
-    of people whom `plimsoll users add` did not give one, by the values of the header `groups`, if there is one; these
-    stand between `separator`s.
+    It sends `secret` in the header X-Plimsoll-Proxy, as other programs may be at these addresses. `roles` are those of
+    people who are no users of Plimsoll, by the values of the header `groups`, which `separator` separates.
     """
 
     addresses: Sequence[IPv4Network | IPv6Network]
@@ -50,43 +49,41 @@ class TrustedProxy:
     separator: str = ","
 
     def is_at(self, address: str) -> bool:
-        """Return whether it is at an address."""
+        """Return whether the proxy is at an address."""
         ip = ip_of(address)
         if isinstance(ip, IPv6Address) and ip.ipv4_mapped:
             ip = ip.ipv4_mapped
         return ip is not None and any(ip in network for network in self.addresses)
 
     def person(self, address: str, headers: Headers, users: UserFile) -> Person | None:
-        """Return who asks, by what came from an address. None: not of the proxy, or nobody. UnknownUser: no role."""
+        """Return whom a request from an address names; None if it is not of the proxy, or names nobody.
+
+        UnknownUser if that person has no role.
+        """
         names = [name.strip() for name in headers.getlist(self.header)]
-        if len(names) != 1 or not names[0] or not self.is_at(address) or not self._is_secret(headers):
+        sent = headers.getlist(SECRET_HEADER)
+        is_secret = len(sent) == 1 and hmac.compare_digest(sent[0].encode(), self.secret.encode())
+        if len(names) != 1 or not names[0] or not self.is_at(address) or (self.secret and not is_secret):
             return None
         name = names[0]
         if len(name) > _LONGEST or not name.isprintable():
             raise UnknownUser("the proxy names nobody: the name is too long, or cannot be printed")
-        groups = self._groups(headers)
+        values = headers.getlist(self.groups) if self.groups else []
+        groups = [part.strip() for text in values for part in text.split(self.separator) if part.strip()]
         role = users.role(name) or self.roles.role(groups)
         if role is None:
             have = f", nor has any of the groups {', '.join(map(printable, groups[:_MOST]))}" if groups else ""
             raise UnknownUser(f"{name}: has no role here{have}; plimsoll users add gives one")
         return Person(users.name(name), role, "proxy")
 
-    def _groups(self, headers: Headers) -> list[str]:
-        values = headers.getlist(self.groups) if self.groups else []
-        return [part.strip() for text in values for part in text.split(self.separator) if part.strip()]
-
-    def _is_secret(self, headers: Headers) -> bool:
-        sent = headers.getlist(SECRET_HEADER)
-        return not self.secret or (len(sent) == 1 and hmac.compare_digest(sent[0].encode(), self.secret.encode()))
-
 
 @dataclass(frozen=True)
 class Access:
-    """The rules: where the server listens, the names it may be called by, and its secrets.
+    """The rules of access: where the server listens, the names by which it may be called, and its secrets.
 
-    `login`: the loopback address needs token and password as well. `owner_only`: nothing is answered without the
-    owner's token. `url` is the address under which people reach it, by a proxy that may change the scheme and name.
-    `proxy` is one that says who asks.
+    `login`: requests from this machine need a token or password as well. `owner_only`: every request needs the owner's
+    token. `url` is the address under which people reach the server, where a proxy changes the scheme or the name.
+    `proxy` logs people in.
     """
 
     listen: Listen
@@ -99,7 +96,7 @@ class Access:
 
     @property
     def is_open(self) -> bool:
-        """Whether everybody who reaches the server may read and write; to change things where there are users, no."""
+        """Whether everybody who reaches the server may read, and write samples; changes may still need a user."""
         return self.listen.is_loopback and not self.login and not self.owner_only
 
     @property

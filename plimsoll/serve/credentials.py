@@ -1,14 +1,14 @@
-"""The secrets of `plimsoll up`: the owner's token in a file, and hashes of the others."""
+"""The secrets of `plimsoll up`: the owner's token in a file, and hashes of all others."""
 
 import hashlib
 import hmac
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
 
 from plimsoll.model.errors import Unusable
 from plimsoll.serve import secret_files
@@ -21,11 +21,11 @@ HASHES_FILE = "access.json"
 NEW_FILE = "new-secrets"
 _TOKEN, _PASSWORD = "token", "password"
 _NAME = re.compile(r"[\w.-]{1,64}")
-_MENDED = "delete it, and a new token and password are made"
+_HOW_TO_MEND = "delete it, and a new token and password are made"
 
 
 class CredentialUse(StrEnum):
-    """What a token is for. One for changes, or for what operators do, reads as well."""
+    """What a token is for. A token for changes, or for the actions of operators, also reads."""
 
     SAMPLES = "samples"
     READ = "read"
@@ -34,12 +34,12 @@ class CredentialUse(StrEnum):
 
     @property
     def kept_as(self) -> str:
-        """How the file calls such tokens."""
+        """The name of such tokens in the file."""
         return _TOKEN if self is CredentialUse.SAMPLES else self.value
 
     @property
     def role(self) -> Role | None:
-        """What a program with such a token may do; None if it only writes samples."""
+        """The role of a program with such a token; None if it only writes samples."""
         return {
             CredentialUse.READ: Role.VIEWER,
             CredentialUse.OPERATE: Role.OPERATOR,
@@ -47,51 +47,43 @@ class CredentialUse(StrEnum):
         }.get(self)
 
 
-class NewSecrets(NamedTuple):
-    """The secrets that were just made, to be shown once; None if there was one already."""
-
-    token: str | None
-    password: str | None
-
-
 def owner_token(folder: Path) -> str:
-    """Return the token by which the owner's commands reach the store; made if it is missing."""
-    path = folder / OWNERS_FILE
-    try:
+    """Return the token by which the owner's commands reach the store. Make it if it is missing."""
+    path, token = folder / OWNERS_FILE, ""
+    with suppress(FileNotFoundError):
         token = read(path).strip()
-    except FileNotFoundError:
-        token = ""
     if not token:
         token = _new_secret()
         save(path, token + "\n")
     return token
 
 
-def make_missing(folder: Path) -> NewSecrets:
-    """Make the token for writing that is missing, and the password for everybody if there is none, and no user."""
+def make_missing(folder: Path) -> dict[str, str]:
+    """Make the token for samples if there is none, and the shared password if there is none, and no user.
+
+    Return the new ones by name (`token`, `password`), to be shown once.
+    """
     hashes = _hashes(folder)
-    return NewSecrets(
-        None if _TOKEN in hashes else new_token(folder),
-        None if _PASSWORD in hashes or listed(folder) else new_password(folder),
-    )
+    new = {} if _TOKEN in hashes else {_TOKEN: new_token(folder)}
+    return new if _PASSWORD in hashes or listed(folder) else {**new, _PASSWORD: new_password(folder)}
 
 
 def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
-    """Write new secrets to a file of the owner, where nobody is there to be shown them; the file."""
+    """Write new secrets to a file of the owner, where nobody is at a terminal to see them. Return the file."""
     path = folder / NEW_FILE
     save(path, "".join(f"{name}: {secret}\n" for name, secret in new.items()))
     return path
 
 
 def new_token(folder: Path, name: str = "", use: CredentialUse = CredentialUse.SAMPLES) -> str:
-    """Return a new token; the old one of this name and use is not valid any more, for a running server too."""
+    """Return a new token. The old one of this name and use is no longer valid, for a running server too."""
     token = _new_secret()
     _change(folder, _token_name(name, use), _token_hash(token))
     return token
 
 
 def end_token(folder: Path, name: str, use: CredentialUse = CredentialUse.SAMPLES) -> None:
-    """Have a token not be valid any more. Unusable, naming those there are for this use, if there is none."""
+    """Make a token invalid. Unusable, naming the tokens for this use, if there is none of this name."""
     hashes = _hashes(folder)
     if hashes.pop(_token_name(name, use), None) is None:
         begin = f"{use.kept_as} "
@@ -108,7 +100,7 @@ def has_password(folder: Path) -> bool:
 
 
 def end_password(folder: Path) -> None:
-    """Have the password that everybody shares not be valid any more. Unusable if there is none, or no user."""
+    """Make the password that everybody shares invalid. Unusable if there is none, or nobody could log in then."""
     hashes = _hashes(folder)
     if hashes.pop(_PASSWORD, None) is None:
         raise Unusable("there is no password that everybody shares")
@@ -118,7 +110,7 @@ def end_password(folder: Path) -> None:
 
 
 def new_password(folder: Path) -> str:
-    """Return a new password for everybody; the old one is not valid any more, for a running server too."""
+    """Return a new password that everybody shares. The old one is no longer valid, for a running server too."""
     password = secrets.token_urlsafe(15)
     _change(folder, _PASSWORD, secret_files.shared_hash(password))
     return password
@@ -130,7 +122,7 @@ class Credentials:
     def __init__(self, folder: Path) -> None:
         self.users = UserFile(folder)
         self._owner = owner_token(folder).encode()
-        self._hashes = Reread(folder / HASHES_FILE, _MENDED)
+        self._hashes = Reread(folder / HASHES_FILE, _HOW_TO_MEND)
         self._hash_lock = Lock()  # a hash takes 16 MB and a processor
         self._key = secrets.token_bytes(32)
 
@@ -140,14 +132,10 @@ class Credentials:
 
     def may_write(self, token: str) -> bool:
         """Return whether this is a token for samples."""
-        return self.is_token(token, CredentialUse.SAMPLES)
-
-    def is_token(self, token: str, use: CredentialUse) -> bool:
-        """Return whether this is a token for some use."""
-        return self._token_name(token, use) is not None
+        return self._token_name(token, CredentialUse.SAMPLES) is not None
 
     def program(self, token: str) -> Person | None:
-        """Return the program that has a token to read or to change; None if it is neither."""
+        """Return the program that has a token; None if it is no token for reading or changes."""
         person: Person | None = None
         for use in CredentialUse:
             name = self._token_name(token, use) if use.role else None
@@ -156,7 +144,10 @@ class Credentials:
         return person
 
     def person(self, name: str, password: str) -> Person | None:
-        """Who has this name and password. None if one is wrong. It takes some time, the same for names nobody has."""
+        """Return who has this name and password; None if one is wrong.
+
+        The hash takes a part of a second, just as long for a name that nobody has.
+        """
         users = self.users
         role = users.role(name)
         if users.any:
@@ -167,13 +158,13 @@ class Credentials:
         return Person("", Role.ADMIN, "shared password") if self.may_read(password) else None
 
     def may_read(self, password: str) -> bool:
-        """Return whether this is the password that everybody shares. It takes some time."""
+        """Return whether this is the password that everybody shares. The hash takes a part of a second."""
         shared = self._shared
         with self._hash_lock:
             return bool(shared) and secret_files.is_right(password, shared)
 
     def mark(self, name: str, password: str) -> bytes:
-        """Return what stands for a name and password that were tested, as long as nothing changes about them."""
+        """Return a digest of a name and password, which changes when the stored role or hash of that name does."""
         parts = (self._shared, self.users.role(name) or "", self.users.hash_of(name), name, password)
         return hmac.digest(self._key, "\n".join(parts).encode(errors="surrogatepass"), "sha256")
 
@@ -182,7 +173,7 @@ class Credentials:
         return str(self._hashes.current.get(_PASSWORD, ""))
 
     def _token_name(self, token: str, use: CredentialUse) -> str | None:
-        """Return the name of a token for some use, empty if it has none; None if it is no such token."""
+        """Return the name of a token, which may be empty; None if it is no token for this use."""
         digest = _token_hash(token).encode()
         match = None
         for kept_as, stored in self._hashes.current.items():
@@ -215,4 +206,4 @@ def _change(folder: Path, name: str, value: str) -> None:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    return {name: str(value) for name, value in read_json(folder / HASHES_FILE, _MENDED).items()}
+    return {name: str(value) for name, value in read_json(folder / HASHES_FILE, _HOW_TO_MEND).items()}

@@ -1,4 +1,4 @@
-"""Refuses what the rules do not allow: other names of the server, pages of others, who has no role for it."""
+"""Refuses requests that the rules of access do not allow: by name of the server, origin, or role."""
 
 import asyncio
 from contextlib import ExitStack
@@ -15,14 +15,14 @@ from plimsoll.serve.principals import Person, Role, needed, set_person
 from plimsoll.serve.request_identity import PEER, RequestIdentity, address_of
 from plimsoll.serve.responses import later, refusal
 
-AT_ONCE = 2  # a page and its charts; a browser asks for some more at a time, and waits
+AT_ONCE = 2  # a page and its charts; a browser sends more requests at a time, which wait
 _MAX_WAITING = 64
 _AGAIN_S = 5
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
 
 class Guard:
-    """Refuses what the rules do not allow, before anything else sees the request."""
+    """Refuses requests that the rules of access do not allow, before anything else handles them."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -33,11 +33,10 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
         if scope["type"] == "http":
-            # By the client everything is counted; the peer may be a proxy.
+            # Limits are counted by client; the peer may be a proxy.
             scope = {**scope, "client": (self._client(Request(scope)), 0), PEER: scope.get("client")}
             request = Request(scope)
-            refused = self._refuse_other_site(request) or self._refuse_forwarded(request)
-            person = refused or await self._identity.identify(request)
+            person = self._refuse_other_site(request) or await self._identity.identify(request)
             if isinstance(person, Person):
                 person = _refuse_role(request, person) or person
             if isinstance(person, Response):
@@ -50,7 +49,10 @@ class Guard:
         await self._app(scope, receive, send)
 
     def _refuse_other_site(self, request: Request) -> Response | None:
-        """Refuse what pages of other sites make a browser send: under another name, or from another origin."""
+        """Refuse requests under another name or from another origin, as pages of other sites make browsers send.
+
+        Also those that a proxy passes on where everybody may read and write.
+        """
         host = request.headers.get("host", "")
         if not self._access.is_named(host):
             return refusal(
@@ -69,10 +71,6 @@ class Guard:
         followed = request.method in SAFE and request.headers.get("sec-fetch-mode") == "navigate"
         if site not in ("none", "same-origin") and not followed:
             return refusal(HTTPStatus.FORBIDDEN, "pages of other sites may not send requests here")
-        return None
-
-    def _refuse_forwarded(self, request: Request) -> Response | None:
-        """Refuse what a proxy passes on where everybody may read and write."""
         if self._access.is_open and any(name in request.headers for name in _FORWARDED):
             return refusal(
                 HTTPStatus.FORBIDDEN,
@@ -81,7 +79,7 @@ class Guard:
         return None
 
     def _client(self, request: Request) -> str:
-        """Return the address that a request comes from; of a trusted proxy, the one that it adds at the end."""
+        """Return the address that a request comes from; behind a trusted proxy, the last one that it names."""
         access, peer = self._access, request.client.host if request.client else ""
         is_proxy = access.is_behind_proxy or (access.proxy is not None and access.proxy.is_at(peer))
         forwarded = request.headers.get("x-forwarded-for", "") if is_proxy else ""
@@ -90,7 +88,7 @@ class Guard:
 
 
 def _refuse_role(request: Request, person: Person) -> Response | None:
-    """Refuse what a role does not include."""
+    """Refuse a request that the role of a person does not include."""
     role = needed(request.method, request.scope["path"])
     if person.role.may(role) or request.scope["path"] in WRITING:
         return None
@@ -98,17 +96,14 @@ def _refuse_role(request: Request, person: Person) -> Response | None:
         error = f"this token is for {'reading' if person.role is Role.VIEWER else 'what operators do'}"
         return refusal(HTTPStatus.FORBIDDEN, error, hint="use one for changes")
     error = f"{person.name} has the role {person.role}: this needs {role}"
-    hint = f"who runs Plimsoll gives it: {person.given_by(role)}"
+    hint = f"who runs Plimsoll gives it: plimsoll users role {person.name} {role}"
     if "text/html" in request.headers.get("accept", ""):
         return PlainTextResponse(f"{error}.\n{hint}\n", HTTPStatus.FORBIDDEN)
     return refusal(HTTPStatus.FORBIDDEN, error, hint=hint)
 
 
 class SecurityHeaders:
-    """Adds headers to every answer: nothing is loaded from elsewhere, framed, guessed at, or told to others.
-
-    A header that an answer has already, such as the report's policy for its own script, is left as it is.
-    """
+    """Adds security headers to every answer that lacks them; the report has a policy for its own script."""
 
     _HEADERS = (
         (
@@ -142,13 +137,13 @@ class SecurityHeaders:
 
 
 class ConcurrencyLimit:
-    """Limits how many requests for pages of one address are answered at a time. What is being sent does not count."""
+    """Limits how many requests of one address are handled at a time. An answer that is being sent does not count."""
 
     def __init__(self) -> None:
         self._slots: WeakValueDictionary[str, _Slots] = WeakValueDictionary()
 
     async def answer(self, app: ASGIApp, address: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have a request answered when there is a free slot; refuse it if too many of its address wait."""
+        """Have a request answered when a slot is free; refuse it if too many requests of its address wait."""
         slots = self._slots.setdefault(network_of(address), _Slots(AT_ONCE))
         if slots.waiting >= _MAX_WAITING:
             await later("too much is asked for at the moment", _AGAIN_S)(scope, receive, send)

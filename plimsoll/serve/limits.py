@@ -1,4 +1,4 @@
-"""The limits of what `plimsoll up` takes over HTTP, so that no client can exhaust memory or hold connections."""
+"""The limits of requests, so that no client can exhaust memory or connections."""
 
 from dataclasses import dataclass, field
 
@@ -7,18 +7,17 @@ from plimsoll.receive.line_protocol.series_names import Bounds
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """RequestLimits, in bytes, seconds and numbers. docs/security.md names them.
+    """The limits of requests, in bytes, seconds and numbers; docs/security.md lists them.
 
-    Values must be of times from `past_s` ago to `future_s` from now, as the store keeps a part for each day.
-    `connections` may be open for agents, and `reserved` more for people; `address_connections` of one address. `bounds`
-    are those of series and hosts.
+    Samples may be of times from `past_s` ago to `future_s` from now. Agents may have `connections` open, people
+    `reserved` more, and one address `address_connections`. `bounds` are those of series and hosts.
 
-    `body` and `unpacked` are for one request, `held` for the bodies of all requests, and `address_held` for those of
-    one address. A body must arrive within `body_s`, with no pause longer than `pause_s`; the head of a request, and
-    what TLS begins with, within `head_s`.
+    One request may have a `body` that is `unpacked` to so many bytes; all requests together may have `held` bytes of
+    bodies, those of one address `address_held`. A body must arrive within `body_s`, without a pause longer than
+    `pause_s`; the head of a request, and the TLS handshake, within `head_s`.
 
-    The logs of one run that are uploaded may have `upload` bytes in `upload_files` files, and take `upload_s` to
-    arrive; `uploads` may arrive at the same time, while `disk_margin` stays free on the disk.
+    An upload may have `upload` bytes in `upload_files` files, and take `upload_s`. At most `uploads` may arrive at a
+    time, and `disk_margin` must stay free on the disk.
     """
 
     body: int = 25 << 20

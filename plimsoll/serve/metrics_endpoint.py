@@ -1,4 +1,4 @@
-"""The endpoints that Prometheus (remote write), Grafana Alloy and OpenTelemetry's programs (OTLP) send metrics to."""
+"""The endpoints for metrics: remote write (Prometheus, Grafana Alloy) and OTLP (OpenTelemetry)."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -26,11 +26,12 @@ _NO_HOST = (
     "host.name (the processor resourcedetection)"
 )
 _NO_ROOM = "too many series; raise limits.series in up.toml if they are yours"
-Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]  # of a body whose content may have so many bytes
+# Returns the metrics of a body, unpacked to so many bytes at most.
+Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]
 
 
 class MetricsEndpoint:
-    """Takes metrics of exporters, under the names that Telegraf gives. Those that nothing reads are left out."""
+    """Takes metrics of exporters under the names that Telegraf gives them, but for those that nothing reads."""
 
     def __init__(self, intake: WriteHandler, signals: Mapping[str, Signal]) -> None:
         self._intake = intake
@@ -41,7 +42,7 @@ class MetricsEndpoint:
         ]
 
     async def remote_write(self, request: Request) -> Response:
-        """Prometheus' remote write."""
+        """Take a request of Prometheus' remote write."""
         kind, _, protocol = request.headers.get("content-type", _PROTOBUF).partition(";")
         protocol = protocol.partition("=")[2].strip().strip('"') or remote_write.V1
         encoding = request.headers.get("content-encoding", "snappy").lower()
@@ -68,7 +69,7 @@ class MetricsEndpoint:
         return Response(status_code=HTTPStatus.NO_CONTENT, headers=written)
 
     async def otlp(self, request: Request) -> Response:
-        """OTLP's metrics."""
+        """Take a request of OTLP."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip()
         encoding = request.headers.get("content-encoding", "identity").lower()
         if kind not in (_PROTOBUF, _JSON) or encoding not in ("gzip", "identity", ""):
@@ -92,10 +93,8 @@ class MetricsEndpoint:
         rejected = taken.refused + taken.nameless
         return Response(otlp.response(rejected, why, is_json=is_json), media_type=kind)
 
-    async def _take(
-        self, request: Request, read: Callable[[bytearray, int], AcceptedMetrics]
-    ) -> tuple[AcceptedMetrics, str]:
-        """Return what was taken, and why not all of it was stored; empty if it was. NotTaken if nothing was."""
+    async def _take(self, request: Request, read: Read) -> tuple[AcceptedMetrics, str]:
+        """Return the accepted metrics, and why not all were stored; empty if they were. NotTaken if none were."""
         accepted: list[AcceptedMetrics] = []
 
         def lines(body: bytearray, longest: int) -> bytes:

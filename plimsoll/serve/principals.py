@@ -9,7 +9,7 @@ from starlette.requests import HTTPConnection
 
 _SCOPE = "plimsoll.person"
 _SAFE = ("GET", "HEAD")
-# What an operator may change; whatever else is changed is an admin's.
+# The paths of changes that operators may make; all other changes need an admin.
 _OF_OPERATORS = re.compile(
     r"/alerts/\d+/ack|/silences|/silences/\d+/end|/incidents/\d+/silence|/notes|/notes/\d+/remove|/api/notes"
     r"|/api/v1/alerts/\d+/acknowledgement|/api/v1/silences|/api/v1/silences/\d+|/api/v1/notes|/api/v1/notes/\d+"
@@ -17,7 +17,9 @@ _OF_OPERATORS = re.compile(
 
 
 class Role(StrEnum):
-    """What somebody may do: read; also silence, acknowledge and make notes; also runs and settings."""
+    """The role of a person or program. A viewer reads; an operator also silences, acknowledges and makes notes; an
+    admin also changes runs and settings.
+    """
 
     VIEWER = "viewer"
     OPERATOR = "operator"
@@ -31,37 +33,33 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class RolesOf:
-    """The roles of people, by what a proxy says of them: groups, as a rule.
+    """The roles of people by the groups that a proxy names.
 
-    `values` of each role; `usual` is that of people who have none of these, None: they are refused.
+    `values` are the groups of each role; `usual` is the role of people in none of them, None if they are refused.
     """
 
     values: Mapping[Role, Collection[str]] = field(default_factory=dict[Role, Collection[str]])
     usual: Role | None = None
 
     def role(self, values: Iterable[str]) -> Role | None:
-        """Return the role that may do most of those that somebody has."""
+        """Return the highest role among those of some groups."""
         groups = {*values}
         return next((role for role in reversed(Role) if groups & {*self.values.get(role, ())}), self.usual)
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who asks.
+    """The person or program that sends a request.
 
     Attributes:
-        name: Of a user; empty if nobody has said who asks.
-        role: What they may do.
-        how: By what they are known: `password`, `proxy`, `token ci`; empty where nothing is needed.
+        name: The name of the user; empty if it is not known.
+        role: The role, which says what is allowed.
+        how: How the sender was identified: `password`, `proxy`, `token ci`; empty where nothing is needed.
     """
 
     name: str
     role: Role
     how: str = ""
-
-    def given_by(self, role: Role) -> str:
-        """Return what gives them another role."""
-        return f"plimsoll users role {self.name} {role}"
 
 
 NOBODY = Person("", Role.ADMIN)
@@ -80,5 +78,5 @@ def person_of(request: HTTPConnection) -> Person:
 
 
 def set_person(request: HTTPConnection, person: Person) -> None:
-    """Tell those that handle a request who sent it."""
+    """Set who sent a request, for the code that handles it."""
     request.scope[_SCOPE] = person

@@ -22,7 +22,7 @@ _RATIO = 200  # line protocol shrinks to a twentieth; what does not change at al
 
 
 class TooLarge(Exception):
-    """A body is longer than allowed, as it was sent or unpacked."""
+    """A body is longer than allowed, packed or unpacked."""
 
 
 class TooSlow(Exception):
@@ -30,11 +30,11 @@ class TooSlow(Exception):
 
 
 class Full(Exception):
-    """The bodies of other requests, or of others of its sender, take all the room there is."""
+    """The bodies of all requests, or of those of one sender, take all the memory that they may."""
 
 
 class DamagedBody(Exception):
-    """A body is not packed as it says; the text is the reason, for gzip worded as InfluxDB's."""
+    """A body cannot be unpacked; the text is the reason, for gzip in InfluxDB's words."""
 
 
 async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenerator[bytes]:
@@ -57,7 +57,7 @@ class Bodies:
 
     @asynccontextmanager
     async def read(self, request: Request, longest: int) -> AsyncGenerator[bytearray]:
-        """The body of a request, as it was sent. It counts as held until the block ends.
+        """Read the body of a request as it was sent. It counts against the limits until the block ends.
 
         Raises TooLarge, TooSlow or Full.
         """
@@ -72,9 +72,9 @@ class Bodies:
                 del self._in_use[sender]
 
     async def _receive(self, request: Request, longest: int, body: bytearray, sender: str) -> None:
-        """Read a body. One that is too long is read on for a while: many clients look for an answer only at its end."""
-        length = 0
-        async for chunk in parts(request, self._limits.body_s, self._limits.pause_s):
+        """Read a body. Of one that is too long, more is read: many clients read the answer only when all is sent."""
+        length, limits = 0, self._limits
+        async for chunk in parts(request, limits.body_s, limits.pause_s):
             length += len(chunk)
             if length > _READ_ON * longest:
                 break
@@ -82,22 +82,18 @@ class Bodies:
                 self._in_use[sender] -= len(body)
                 body.clear()
                 continue
-            if not self._has_room(sender, len(chunk)):
-                raise Full
             self._in_use[sender] += len(chunk)
             body += chunk
+            if self._in_use[sender] > limits.address_held or self._in_use.total() > limits.held:
+                raise Full
         if length > longest:
             raise TooLarge
 
-    def _has_room(self, sender: str, size: int) -> bool:
-        limits = self._limits
-        return self._in_use[sender] + size <= limits.address_held and self._in_use.total() + size <= limits.held
-
 
 def gunzip(body: bytes | bytearray, longest: int) -> bytes:
-    """Return the content of gzip, of one part or some. DamagedBody if it is not valid, TooLarge if it is too long.
+    """Return the content of gzip, of one or several members. DamagedBody if it is invalid, TooLarge if too long.
 
-    TooLarge also for what nobody packs: too many parts, or far more content than its packed size explains.
+    TooLarge also if it has more members, or shrank more, than what any writer sends.
     """
     if not body:
         raise DamagedBody("EOF")

@@ -1,4 +1,4 @@
-"""Who sends a request: a proxy names them, a token, or a user name and password."""
+"""Identifies who sends a request: by the name from a proxy, a token, or a user name and password."""
 
 import asyncio
 import base64
@@ -20,7 +20,7 @@ from plimsoll.serve.listen import network_of
 from plimsoll.serve.principals import NOBODY, Person, Role
 from plimsoll.serve.responses import later, refusal
 
-PEER = "plimsoll.peer"  # in a request's scope: where it comes from, which may be a proxy
+PEER = "plimsoll.peer"  # in a request's scope: the address that connected, which may be a proxy
 FREE_ATTEMPTS = 5  # wrong passwords of an address
 PAUSE_S = 60.0
 _MAX_ADDRESSES = 10_000
@@ -33,14 +33,14 @@ _log = logging.getLogger(__name__)
 
 
 class RequestIdentity:
-    """Finds who sends a request, by the rules of access."""
+    """Identifies who sends a request, by the rules of access."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
         self._passwords = PasswordCheck(access.credentials)
 
     async def identify(self, request: Request) -> Person | Response:
-        """Return who sends a request, or its refusal if it lacks the token or password that it needs."""
+        """Return who sends a request, or a refusal if it lacks a token or password that it needs."""
         path, access, credentials = request.scope["path"], self._access, self._access.credentials
         if path.startswith((STORE, OWN)) or access.owner_only:
             return _OWNER if any(map(credentials.is_owner, secrets_of(request))) else _no_token(request)
@@ -71,7 +71,7 @@ class RequestIdentity:
         return await self._passwords.check(address_of(request), name, password)
 
     def _by_proxy(self, request: Request, proxy: TrustedProxy) -> Person | Response | None:
-        """Return whom the proxy names; None if the request does not come from it, or names nobody."""
+        """Return whom the proxy names, or a refusal; None if the request is not from it, or names nobody."""
         peer = request.scope[PEER]
         try:
             return proxy.person(peer[0] if peer else "", request.headers, self._access.credentials.users)
@@ -79,7 +79,7 @@ class RequestIdentity:
             return refusal(HTTPStatus.FORBIDDEN, str(error))
 
     def _by_token(self, request: Request, token: str) -> Person | Response:
-        """Return the program that has a token, or the refusal of one that is not for reading or changes."""
+        """Return the program that has a token; a refusal if the token is not for reading or changes."""
         if program := self._access.credentials.program(token):
             return program
         _log_failure("token", address_of(request))
@@ -92,9 +92,9 @@ class RequestIdentity:
 
 
 class PasswordCheck:
-    """Tests passwords, few at a time, and remembers those that were right by address.
+    """Tests passwords, few at a time, and remembers the right ones by address.
 
-    A test takes a part of a second in a thread of its own: nothing else waits for it.
+    A test takes a part of a second, in a thread of its own that nothing else waits for.
     """
 
     def __init__(self, credentials: Credentials) -> None:
@@ -105,7 +105,7 @@ class PasswordCheck:
         self._verified: OrderedDict[tuple[str, bytes], Person] = OrderedDict()
 
     async def check(self, address: str, name: str, password: str) -> Person | Response:
-        """Return who has a name and password, or a refusal. Browsers send them with each request."""
+        """Return who has a name and password, or a refusal. Browsers send both with every request."""
         if not password:
             return self._challenge()
         key = network_of(address), self._credentials.mark(name, password)
@@ -154,9 +154,9 @@ class PasswordCheck:
 
 
 class Throttle:
-    """After FREE_ATTEMPTS wrong passwords from an address, its next ones are refused for PAUSE_S seconds after each.
+    """Refuses passwords from an address for PAUSE_S after each wrong one, from FREE_ATTEMPTS wrong ones on.
 
-    A right one in between changes nothing about that: whoever has one may be guessing another's.
+    A right one in between resets nothing: whoever has one may be guessing that of another user.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -164,12 +164,12 @@ class Throttle:
         self._failed: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
     def wait_s(self, address: str) -> float:
-        """Return how long an address has to wait; 0 if it need not."""
+        """Return how many seconds an address has to wait; 0 if it need not."""
         count, last = self._failed.get(network_of(address), (0, 0.0))
         return max(0.0, last + PAUSE_S - self._clock()) if count >= FREE_ATTEMPTS else 0.0
 
     def attempt(self, address: str) -> None:
-        """Count an attempt before it is tested: of many at once, no more are tested than of one after another."""
+        """Count an attempt before its test, so that many at once are limited as well."""
         place = network_of(address)
         count, last = self._failed.pop(place, (0, 0.0))
         now = self._clock()
@@ -178,7 +178,7 @@ class Throttle:
             self._failed.popitem(last=False)
 
     def succeeded(self, address: str) -> None:
-        """Take back an attempt whose password was right."""
+        """Uncount an attempt whose password was right."""
         place = network_of(address)
         count, last = self._failed.get(place, (0, 0.0))
         if count > 1:
@@ -188,7 +188,7 @@ class Throttle:
 
 
 def address_of(request: Request) -> str:
-    """Return the address that a request comes from, which Guard has put there."""
+    """Return the address that a request comes from, as Guard has set it."""
     return request.client.host if request.client else ""
 
 

@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from starlette.responses import JSONResponse, Response
 
-# What InfluxDB's clients look for; the version is that of the interface.
+# Headers that InfluxDB's clients look for; the version is that of the interface.
 INFLUXDB = {"X-Influxdb-Build": "Plimsoll", "X-Influxdb-Version": "v2.7.12"}
 _CODES = {
     HTTPStatus.BAD_REQUEST: "invalid",
@@ -36,5 +36,5 @@ def refusal(
 
 
 def later(message: str, seconds: int) -> Response:
-    """Return the request can be sent again after some seconds, as Telegraf does."""
+    """Return a refusal after which the request can be sent again in some seconds, as Telegraf does."""
     return refusal(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"Retry-After": str(seconds)})

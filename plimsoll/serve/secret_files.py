@@ -1,4 +1,4 @@
-"""Files with secrets, of their owner alone."""
+"""Files with secrets, which their owner alone can read."""
 
 import base64
 import hashlib
@@ -40,7 +40,7 @@ def read(path: Path) -> str:
 
 
 def read_json(path: Path, mended: str) -> dict[str, Any]:
-    """Return the object in a file; empty if there is none. Unusable, with how that is mended, if it is no object."""
+    """Return the object in a file; an empty one without a file. Unusable, saying how to mend it, if it is no object."""
     try:
         content = json.loads(read(path))
     except FileNotFoundError:
@@ -53,7 +53,7 @@ def read_json(path: Path, mended: str) -> dict[str, Any]:
 
 
 def save(path: Path, content: str) -> None:
-    """Write a file of its owner alone, in the place of the one there is."""
+    """Write a file that its owner alone can read, replacing the old one."""
     check_private(path.parent)
     with atomic_write(path) as partial:
         partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
@@ -68,7 +68,7 @@ def save_json(path: Path, content: Mapping[str, Any]) -> None:
 class Reread:
     """An object in a file, which is read again when the file was changed. Unusable if it cannot be read at first.
 
-    Later it stays as it was until the file can be read again: whoever edits it must not lock everybody out.
+    A later fault in the file leaves the object as it was: a slip of an editor must not lock everybody out.
     """
 
     def __init__(self, path: Path, mended: str) -> None:
@@ -78,7 +78,7 @@ class Reread:
 
     @property
     def current(self) -> Mapping[str, Any]:
-        """What is in the file now; nothing if it is not there."""
+        """The object now; empty without a file."""
         try:
             status = self._path.stat()
         except OSError:

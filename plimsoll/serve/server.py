@@ -1,4 +1,4 @@
-"""The web application of `plimsoll up`: the write endpoint, the store for other commands, health, given pages."""
+"""The web application of `plimsoll up`: endpoints for samples, the store for other commands, health, and pages."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.metrics_endpoint import MetricsEndpoint
 from plimsoll.serve.request_body import Bodies
 from plimsoll.serve.responses import INFLUXDB, refusal
-from plimsoll.serve.store_api import StoreApi
+from plimsoll.serve.store_api import store_route
 from plimsoll.serve.write_endpoint import WriteEndpoint
 from plimsoll.serve.write_handler import WriteHandler
 from plimsoll.store.store import Store
@@ -54,13 +54,13 @@ def create_app(
     pages: Sequence[BaseRoute] = (),
     signals: Mapping[str, Signal] | None = None,
 ) -> ASGIApp:
-    """Yield the application. `writing` writes to the same store; the caller closes both when the server has stopped.
+    """Return the application. `writing` writes to `store`; the caller closes both when the server has stopped.
 
-    Metrics of Prometheus are taken if they are something that `signals` read, or that an exporter is known for.
+    Metrics of Prometheus are accepted if `signals` read them, or if they are those of a known exporter.
     """
     limits = limits or RequestLimits()
     bodies = Bodies(limits)
-    intake = WriteHandler(writing, bodies, limits, lambda: _written_of_late(store))
+    intake = WriteHandler(writing, bodies, limits, lambda: _recent_series(store))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -73,7 +73,7 @@ def create_app(
         routes=[
             *WriteEndpoint(intake, bodies).routes,
             *MetricsEndpoint(intake, signals or {}).routes,
-            *StoreApi(store, bodies, limits).routes,
+            store_route(store, bodies, limits),
             *_health_routes(health),
             *pages,
         ],
@@ -84,7 +84,7 @@ def create_app(
     return SecurityHeaders(app)  # also on the answer to a defect
 
 
-def _written_of_late(store: Store) -> Sequence[Series]:
+def _recent_series(store: Store) -> Sequence[Series]:
     """Return the series with live samples in the last day."""
     now = time.time_ns()
     try:
@@ -98,38 +98,39 @@ def _health_routes(health: Callable[[], Health]) -> list[Route]:
     async def ping(_: Request) -> Response:
         return Response(status_code=HTTPStatus.NO_CONTENT, headers=INFLUXDB)
 
-    latest = _Latest(health)
+    latest = _LatestHealth(health)
 
     async def state(_: Request) -> Response:
-        # Anyone may ask, so what has to be mended is on the page.
-        mended = not (await latest.health()).problems
+        # Anyone may send this request, so it does not say what has to be mended.
+        is_fine = not (await latest.get()).problems
         content = {
             "name": "plimsoll",
-            "message": "ready for queries and writes" if mended else "something has to be mended; see the page",
-            "status": "pass" if mended else "fail",
+            "message": "ready for queries and writes" if is_fine else "something has to be mended; see the page",
+            "status": "pass" if is_fine else "fail",
             "checks": [],
             "version": version("plimsoll"),
             "commit": "",
         }
-        return JSONResponse(content, HTTPStatus.OK if mended else HTTPStatus.SERVICE_UNAVAILABLE, INFLUXDB)
+        return JSONResponse(content, HTTPStatus.OK if is_fine else HTTPStatus.SERVICE_UNAVAILABLE, INFLUXDB)
 
     async def self_metrics(_: Request) -> Response:
-        return Response(_metrics_text(await latest.health()), media_type=_METRICS_TYPE)
+        text = "".join(f"{line}\n" for line in _metric_lines(await latest.get()))
+        return Response(text, media_type=_METRICS_TYPE)
 
     return [Route("/ping", ping), Route("/health", state), Route("/metrics", self_metrics)]
 
 
-class _Latest:
-    """The health as it was a moment ago, found once for all who ask at the same time: anyone may, and often."""
+class _LatestHealth:
+    """The health as it was a moment ago, computed once for all requests of that time: anyone may send many."""
 
     def __init__(self, health: Callable[[], Health]) -> None:
         self._health = health
-        self._pool = ThreadPoolExecutor(1, "health")  # its own: whatever pages and passwords do, it is answered
+        self._pool = ThreadPoolExecutor(1, "health")  # its own, so that pages and passwords do not delay it
         self._lock = asyncio.Lock()
         self._last: Health | None = None
         self._until = 0.0
 
-    async def health(self) -> Health:
+    async def get(self) -> Health:
         """Return the health, at most _MOMENT_S old."""
         async with self._lock:
             health = self._last
@@ -151,33 +152,22 @@ def _defect(_: Request, error: Exception) -> Response:
     return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log")
 
 
-def _metrics_text(health: Health) -> str:
-    """Return the metrics in Prometheus's text format."""
-    return "".join(f"{line}\n" for line in _lines(health))
-
-
-def _lines(health: Health) -> Iterator[str]:
+def _metric_lines(health: Health) -> Iterator[str]:
+    """Yield the metrics in Prometheus's text format."""
     states = Counter(host.state for host in health.hosts)
     firing = Counter(alert.severity for alert in health.alerts)
     firing["info"] = health.info
-    yield from _gauge(
-        "hosts", "Hosts by state.", {f'state="{host_state}"': states[host_state] for host_state in HostState}
-    )
-    yield from _gauge(
-        "alerts_firing", "Alerts that fire.", {f'severity="{severity}"': firing[severity] for severity in SEVERITIES}
-    )
-    yield from _gauge("problems", "What somebody has to mend in Plimsoll itself.", {"": len(health.problems)})
-    yield from _gauge("values_last_minute", "Values written in the last minute.", {"": health.points_a_minute})
-    if health.evaluated is not None:
-        yield from _gauge(
-            "last_evaluation_seconds", "Unix time of the last evaluation.", {"": health.evaluated // SECOND}
-        )
-    if health.store_bytes is not None:
-        yield from _gauge("store_bytes", "Size of the store.", {"": health.store_bytes})
-
-
-def _gauge(name: str, about: str, values: dict[str, int]) -> Iterator[str]:
-    yield f"# HELP plimsoll_{name} {about}"
-    yield f"# TYPE plimsoll_{name} gauge"
-    for labels, value in values.items():
-        yield f"plimsoll_{name}{f'{{{labels}}}' if labels else ''} {value}"
+    evaluated = None if health.evaluated is None else health.evaluated // SECOND
+    gauges: list[tuple[str, str, dict[str, int | None]]] = [
+        ("hosts", "Hosts by state.", {f'{{state="{state}"}}': states[state] for state in HostState}),
+        ("alerts_firing", "Alerts that fire.", {f'{{severity="{name}"}}': firing[name] for name in SEVERITIES}),
+        ("problems", "What somebody has to mend in Plimsoll itself.", {"": len(health.problems)}),
+        ("values_last_minute", "Values written in the last minute.", {"": health.points_a_minute}),
+        ("last_evaluation_seconds", "Unix time of the last evaluation.", {"": evaluated}),
+        ("store_bytes", "Size of the store.", {"": health.store_bytes}),
+    ]
+    for name, about, values in gauges:
+        if None not in values.values():
+            yield f"# HELP plimsoll_{name} {about}"
+            yield f"# TYPE plimsoll_{name} gauge"
+            yield from (f"plimsoll_{name}{labels} {value}" for labels, value in values.items())

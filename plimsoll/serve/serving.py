@@ -1,7 +1,7 @@
 """Serves the web application in a thread, with connections within limits.
 
-Connections are counted before TLS is agreed upon: until then one has no protocol yet, but takes a file, of which a
-process may have so many.
+Connections are counted before the TLS handshake: until then a connection has no protocol, but takes one of the files
+that the process may have open.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ _COME_BACK_S = 30
 
 
 class Listener(socket.socket):
-    """Closes a connection at once if its address, or all together, have as many as they may.
+    """A listening socket. It closes a new connection at once if its address, or all, have as many as they may.
 
-    Windows' event loop takes connections in another way; there, only those with a protocol are counted.
+    The event loop of Windows accepts connections in another way; there, only those with a protocol are counted.
     """
 
     bounds = RequestLimits()
@@ -152,7 +152,12 @@ class Serving:
         self._ended = Event()
         self._thread = Thread(target=self._run, name="web server", daemon=True)
         self._thread.start()
-        self._wait_until_started()
+        for _ in range(_START_S * 100):
+            if self._server.started or self._ended.wait(0.01):
+                break
+        if not self._server.started:
+            self.stop()
+            raise Unusable(f"{self.address}: the web server does not start; see its log")
 
     def stop(self) -> None:
         """Answer the requests that were begun, then close all connections."""
@@ -185,14 +190,6 @@ class Serving:
             loop.create_server = partial(loop.create_server, ssl_handshake_timeout=self._handshake_s)
         await self._server.serve(sockets=[self._socket])
 
-    def _wait_until_started(self) -> None:
-        for _ in range(_START_S * 100):
-            if self._server.started or self._ended.wait(0.01):
-                break
-        if not self._server.started:
-            self.stop()
-            raise Unusable(f"{self.address}: the web server does not start; see its log")
-
 
 def _bound(listen: Listen) -> Listener:
     """Return a socket that is bound to the address."""
@@ -223,11 +220,11 @@ def _bound(listen: Listen) -> Listener:
 def guarded_protocol(
     limits: RequestLimits, connections: Counter[str], *, behind_proxy: bool = False
 ) -> type[H11Protocol]:
-    """Return the protocol. `connections` counts those that are open, by address.
+    """Return the protocol. `connections` counts the open ones, by address.
 
-    An address may hold so many connections, unless a proxy passes on what others send. On a connection beyond those of
-    agents, only people are answered: agents are sent when to come back. The head of a request must arrive within
-    `head_s` from its first byte, or from connecting; as long may a client send on what was answered already.
+    An address may have `address_connections`; behind a proxy all are of one address, so it may have all. Connections
+    beyond `connections` are for people: agents are told when to come back. The head of a request must arrive within
+    `head_s` from its first byte, or from connecting. So long may a client go on sending a request that was answered.
     """
     max_of_address = limits.connections + limits.reserved if behind_proxy else limits.address_connections
 
@@ -287,9 +284,9 @@ def guarded_protocol(
 
 
 def without_agents(app: ASGIApp) -> ASGIApp:
-    """The application for a connection beyond those for agents: what they send is refused, with the time to come back.
+    """Return the application for a connection that is reserved for people: samples of agents are refused.
 
-    The connection is closed after the answer, so that it is free for others.
+    The refusal says when to come back. The connection is closed after each answer, so that it is free for others.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

@@ -19,22 +19,15 @@ from plimsoll.store.store import Store
 _log = logging.getLogger(__name__)
 
 
-class StoreApi:
-    """Reads the store for others. `plimsoll.store.remote.RemoteSamples` is the other side."""
+def store_route(store: Store, bodies: Bodies, limits: RequestLimits) -> Route:
+    """Return the route by which other commands read the store, through `plimsoll.store.remote.RemoteSamples`."""
 
-    def __init__(self, store: Store, bodies: Bodies, limits: RequestLimits) -> None:
-        self._store = store
-        self._bodies = bodies
-        self._limits = limits
-        self.routes = [Route(f"{remote.PATH}/{{method}}", self.call, methods=["POST"])]
-
-    async def call(self, request: Request) -> Response:
-        """Call a method."""
+    async def call(request: Request) -> Response:
         if request.headers.get("content-type") != remote.JSON:
             return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"send {remote.JSON}")
         try:
-            async with self._bodies.read(request, self._limits.own_body) as body:
-                return await run_in_threadpool(self._answer, request.path_params["method"], bytes(body))
+            async with bodies.read(request, limits.own_body) as body:
+                return await run_in_threadpool(_answer, store, request.path_params["method"], bytes(body))
         except TooLarge:
             return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the call is too long")
         except TooSlow:
@@ -42,16 +35,19 @@ class StoreApi:
         except Full:
             return later("too much is sent at the moment", 5)
 
-    def _answer(self, method: str, body: bytes) -> Response:
-        try:
-            content, media_type = remote.answer(self._store, method, json.loads(body))
-        except Unusable as error:
-            return Response(str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
-        except Unreachable as error:
-            return Response(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
-        except LookupError:
-            return refusal(HTTPStatus.NOT_FOUND, "there is no such method")
-        except (ValueError, TypeError, RecursionError) as error:
-            _log.exception("a call to the store failed")
-            return refusal(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
-        return Response(content, media_type=media_type)
+    return Route(f"{remote.PATH}/{{method}}", call, methods=["POST"])
+
+
+def _answer(store: Store, method: str, body: bytes) -> Response:
+    try:
+        content, media_type = remote.answer(store, method, json.loads(body))
+    except Unusable as error:
+        return Response(str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
+    except Unreachable as error:
+        return Response(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
+    except LookupError:
+        return refusal(HTTPStatus.NOT_FOUND, "there is no such method")
+    except (ValueError, TypeError, RecursionError) as error:
+        _log.exception("a call to the store failed")
+        return refusal(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
+    return Response(content, media_type=media_type)

@@ -16,13 +16,13 @@ from plimsoll.serve.secret_files import Reread, read_json, save_json
 FILE = "users.json"
 SHORTEST = 10
 _LONGEST = 200
-_MENDED = "delete it, and add the users again"
+_HOW_TO_MEND = "delete it, and add the users again"
 _NAME = re.compile(r"[\w.@-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody who may log in. Without a password, only by a proxy that says who asks."""
+    """A user, who may log in; without a password, only through a proxy that logs people in."""
 
     name: str
     role: Role
@@ -33,7 +33,7 @@ class UserFile:
     """The users as they are now: a file that was changed is read again."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = Reread(folder / FILE, _MENDED)
+        self._file = Reread(folder / FILE, _HOW_TO_MEND)
         self._nobody = secret_files.hashed(secrets.token_urlsafe())
 
     @property
@@ -47,11 +47,11 @@ class UserFile:
         return _role(entry) if entry else None
 
     def name(self, name: str) -> str:
-        """Return the name of a user, as it was given."""
+        """Return the name of a user in its own upper and lower case."""
         return str(self._file.current.get(name.casefold(), {}).get("name", name))
 
     def hash_of(self, name: str) -> str:
-        """The hash of a user's password; of one that nobody knows, so that it takes the same time, if there is none."""
+        """Return the hash of a user's password. Without one, that of an unknown password: its test takes as long."""
         return str(self._file.current.get(name.casefold(), {}).get("password") or self._nobody)
 
 
@@ -99,7 +99,7 @@ def new_password() -> str:
 
 
 def _all(folder: Path) -> dict[str, Any]:
-    return read_json(folder / FILE, _MENDED)
+    return read_json(folder / FILE, _HOW_TO_MEND)
 
 
 def _entry(users: Mapping[str, Any], name: str, folder: Path) -> Mapping[str, Any]:

@@ -1,12 +1,11 @@
 """The endpoint that Telegraf and other writers of InfluxDB 2 and 1 send line protocol to."""
 
-import json
 import re
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from plimsoll.receive.line_protocol.parse import PRECISIONS, V1_PRECISIONS, Parsed
@@ -22,10 +21,10 @@ _LONGEST_QUERY = 10_000
 
 
 class WriteEndpoint:
-    """Parses what is sent, has it written, and answers as InfluxDB does when it is committed.
+    """Parses line protocol, has it written, and answers as InfluxDB does once it is committed.
 
-    Any organisation, bucket, database and retention policy is accepted: there is one store. Unlike InfluxDB 2, and as
-    InfluxDB 1, it keeps the good lines of a body with bad ones.
+    Any organisation, bucket, database and retention policy is accepted: there is one store. Like InfluxDB 1 and unlike
+    InfluxDB 2, it keeps the good lines of a body that has bad ones.
     """
 
     def __init__(self, intake: WriteHandler, bodies: Bodies) -> None:
@@ -59,7 +58,7 @@ class WriteEndpoint:
         return await self._write(request, V1_PRECISIONS[precision])
 
     async def query(self, request: Request) -> Response:
-        """InfluxDB 1's query, which some writers create their database with. Nothing else is answered."""
+        """Answer InfluxDB 1's query CREATE DATABASE, which some writers send first; refuse all others."""
         try:
             async with self._bodies.read(request, _LONGEST_QUERY) as body:
                 sent = parse_qs(body.decode("utf-8", "replace")).get("q", [""])[0]
@@ -69,9 +68,7 @@ class WriteEndpoint:
         if not _CREATE.fullmatch(query):
             why = "not implemented: Plimsoll answers no queries of InfluxDB; see plimsoll review"
             return refusal(HTTPStatus.NOT_IMPLEMENTED, why)
-        return Response(
-            json.dumps({"results": [{"statement_id": 0}]}) + "\n", headers=INFLUXDB, media_type="application/json"
-        )
+        return JSONResponse({"results": [{"statement_id": 0}]}, headers=INFLUXDB)
 
     async def _write(self, request: Request, unit: int) -> Response:
         encoding = request.headers.get("content-encoding", "identity").lower()
@@ -117,7 +114,7 @@ def _answer(parsed: Parsed, result: WriteResult) -> Response:
 
 
 def _partial(reasons: list[str], dropped: int, *, kept: bool) -> str:
-    """Return the message on lines that were left out, some of which have a reason here."""
+    """Return the message on `dropped` lines, with the reasons of the first ones."""
     rest = [f"and {dropped - len(reasons)} more"] if dropped > len(reasons) else []
     text = "\n".join(reasons + rest)
     return f"partial write: {text} dropped={dropped}" if kept else text

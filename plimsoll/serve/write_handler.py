@@ -1,4 +1,4 @@
-"""Takes the bodies that writers send: reads them within limits, has them parsed and written."""
+"""Handles the samples that writers send: reads bodies within limits, and has them parsed and written."""
 
 import asyncio
 import time
@@ -19,10 +19,10 @@ from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 from plimsoll.store.protocol import WriteResult
 
 _PARSERS = 2
-_SHORT = 4 << 20  # agents send less at a time: they do not wait for those who send more
+_SHORT = 4 << 20  # agents send less at a time, and do not wait for longer bodies
 _AGAIN_S = 5
 _SECOND = 1_000_000_000
-# Line protocol of a body whose content may have so many bytes.
+# Returns the line protocol of a body, unpacked to so many bytes at most.
 Lines: TypeAlias = Callable[[bytearray, int], bytes]
 
 
@@ -37,7 +37,7 @@ class NotTaken(Exception):
 
 
 class WriteHandler:
-    """Has bodies parsed and written. `known` gives the series that are always taken."""
+    """Has bodies parsed and written. `initial_series` returns the series that count as known at the start."""
 
     def __init__(
         self,
@@ -63,10 +63,10 @@ class WriteHandler:
         self._long_ones.shutdown()
 
     async def take(self, request: Request, lines: Lines, unit: int = 1) -> tuple[Parsed, WriteResult]:
-        """Write what `lines` makes of the body of a request: line protocol, with times in `unit` ns.
+        """Write the line protocol that `lines` makes of the body of a request; its times are in `unit` ns.
 
-        `lines` is called in another thread, with how long the content may be; TooLarge if it is longer. NotTaken if the
-        body is not taken, or if `lines` says so.
+        `lines` is called in another thread, with the length that the content may have; it raises TooLarge if it is
+        longer. Raises NotTaken if the body is not taken, or if `lines` does.
         """
         try:
             async with self._bodies.read(request, self.limits.body) as body:
@@ -95,7 +95,7 @@ class WriteHandler:
         self._writing.unread(values, names)
 
     async def _parsed(self, body: bytearray, lines: Lines, unit: int, writer: str) -> Parsed:
-        """A body, parsed in a thread; a long one in that for long ones. Raises what `lines` and the parser raise."""
+        """Parse a body in a thread, a long one in the thread for long ones. Raises what `lines` and the parser do."""
         loop, longest = asyncio.get_running_loop(), self.limits.unpacked
         try:
             return await loop.run_in_executor(self._pool, self._parse, body, lines, unit, writer, min(_SHORT, longest))

@@ -107,10 +107,10 @@ def test_a_link_on_another_page_may_be_followed_but_nothing_embedded(here):
 
 
 def test_elsewhere_a_token_is_needed_for_writing_and_a_password_for_reading(elsewhere):
-    token, password = make_missing(elsewhere.folder)
+    token, password = make_missing(elsewhere.folder).values()
     assert token
     assert password
-    assert make_missing(elsewhere.folder) == (None, None)
+    assert make_missing(elsewhere.folder) == {}
     assert elsewhere.post(b"cpu v=1").status == 401
     assert elsewhere.post(b"cpu v=1", Authorization=f"Token {password}").status == 401
     assert elsewhere.post(b"cpu v=1", Authorization=f"Token {token}").status == 204
@@ -141,7 +141,7 @@ def test_several_tokens_are_valid_side_by_side_until_each_is_ended(elsewhere):
 def test_secrets_are_stored_hashed_in_files_of_the_owner(tmp_path):
     folder = tmp_path / "data"
     folder.mkdir(mode=0o700)
-    token, password = make_missing(folder)
+    token, password = make_missing(folder).values()
     stored = "".join(file.read_text() for file in folder.iterdir())
     assert str(token) not in stored
     assert str(password) not in stored

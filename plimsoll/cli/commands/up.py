@@ -10,7 +10,6 @@ import webbrowser
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 
 import typer
@@ -83,15 +82,6 @@ _USES = {
 app = args.command_app()
 
 
-class TokenFor(StrEnum):
-    """What a token is for."""
-
-    SAMPLES = "samples"
-    READ = "read"
-    OPERATE = "operate"
-    CHANGE = "change"
-
-
 @app.command("up", epilog=args.examples("plimsoll up", "plimsoll up --demo", "plimsoll up --listen 0.0.0.0:7070"))
 def up(
     listen: str | None = typer.Option(
@@ -128,8 +118,8 @@ def up(
         False, "--demo", help="Simulate a SQL Server that is in trouble now and then, and two recorded runs."
     ),
     new_token: bool = typer.Option(False, "--new-token", help="Make a new token, show it, and end."),
-    token_for: TokenFor = typer.Option(
-        TokenFor.SAMPLES,
+    token_for: CredentialUse = typer.Option(
+        CredentialUse.SAMPLES,
         "--token-for",
         help="What the token is for: samples that agents write, or the HTTP API: to read; "
         "to do what operators do as well; or to change everything.",
@@ -144,15 +134,13 @@ def up(
 ) -> None:
     """Collect, take what agents send, judge it by the rules, and tell people."""
     if end_token:
-        credentials.end_token(data_folder.made(data_folder.folder_of(store)), end_token, CredentialUse(token_for))
+        credentials.end_token(data_folder.made(data_folder.folder_of(store)), end_token, token_for)
         print_line(f"The token {end_token} is not valid any more")
         return
     if new_token or new_password or token_name:
         folder = data_folder.made(data_folder.folder_of(store))
-        if new_token or bool(token_name):
-            _show(
-                "token", credentials.new_token(folder, token_name, CredentialUse(token_for)), CredentialUse(token_for)
-            )
+        if new_token or token_name:
+            _show("token", credentials.new_token(folder, token_name, token_for), token_for)
         if new_password:
             _show("password", credentials.new_password(folder))
         return
@@ -243,7 +231,7 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
                 load_demo_runs(store)
                 server.put(live_host.demo_points(started, started - live_host.BACK, started))
             server.start()
-            _greet(options, server, store, listen, folder, configuration)
+            _greet(options, server, setup, store, configuration)
             if options.open_page:
                 (has_browser(os.environ) and webbrowser.open(server.address))
             while server.is_running:
@@ -324,23 +312,21 @@ def _folder(options: UpOptions) -> Generator[Path]:
         yield data_folder.made(data_folder.folder_of(options.store))
 
 
-def _greet(
-    options: UpOptions, server: Up, store: Store, listen: Listen, folder: Path, configuration: UpSettings
-) -> None:
+def _greet(options: UpOptions, server: Up, setup: Setup, store: Store, configuration: UpSettings) -> None:
+    folder, host = setup.folder, setup.host
     targets = ", ".join(configuration.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
     print_line("Plimsoll is up: ", (server.address, "bold"))
     for label, text in (
         ("store", store.name),
-        ("collects", f"this computer, {server.host}, every 10 s" if server.host else "nothing itself"),
+        ("collects", f"this computer, {host}, every 10 s" if host else "nothing itself"),
         *((("scrapes", counted(len(configuration.targets), "exporter")),) if configuration.targets else ()),
         *(((("simulates", f"{live_host.HOST}, a SQL Server, and two recorded runs"),)) if options.demo else ()),
         ("notifies", targets),
         ("alerts", f"plimsoll alerts list --store {folder}"),
     ):
         print_line(f"  {label:<9} {text}", indent=12)
-    if not listen.is_loopback or configuration.login == "always":
-        missing = credentials.make_missing(folder)
-        new = {name: secret for name, secret in (("token", missing.token), ("password", missing.password)) if secret}
+    if not setup.listen.is_loopback or configuration.login == "always":
+        new = credentials.make_missing(folder)
         if new and not sys.stdout.isatty():
             # A service's output ends in a journal, which others may read.
             kept = credentials.keep_new(folder, new)
@@ -348,7 +334,7 @@ def _greet(
         else:
             for name, secret in new.items():
                 _show(name, secret)
-        if options.certificate[0] is None and not listen.is_loopback:
+        if options.certificate[0] is None and not setup.listen.is_loopback:
             print_notice("tokens, passwords and samples cross the network in clear text: give --cert and --key")
     print_line("Ctrl-C ends it.")
 
