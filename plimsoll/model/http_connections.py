@@ -29,7 +29,9 @@ def check_connections(pools: PoolManager, check: Callable[[], None]) -> None:
     class EncryptedPool(HTTPSConnectionPool):
         ConnectionCls: ClassVar[Any] = Encrypted
 
-    pools.pool_classes_by_scheme = {"http": PlainPool, "https": EncryptedPool}
+    classes: dict[str, type[HTTPConnectionPool] | type[HTTPSConnectionPool]]
+    classes = {"http": PlainPool, "https": EncryptedPool}
+    pools.pool_classes_by_scheme = classes
 
 
 def is_loopback(url: str) -> bool:

@@ -125,7 +125,8 @@ def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
 def parse_key(key: str) -> Series:
     """Return a key in InfluxDB's list of series (measurement and tags), as a series without a field."""
     measurement, *pairs = _UNESCAPED_COMMA.split(key)
-    tags = dict(map(_unescaped, _UNESCAPED_EQUALS.split(pair, maxsplit=1)) for pair in pairs)
+    split = (_UNESCAPED_EQUALS.split(pair, maxsplit=1) for pair in pairs)
+    tags = {_unescaped(name): _unescaped(text) for name, text in split}
     host = tags.pop("host", "")
     return Series(host, _unescaped(measurement), tuple(sorted(tags.items())), "")
 

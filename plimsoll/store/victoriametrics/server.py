@@ -120,7 +120,7 @@ class VictoriaMetricsServer:
         """Return the time by the server's clock (ms)."""
         return round(float(self._data("/api/v1/query", [("query", "time()")])["result"][0]["value"][1]) * 1000)
 
-    def ages(self, selector: str, within_s: float) -> list[tuple[Mapping[str, str], float]]:
+    def ages(self, selector: str, within_s: float) -> Sequence[tuple[Mapping[str, str], float]]:
         """Return the labels of series, and how old the newest sample of each is (s) by the server's clock."""
         text = f"tlast_over_time({selector}[{round(within_s * 1000)}ms])"
         data = self._data("/api/v1/query", [("query", text)])
