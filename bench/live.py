@@ -17,7 +17,6 @@ import numpy as np
 from bench.fleet import Host, log
 from plimsoll.alerting.evaluator import Evaluator
 from plimsoll.alerting.rule_targets import Site
-from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -65,7 +64,7 @@ def evaluation(hosts: int) -> tuple[float, float]:
     """The CPU seconds of one evaluation, and the bytes of each sample that is held in windows."""
     store = Fleet(hosts)
     tracemalloc.start()
-    judge = Evaluator(store, Site(load()), GivenFacts(), {})  # pyright: ignore[reportArgumentType]
+    judge = Evaluator(store, Site(load()), {}, {})  # pyright: ignore[reportArgumentType]
     judge.advance(np.array([_START], dtype=np.int64))
     # What is held of samples: arrays, and the objects of the windows.
     held = tracemalloc.take_snapshot().filter_traces(

@@ -17,7 +17,6 @@ from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.alerting.host_inventory import HostInventory
 from plimsoll.alerting.loop import DELAY, AlertLoop
 from plimsoll.alerting.rule_targets import Site
-from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.pages.application import routes
@@ -95,7 +94,7 @@ def served(count: int) -> Generator[str]:
         file = AlertsFile(folder / NAME)
         site = Site(load())
         history = AlertHistory(file, site.catalogue.signals)
-        loop = AlertLoop(store.live, site, GivenFacts(), history, HostInventory(file))
+        loop = AlertLoop(store.live, site, {}, history, HostInventory(file))
         loop.perform(start + _LENGTH + DELAY)
         try:
             with serving_pages(store, loop, file, site, folder) as address:
@@ -112,7 +111,7 @@ def serving_pages(store: Store, loop: AlertLoop, file: AlertsFile, site: Site, f
         store=store,
         file=file,
         site=site,
-        given=GivenFacts(),
+        configured={},
         zone=Zone.parse("UTC"),
         folder=folder,
         progress=lambda: loop.progress,

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.facts import Facts
 from plimsoll.model.log import Log
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import CounterPath
@@ -50,4 +50,4 @@ def a_log(columns, host="SUT", interval_s=5, start=START):
 def reviewed(*logs, phases=(), whole_run=False):
     """The logs of one run, judged by every shipped pack."""
     question = Question(load_packs(), load_signals(), tuple(phases), whole_run=whole_run)
-    return review(logs, Run("simulated", phases=tuple(phases), simulated=True), question, Facts(GivenFacts(), {}))
+    return review(logs, Run("simulated", phases=tuple(phases), simulated=True), question, Facts({}, {}))

@@ -12,7 +12,7 @@ from plimsoll.alerting.recent_samples import RecentSamples
 from plimsoll.alerting.rule_targets import Key, RuleTarget, Site, limit_targets, plan
 from plimsoll.alerting.series_index import MOST_HOSTS, Check, SeriesIndex, check_nothing
 from plimsoll.alerting.state_changes import EvaluationStep, StateChange
-from plimsoll.hosts.facts import Facts, GivenFacts, facts_shown_by, shows_in_values
+from plimsoll.hosts.facts import ConfiguredFacts, Facts, facts_shown_by, shows_in_values
 from plimsoll.model.log import Times, Values
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
@@ -47,7 +47,7 @@ class Evaluator:
         self,
         store: SampleReader,
         site: Site,
-        given_facts: GivenFacts,
+        configured: ConfiguredFacts,
         statuses: Mapping[Key, Status],
         *,
         most_hosts: int = MOST_HOSTS,
@@ -55,13 +55,13 @@ class Evaluator:
         check: Check = check_nothing,
     ) -> None:
         self._site = site
-        self._facts = given_facts
+        self._facts = configured
         self._samples = RecentSamples(store, OVERLAP)
         self.index = SeriesIndex(store, host_tags(site.catalogue.signals), most_hosts, oldest)
         self._check = check
         self._reach: Mapping[Series, int] = {}
         self.states = AlertStates(statuses)
-        self._judge = self._make_judge(lambda _: ResolvedSources(), Facts(given_facts))
+        self._judge = self._make_judge(lambda _: ResolvedSources(), Facts(configured))
         self._last: int | None = None
         self._intervals: dict[str, int] | None = None
         self._differs = False  # whether the series differ from those that were planned with

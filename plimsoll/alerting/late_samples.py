@@ -18,7 +18,7 @@ from plimsoll.alerting.replay import alert_intervals, evaluate_again, pending_si
 from plimsoll.alerting.rule_targets import Key, Site
 from plimsoll.alerting.series_index import Check, within
 from plimsoll.alerting.state_changes import AlertInterval
-from plimsoll.hosts.facts import GivenFacts
+from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
@@ -78,7 +78,7 @@ class LateSamples:
                 self._note(hosts.names[number], int(first[number]))
             self._series.update((id(points.series[at]), points.series[at]) for at in np.unique(which).tolist())
 
-    def amend(self, evaluator: Evaluator, site: Site, given_facts: GivenFacts, last: int, now: int) -> None:
+    def amend(self, evaluator: Evaluator, site: Site, configured: ConfiguredFacts, last: int, now: int) -> None:
         """Amend the history of one host up to `last`, the last evaluation that was kept; go on from it."""
         if now < self._next:
             return
@@ -95,7 +95,7 @@ class LateSamples:
         begun = time.thread_time()
         evaluator.reread(series)
         try:
-            replay = self._replay(site, given_facts, host, start, last)
+            replay = self._replay(site, configured, host, start, last)
         except TimeoutError:
             _log.warning("%s: its history is not amended by late samples: it has too many series", host)
             self._amended[host] = now + _AGAIN - _INTERVAL
@@ -104,13 +104,13 @@ class LateSamples:
             self._next = now + int(_APART * (time.thread_time() - begun) * SECOND)
         self._apply(evaluator, replay, now)
 
-    def _replay(self, site: Site, given_facts: GivenFacts, host: str, start: int, last: int) -> _Replay:
+    def _replay(self, site: Site, configured: ConfiguredFacts, host: str, start: int, last: int) -> _Replay:
         """Judge a host once more. TimeoutError if that takes too long."""
         before = history(self._history.file, start, last)
         fired = (alert.key for alert in before if host_key(alert.host) == host_key(host))
         replay = _Replay(host, start, last, {key: [] for key in fired}, {})
         check = within(_MOST_S, self._check)
-        for target, conditions in evaluate_again(self._store, site, given_facts, start, last, [host], check):
+        for target, conditions in evaluate_again(self._store, site, configured, start, last, [host], check):
             for interval in alert_intervals(target, conditions, start):
                 replay.intervals.setdefault(target.key, []).append(interval)
             if pending := pending_since(target, conditions):

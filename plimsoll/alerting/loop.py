@@ -18,7 +18,7 @@ from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.alerting.series_index import MOST_HOSTS, Stopped
-from plimsoll.hosts.facts import GivenFacts
+from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
@@ -51,7 +51,7 @@ class AlertLoop:
         self,
         store: SampleReader,
         site: Site,
-        given_facts: GivenFacts,
+        configured: ConfiguredFacts,
         history: AlertHistory,
         inventory: HostInventory,
         *,
@@ -63,7 +63,7 @@ class AlertLoop:
     ) -> None:
         self._store = store
         self._site = site
-        self._facts = given_facts
+        self._facts = configured
         self._history = history
         self._inventory = inventory
         self._delay = delay
@@ -80,7 +80,7 @@ class AlertLoop:
         self._reading: int | None = None  # the evaluation whose samples are being read, or were
         self._last_samples: dict[str, LastSample] = {}
         self._lock = Lock()
-        self._fresh: tuple[Site, GivenFacts] | None = None
+        self._fresh: tuple[Site, ConfiguredFacts] | None = None
         self.progress = Progress()
         self.judged = LatestEvaluation()
 
@@ -101,10 +101,10 @@ class AlertLoop:
         if self._reading is not None:  # what comes during an evaluation may come after its samples were read
             self._late_samples.written(points, self._reading)
 
-    def judge_by(self, site: Site, given_facts: GivenFacts) -> None:
+    def judge_by(self, site: Site, configured: ConfiguredFacts) -> None:
         """Judge by other settings from the next evaluation on; what fires goes on from where it is, as at a start."""
         with self._lock:
-            self._fresh = site, given_facts
+            self._fresh = site, configured
 
     def perform(self, now: int) -> None:
         """Perform all evaluations that are due. What fails is logged, kept as the problem, and tried again."""

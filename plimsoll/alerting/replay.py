@@ -9,7 +9,7 @@ import numpy as np
 from plimsoll.alerting.rule_targets import RuleTarget, Site, plan
 from plimsoll.alerting.series_index import Check, check_nothing
 from plimsoll.alerting.state_changes import AlertInterval
-from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact, facts_shown_by, shows_in_values
+from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, facts_shown_by, shows_in_values
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series, host_key
@@ -25,19 +25,21 @@ from plimsoll.store.protocol import SampleReader
 _BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
 
 
-def replay(store: SampleReader, site: Site, given_facts: GivenFacts, start: int, end: int) -> Iterator[AlertInterval]:
+def replay(
+    store: SampleReader, site: Site, configured: ConfiguredFacts, start: int, end: int
+) -> Iterator[AlertInterval]:
     """Yield the alerts that fired at an evaluation from `start` to `end` (UTC ns).
 
     What was firing two hours before `start` already is reported as firing from some time in these two hours on.
     """
-    for target, conditions in evaluate_again(store, site, given_facts, start, end):
+    for target, conditions in evaluate_again(store, site, configured, start, end):
         yield from alert_intervals(target, conditions, start)
 
 
 def evaluate_again(
     store: SampleReader,
     site: Site,
-    given_facts: GivenFacts,
+    configured: ConfiguredFacts,
     start: int,
     end: int,
     hosts: Collection[str] = (),
@@ -55,13 +57,13 @@ def evaluate_again(
     chosen = {host_key(host) for host in hosts}
     for host, series in by_host.items():
         if not chosen or host in chosen:
-            yield from conditions_of(store, site, given_facts, series, first, end, check)
+            yield from conditions_of(store, site, configured, series, first, end, check)
 
 
 def conditions_of(
     store: SampleReader,
     site: Site,
-    given_facts: GivenFacts,
+    configured: ConfiguredFacts,
     series: Sequence[Series],
     start: int,
     end: int,
@@ -78,7 +80,7 @@ def conditions_of(
         return samples[part].values if part in samples else np.empty(0)
 
     read([part for part in series if shows_in_values(part)])
-    facts = Facts(given_facts, facts_shown_by([(part, partial(values, part)) for part in series]))
+    facts = Facts(configured, facts_shown_by([(part, partial(values, part)) for part in series]))
     targets, finder = plan(site, series, facts, check)
     signals = {condition.signal for target in targets for condition in target.rule.conditions}
     read({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})

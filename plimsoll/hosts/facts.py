@@ -71,21 +71,8 @@ _NAMES = {
 Drives = Mapping[Subject, str]  # what each marked disk holds: `database` or `log`
 Place = tuple[str, str | None]  # Subject.key: host and instance, case-folded; the instance is None for the host itself
 RecordedFacts = Mapping[Place, Mapping[str, float]]
-
-
-@dataclass(frozen=True)
-class GivenFacts:
-    """The facts of hosts and of their instances in plimsoll.toml. The instance of a host itself is None.
-
-    `by_subject` contains every host and instance that the file names, including those without facts.
-    """
-
-    by_subject: Mapping[Subject, Mapping[str, float]] = field(default_factory=dict[Subject, Mapping[str, float]])
-
-    @cached_property
-    def by_place(self) -> RecordedFacts:
-        """The same facts under case-folded names."""
-        return {subject.key: facts for subject, facts in self.by_subject.items()}
+# The facts in plimsoll.toml: every host and instance that it names has an entry, even if it gives no facts of it.
+ConfiguredFacts = Mapping[Subject, Mapping[str, float]]
 
 
 class UnknownFact(LookupError):
@@ -100,11 +87,16 @@ class UnknownFact(LookupError):
 class Facts:
     """Looks up facts of hosts and instances.
 
-    plimsoll.toml (`given`) takes precedence over the log (`recorded`), and an instance over its host.
+    plimsoll.toml (`configured`) takes precedence over the log (`recorded`), and an instance over its host.
     """
 
-    given: GivenFacts = field(default_factory=GivenFacts)
+    configured: ConfiguredFacts = field(default_factory=dict[Subject, Mapping[str, float]])
     recorded: RecordedFacts = field(default_factory=dict[Place, Mapping[str, float]])
+
+    @cached_property
+    def _by_place(self) -> RecordedFacts:
+        """The facts in plimsoll.toml under case-folded names."""
+        return {subject.key: facts for subject, facts in self.configured.items()}
 
     def __call__(self, subject: Subject, fact: Fact) -> float:
         """Return the value of a fact, else its documented default. Raises UnknownFact if there is neither."""
@@ -112,8 +104,8 @@ class Facts:
 
     def find(self, subject: Subject, fact: AnyFact) -> float | None:
         """Return the value of a fact from plimsoll.toml or the log, else None. Defaults are not used."""
-        entry = self._find(subject, fact)
-        return entry[0] if entry else None
+        match = self._find(subject, fact)
+        return match[0] if match else None
 
     def explain(self, subject: Subject, fact: Fact) -> str:
         """Return the value and its origin: `4 spindles (plimsoll.toml)`."""
@@ -123,7 +115,7 @@ class Facts:
     def of_host(self, host: str) -> tuple[str, ...]:
         """Return all facts of a host and its instances, such as `E: 6 spindles (plimsoll.toml)`."""
         texts: dict[tuple[str, str], str] = {}
-        for facts in (self.given.by_place, self.recorded):
+        for facts in (self._by_place, self.recorded):
             for (name, instance), values in facts.items():
                 if name == host_key(host):
                     for fact, value in values.items():
@@ -133,15 +125,15 @@ class Facts:
         return tuple(texts.values())
 
     def _value(self, subject: Subject, fact: Fact) -> tuple[float, str]:
-        if entry := self._find(subject, fact):
-            return entry
+        if match := self._find(subject, fact):
+            return match
         if fact not in DEFAULTS:
             raise UnknownFact(fact, subject.host)
         return DEFAULTS[fact], "documented default"
 
     def _find(self, subject: Subject, fact: AnyFact) -> tuple[float, str] | None:
         host, instance = subject.key
-        for facts in (self.given.by_place, self.recorded):
+        for facts in (self._by_place, self.recorded):
             for place in ((host, instance), (host, None)):
                 if fact in facts.get(place, {}):
                     return facts[place][fact], self._origin(facts, place, fact)
@@ -177,7 +169,7 @@ def shows_in_values(series: Series) -> bool:
 
 
 def facts_shown_by(columns: Columns) -> RecordedFacts:
-    """Return the facts of each host that some series show; values are read only where they show a fact."""
+    """Return the facts of each host that series show; values are read only if they show a fact."""
     recorded: dict[tuple[str, str | None], dict[str, float]] = {}
     for host, fact, value in (*_processors(columns), *_memory(columns)):
         facts = recorded.setdefault((host, None), {})
@@ -227,12 +219,12 @@ def _of(columns: Columns, field: tuple[str, str]) -> Iterator[tuple[Series, Valu
                 yield series, present
 
 
-def contradictions(configured: GivenFacts, recorded: RecordedFacts, logs: Sequence[Log]) -> Iterator[str]:
-    """Yield a line for each fact of a host that its logs contradict.
+def contradictions(configured: ConfiguredFacts, recorded: RecordedFacts, logs: Sequence[Log]) -> Iterator[str]:
+    """Yield a line for each configured fact of a host that its logs contradict.
 
-    Fewer recorded processors than are given are none: a log may have a selection of them.
+    Fewer recorded processors than configured do not contradict: a log may have a selection of them.
     """
-    for subject, facts in configured.by_subject.items():
+    for subject, facts in configured.items():
         shown = recorded.get(subject.key, {})
         processors, memory = facts.get("processors"), facts.get("memory_mb")
         place = f"hosts.{subject.host}"
@@ -240,21 +232,16 @@ def contradictions(configured: GivenFacts, recorded: RecordedFacts, logs: Sequen
             yield f"{place}.processors: {processors:g} processors, but {shown['processors']:g} were recorded"
         if memory is None or subject.instance is not None:
             continue
-        installed, free = shown.get("memory_mb"), _most_available(logs, subject.host)
+        available = (
+            float(np.nanmax(log.column(at), initial=0)) / _AVAILABLE[series.field]
+            for log in logs
+            for at, series in enumerate(log.series)
+            if (series.measurement, host_key(host_of(series))) == (_MEMORY_OBJECT, host_key(subject.host))
+            and series.field in _AVAILABLE
+        )
+        installed, free = shown.get("memory_mb"), max(available, default=0.0)
         if installed is not None and abs(installed - memory) > _ABOUT * max(installed, memory):
             yield f"{place}.memory_mb: {memory:g} MB of memory, but {installed:g} MB were recorded"
         elif free > memory:
             gigabytes = f"; did you mean {1024 * memory:g} (MB)?" if free <= 1024 * memory else ""
             yield f"{place}.memory_mb: {memory:g} MB of memory, but {free:.0f} MB were available{gigabytes}"
-
-
-def _most_available(logs: Sequence[Log], host: str) -> float:
-    """Return the highest available memory of a host, in MB; 0 if it was not recorded."""
-    most = 0.0
-    for log in logs:
-        for at, series in enumerate(log.series):
-            size = _AVAILABLE.get(series.field) if series.measurement == _MEMORY_OBJECT else None
-            if size and host_key(host_of(series)) == host_key(host):
-                values = log.column(at)
-                most = max(most, float(np.max(values[np.isfinite(values)], initial=0)) / size)
-    return most

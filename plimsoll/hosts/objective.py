@@ -1,6 +1,6 @@
-"""The `[objective]` table of plimsoll.toml: what clients may wait for, and how much may fail, as rules.
+"""The `[objective]` table of plimsoll.toml: limits of response times and failed requests, as rules.
 
-They judge what a load driver saw (plimsoll/ingest/formats/load_results), all of it or one operation.
+They judge the results of a load driver (plimsoll/ingest/formats/load_results), of all requests or of one operation.
 """
 
 import re
@@ -23,7 +23,7 @@ from plimsoll.rules.schema.units import convert_limit
 PACK = "objective"
 Measure = Literal["response_mean", "response_p50", "response_p95", "response_p99", "errors"]
 
-# Each measure: its field of the load driver's series, the signal of all requests, the title, the unit.
+# For each measure: the field of the load driver's series, the signal of all requests, the title, the unit.
 _MEASURES: Mapping[Measure, tuple[str, str, str, str]] = {
     "response_mean": ("response_mean_s", "client.response_time", "Response time", "s"),
     "response_p50": ("response_p50_s", "client.response_p50", "Response time, median", "s"),
@@ -33,10 +33,6 @@ _MEASURES: Mapping[Measure, tuple[str, str, str, str]] = {
 }
 _OPERATOR = ("<", ">", "=", "≤", "≥")
 _MOST_SLUG = 40
-
-
-class _StrictObjective(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, arbitrary_types_allowed=True)
 
 
 def _limit_in(unit: str, example: str) -> BeforeValidator:
@@ -61,8 +57,10 @@ _Time = Annotated[Healthy, _limit_in("s", "500 ms")]
 _Share = Annotated[Healthy, _limit_in("%", "< 0.1 %")]
 
 
-class ObjectiveLimits(_StrictObjective):
-    """What may be waited for, and what share may fail; each is optional."""
+class ObjectiveLimits(BaseModel):
+    """The limits of response times and of the share of failed requests; each is optional."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, arbitrary_types_allowed=True)
 
     response_mean: _Time | None = None
     response_p50: _Time | None = None
@@ -139,15 +137,12 @@ def objective(settings: ObjectiveSettings) -> Objective | None:
     signals: dict[str, Signal] = {}
     taken = {rule.id for rule in rules}
     for number, (operation, limits) in enumerate(settings.operations.items(), 1):
+        slug = re.sub(r"[^a-z0-9]+", "-", operation.casefold())[:_MOST_SLUG].strip("-") or "operation"
         for measure, limit in limits.set_limits:
             name = f"{PACK}.operation_{number}_{measure}"
-            signals[name] = _signal(operation, measure)
-            slug = _slug(operation)
-            id_ = next(
-                candidate
-                for candidate in (f"{PACK}-{_dashed(measure)}-{slug}", f"{PACK}-{_dashed(measure)}-{slug}-{number}")
-                if candidate not in taken
-            )
+            signals[name] = _operation_signal(operation, measure)
+            id_ = f"{PACK}-{_dashed(measure)}-{slug}"
+            id_ = f"{id_}-{number}" if id_ in taken else id_
             taken.add(id_)
             rules.append(_rule(settings, id_, name, measure, limit))
     pack = Pack(
@@ -177,7 +172,7 @@ def _rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, 
     return rule.model_copy(update={"over": settings.over, "for_": settings.for_})
 
 
-def _signal(operation: str, measure: Measure) -> Signal:
+def _operation_signal(operation: str, measure: Measure) -> Signal:
     field, _, title, unit = _MEASURES[measure]
     shown = printable(operation)
     return Signal(
@@ -192,7 +187,3 @@ def _signal(operation: str, measure: Measure) -> Signal:
 
 def _dashed(measure: Measure) -> str:
     return measure.replace("_", "-")
-
-
-def _slug(operation: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", operation.casefold())[:_MOST_SLUG].strip("-") or "operation"

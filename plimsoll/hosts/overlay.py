@@ -1,7 +1,7 @@
 """limits.toml: limits of hosts that people changed on a page, as an overlay of plimsoll.toml.
 
-It has tables of plimsoll.toml, `[hosts.NAME.rules.ID]`, whose reason ends with the name of whoever changed it: what is
-found good can be moved there, and commands can be given the file as settings.
+It has tables of plimsoll.toml, `[hosts.NAME.rules.ID]`, whose reason ends with the name of the person who changed it.
+A table can be moved to plimsoll.toml, and commands accept the file as settings.
 """
 
 import json
@@ -51,7 +51,7 @@ def text(folder: Path) -> str:
 
 
 def save(folder: Path, content: str) -> None:
-    """Put a content into the file; without one there is no file."""
+    """Write the file; empty content removes it."""
     path = folder / FILE_NAME
     if not content:
         path.unlink(missing_ok=True)
@@ -62,7 +62,7 @@ def save(folder: Path, content: str) -> None:
 
 
 def change(folder: Path, catalogue: Catalogue, rule: Rule, host: str, form: Mapping[str, str], who: str) -> str:
-    """Change a limit for a host by `healthy`, `for` and `reason`: what it is then, `< 95 %, for 10m`.
+    """Change a limit for a host by `healthy`, `for` and `reason`; return the new limit, `< 95 %, for 10m`.
 
     Unusable, in words for a form, if that is not possible.
     """
@@ -100,7 +100,7 @@ def remove(folder: Path, rule: str, host: str) -> None:
 
 
 def limit_now(overrides: Overrides, rule: Rule, host: str, catalogue: Catalogue) -> str:
-    """Return the limit of a rule on a host, as it would be written."""
+    """Return the limit of a rule on a host, as a form shows it."""
     changed, _ = overrides.of(rule, host)
     return written(changed.healthy, unit_of(rule, catalogue.signals))
 
@@ -131,5 +131,5 @@ def _value(value: object) -> str:
 
 
 def _of_form(error: str, folder: Path, host: str, rule: Rule) -> str:
-    """Return a mistake without the place in the file, which whoever fills in the form does not see."""
+    """Return a mistake without its place in the file, which people who fill in the form do not see."""
     return error.replace(f"{folder / FILE_NAME}: ", "").replace(f"hosts.{host}.rules.{rule.id}", "").lstrip(".: ")

@@ -3,7 +3,7 @@
 The settings for a rule in a host's table replace those in the general table as a whole.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Self
@@ -125,18 +125,12 @@ def mistakes(
             except ValueError as error:
                 yield f"{place}.{name}.healthy: {_without_unit(settings.healthy, rule, unit) or error}"
                 continue
-            if not (settings.per or rule.scale) and _is_never_crossed(limit, signals[rule.signal]):
-                signal = signals[rule.signal]
+            signal = signals[rule.signal]
+            if not (settings.per or rule.scale) and (reason := _why_never_crossed(limit, signal)):
                 yield (
                     f'{place}.{name}.healthy: "{settings.healthy}" can never be crossed: {signal.title} '
-                    f"{_RANGE[limit.worse](signal)}; to switch the rule off, write off = true"
+                    f"{reason}; to switch the rule off, write off = true"
                 )
-
-
-_RANGE: Mapping[str, Callable[[Signal], str]] = {
-    "higher": lambda signal: f"is at most {signal.highest:g} {signal.unit}",
-    "lower": lambda _: "is never below 0",
-}
 
 
 def _without_unit(limit: Healthy, rule: Rule, unit: str) -> str | None:
@@ -147,18 +141,14 @@ def _without_unit(limit: Healthy, rule: Rule, unit: str) -> str | None:
     return f'"{limit}" does not name its unit; write "{limit} {documented.split()[-1]}" (documented: "{documented}")'
 
 
-def _is_never_crossed(limit: Healthy, signal: Signal) -> bool:
-    match limit.operator:
-        case "<":
-            return signal.highest is not None and limit.limit > signal.highest
-        case "<=":
-            return signal.highest is not None and limit.limit >= signal.highest
-        case ">":
-            return not signal.negative and limit.limit < 0
-        case ">=":
-            return not signal.negative and limit.limit <= 0
-        case "=":
-            return False
+def _why_never_crossed(limit: Healthy, signal: Signal) -> str:
+    """Return why no value of a signal can cross a limit; empty if one can."""
+    highest, is_inclusive = signal.highest, limit.operator in ("<=", ">=")
+    if limit.worse == "higher" and highest is not None:
+        is_beyond = limit.limit > highest or (is_inclusive and limit.limit == highest)
+        return f"is at most {highest:g} {signal.unit}" if is_beyond else ""
+    is_below = limit.worse == "lower" and (limit.limit < 0 or (is_inclusive and limit.limit == 0))
+    return "is never below 0" if is_below and not signal.negative else ""
 
 
 def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
@@ -168,13 +158,8 @@ def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
         healthy = convert_limit(settings.healthy, unit) if settings.healthy else rule.healthy
         update |= {"healthy": healthy, "recover": None, "scale": settings.per or rule.scale}
         update |= {"where": {}, "where_unknown": None}
-    if settings.over is not None:
-        update["over"] = settings.over
-    if settings.for_ is not None:
-        update["for_"] = settings.for_
-    if settings.often is not None:
-        update["often"] = settings.often
-    return rule.model_copy(update=update)
+    changes = {name: getattr(settings, name) for name in ("over", "for_", "often")}
+    return rule.model_copy(update=update | {name: value for name, value in changes.items() if value is not None})
 
 
 def _difference(documented: Rule, changed: Rule, unit: str) -> str:
@@ -183,12 +168,10 @@ def _difference(documented: Rule, changed: Rule, unit: str) -> str:
     if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):
         now.append(f"limit {limit_text(changed.healthy, unit, changed.scale)}")
         before.append(limit_text(documented.healthy, unit, documented.scale))
-    if changed.over != documented.over:
-        now.append(f"over {_length(changed.over)}")
-        before.append(f"over {_length(documented.over)}")
-    if changed.for_ != documented.for_:
-        now.append(f"for {_length(changed.for_)}")
-        before.append(f"for {_length(documented.for_)}")
+    for word, new, old in (("over", changed.over, documented.over), ("for", changed.for_, documented.for_)):
+        if new != old:
+            now.append(f"{word} {duration_text(new) if new else '0 s'}")
+            before.append(f"{word} {duration_text(old) if old else '0 s'}")
     if changed.often != documented.often:
         now.append(f"often from {percent(changed.often)} of the time and not {percent(documented.often)}")
     if not now:
@@ -196,7 +179,3 @@ def _difference(documented: Rule, changed: Rule, unit: str) -> str:
     if not before:
         return f"{', '.join(now)} set in {_FILE}"
     return f"{', '.join(now)} set in {_FILE} instead of the documented {', '.join(before)}"
-
-
-def _length(duration: int) -> str:
-    return duration_text(duration) if duration else "0 s"

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from plimsoll.hosts.facts import Drives, GivenFacts
+from plimsoll.hosts.facts import ConfiguredFacts, Drives
 from plimsoll.hosts.objective import ObjectiveSettings
 from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
 from plimsoll.model import user_files
@@ -51,21 +51,23 @@ Tolerance = Annotated[float, BeforeValidator(_tolerance)]
 Amount = Annotated[str, BeforeValidator(_amount)]
 
 
-class SignalSettings(BaseModel):
-    """How one signal is compared. None: as in the defaults.
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class SignalSettings(_Strict):
+    """How one signal is compared. None stands for the default.
 
     Attributes:
-        tolerance: Smaller changes, as a share of the baseline, do not matter.
-        least: Nor do changes smaller than this, in the unit of the signal.
-        spread: By how much runs of one build differ in it, as a share: the standard deviation of the mean of a run.
-        worse: The direction that is a regression; `either` never is.
-        needed: Whether nothing can be said without its samples in both runs.
-        integrates: Whether it adds up over time, so that its mean says nothing.
+        tolerance: The least change that matters, as a share of the baseline.
+        least: The least change that matters, in the unit of the signal.
+        spread: The standard deviation of the mean of a run between runs of one build, as a share of the mean.
+        worse: The direction that is a regression; with `either`, no change is one.
+        needed: Whether a comparison needs its samples in both runs.
+        integrates: Whether it adds up over time, so that its mean means nothing.
         critical: Whether a regression fails the comparison.
         why: The reason.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     tolerance: Tolerance | None = None
     least: Amount | None = None
@@ -77,13 +79,11 @@ class SignalSettings(BaseModel):
     why: str = ""
 
 
-class CompareSettings(BaseModel):
-    """The table as a whole. `load`: loads that differ by less are the same.
+class CompareSettings(_Strict):
+    """The `[compare]` table. Loads that differ by less than `load` are equal.
 
-    `renamed`: hosts and instances that have another name in the run, each with the one it has there.
+    `renamed` maps hosts and instances of the baseline to their names in the run.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     load: Tolerance | None = None
     tolerance: Tolerance | None = None
@@ -94,11 +94,7 @@ class CompareSettings(BaseModel):
 FILE_NAME = "plimsoll.toml"
 _PHASES = ("ramp-up", "steady", "ramp-down")  # the phases that a span called steady makes
 _STEP = re.compile(r"step [1-9]\d{0,3}")
-_YEARS = range(1980, 2200)  # of computers; the nanoseconds of other years overflow
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+_YEARS = range(1980, 2200)  # the nanoseconds of much later years overflow
 
 
 def _aware(value: object) -> object:
@@ -146,8 +142,8 @@ class ExceptSettings(_Strict):
 class RunSettings(_Strict):
     """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table.
 
-    `judge` names the resources that must be judged for a verdict, by default all. `whole_run`: rules for a phase are
-    judged throughout, even if phases are found from the load.
+    `judge` names the resources that must be judged for a verdict, by default all. With `whole_run`, rules for a phase
+    are judged throughout, even if the load shows phases.
     """
 
     name: str | None = None
@@ -177,7 +173,7 @@ class InstanceFacts(_Facts):
 class HostFacts(_Facts):
     """Facts of a host, facts of its instances where they differ, and thresholds for this host only.
 
-    `labels` are for people, who choose and group hosts by them on the pages.
+    People choose and group hosts on the pages by their `labels`.
     """
 
     processors: float | None = Field(default=None, gt=0)
@@ -219,17 +215,15 @@ class Settings(_Strict):
         """Return the labels of each host that has some, by its case-folded name."""
         return {host_key(host): facts.labels for host, facts in self.hosts.items() if facts.labels}
 
-    def facts(self) -> GivenFacts:
+    def facts(self) -> ConfiguredFacts:
         """Return the facts of hosts and instances. Hosts that are only named have an empty entry."""
         listed = {host_key(host) for host in self.hosts}
-        facts_of: dict[Subject, Mapping[str, float]] = {
-            Subject(host): {} for host in self.run.hosts if host_key(host) not in listed
-        }
+        facts_of = {Subject(host): {} for host in self.run.hosts if host_key(host) not in listed}
         for host, facts in self.hosts.items():
-            facts_of[Subject(host)] = _numbers(facts)
-            for instance, instance_facts in facts.instances.items():
-                facts_of[Subject(host, instance)] = _numbers(instance_facts)
-        return GivenFacts(facts_of)
+            for instance, table in ((None, facts), *facts.instances.items()):
+                numbers = {name: value for name, value in table.model_dump().items() if isinstance(value, int | float)}
+                facts_of[Subject(host, instance)] = numbers
+        return facts_of
 
     def drives(self) -> Drives:
         """Return what each marked disk holds."""
@@ -262,7 +256,7 @@ def find(logs: Sequence[Path], named: Path | None) -> Path | None:
     if named is not None:
         return named
     beside = {log.parent / FILE_NAME for log in logs}
-    # Also one that cannot be read, such as a broken link: it is refused when it is read, and not passed over.
+    # A file that cannot be read, such as a broken link, counts too: reading it raises an error.
     return next(iter(beside)) if len(beside) == 1 and os.path.lexists(next(iter(beside))) else None
 
 
@@ -278,7 +272,14 @@ def text_of(path: Path) -> str:
 
 def parse(text: str, path: Path) -> Settings:
     """Parse the text of `path`. Raises Unusable, naming the setting, if it is invalid."""
-    return parsed(text, path, Settings, _unusual)
+
+    def explain_missing_reason(detail: Any) -> str | None:
+        if detail["type"] != "missing" or detail["loc"][-1] != "reason":
+            return None
+        needed = "what was planned" if "except" in detail["loc"] else "why the documented threshold does not hold here"
+        return f" is missing: say {needed}"
+
+    return parsed(text, path, Settings, explain_missing_reason)
 
 
 def is_load_step(phase: str) -> bool:
@@ -305,9 +306,7 @@ def check_phases(
             )
         elif lies_outside(phase.start, phase.end, start, end):
             wrong.append(
-                f'{place}: the phase "{name}", {zone.span(phase.start, phase.end)}, is no part of the recording, which '
-                f"reaches from {zone.clock(start)} to {zone.clock(end)} ({zone.label(start)}); are its day and offset "
-                "right?"
+                f'{place}: the phase "{name}", {zone.span(phase.start, phase.end)}, {_outside(zone, start, end)}'
             )
         for before, other in enumerate(phases[: number - 1], 1):
             first, last = max(phase.start, other.start), min(phase.end, other.end)
@@ -320,32 +319,25 @@ def check_phases(
         raise Unusable(*(f"{path or FILE_NAME}: {text}" for text in wrong))
 
 
+def _outside(zone: Zone, start: int, end: int) -> str:
+    return (
+        f"is no part of the recording, which reaches from {zone.clock(start)} to {zone.clock(end)} "
+        f"({zone.label(start)}); are its day and offset right?"
+    )
+
+
 def check_planned(
     path: Path | None, planned: Sequence[Planned], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
 ) -> None:
-    """Raise Unusable, naming each time of planned work outside the recording, and each rule that nobody knows."""
+    """Raise Unusable, naming each time of planned work outside the recording, and each unknown rule."""
     wrong: list[str] = []
     for number, work in enumerate(planned, 1):
         place = f"run.except.{number}"
         if lies_outside(work.start, work.end, start, end):
-            wrong.append(
-                f"{place}: {zone.span(work.start, work.end)} is no part of the recording, which reaches from "
-                f"{zone.clock(start)} to {zone.clock(end)} ({zone.label(start)}); are its day and offset right?"
-            )
+            wrong.append(f"{place}: {zone.span(work.start, work.end)} {_outside(zone, start, end)}")
         for name in work.rules:
             if name not in rules:
                 near = suggest(name, list(rules))
                 wrong.append(f'{place}.rules: no rule is named "{printable(name)}"{near}')
     if wrong:
         raise Unusable(*(f"{path or FILE_NAME}: {text}" for text in wrong))
-
-
-def _numbers(facts: BaseModel) -> dict[str, float]:
-    return {name: value for name, value in facts.model_dump().items() if isinstance(value, int | float)}
-
-
-def _unusual(detail: Any) -> str | None:
-    if detail["type"] != "missing" or detail["loc"][-1] != "reason":
-        return None
-    planned = "except" in detail["loc"]
-    return f" is missing: say {'what was planned' if planned else 'why the documented threshold does not hold here'}"

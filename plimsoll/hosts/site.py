@@ -21,8 +21,8 @@ _ALL_HOSTS = ""
 class Judged:
     """A rule as it applies to a host.
 
-    `note` says what differs from the documented rule. A rule that is `off` is not judged on the host. A rule for
-    certain hosts is not judged either if a fact of the host is missing; `unknown` then says which.
+    `note` says what differs from the documented rule. A rule that is `off` is not judged on the host. Nor is a rule
+    for certain hosts if a fact of the host is missing: `unknown` then says which.
     """
 
     rule: Rule
@@ -63,10 +63,6 @@ class SiteSettings:
         becomes = "it is a note" if rule.where_unknown == "info" else "it is taken to be one"
         note = f"{judged.note} {only}; where plimsoll.toml does not give {fit.unknown} {becomes}.".strip()
         return replace(judged, rule=fit.rule, note=note)
-
-    def places_with(self, facts: set[AnyFact]) -> Iterator[Subject]:
-        """Return the hosts and instances for which plimsoll.toml gives one of these facts."""
-        return (subject for subject, values in self.facts.given.by_subject.items() if facts & set(values))
 
 
 def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSettings:
@@ -117,11 +113,10 @@ def targets(rule: Rule, site: SiteSettings, weighing: Collection[AnyFact] = ()) 
     needed: set[AnyFact] = {condition.scale for condition in rule.conditions if condition.scale}
     needed |= set(weighing)
     general = site.applied(rule)
-    differing = {host: site.applied(rule, host) for host in site.hosts}
-    differing = {host: judged for host, judged in differing.items() if _compared(judged) != _compared(general)}
-    scaled = {host: judged for host in site.hosts if (judged := site.applied(rule, host)).rule.scale}
-    needed |= {judged.rule.scale for judged in (general, *scaled.values()) if judged.rule.scale}
-    with_facts = list(site.places_with(needed))
+    on_hosts = {host: site.applied(rule, host) for host in site.hosts}
+    needed |= {judged.rule.scale for judged in (general, *on_hosts.values()) if judged.rule.scale}
+    differing = [host for host, judged in on_hosts.items() if _compared(judged) != _compared(general)]
+    with_facts = [subject for subject, values in site.facts.configured.items() if needed & set(values)]
     separate_hosts = {
         host_key(host): host
         for host in (*differing, *(subject.host for subject in with_facts if subject.instance is None))

@@ -239,7 +239,9 @@ class Review:
         if not self.question.expected_hosts:
             return ()
         series = [series for log in self.logs for series in log.series]
-        return missing_instances(self.facts.given, self.hosts, ((self.host_of(series), series) for series in series))
+        return missing_instances(
+            self.facts.configured, self.hosts, ((self.host_of(series), series) for series in series)
+        )
 
     @property
     def is_apart(self) -> bool:
@@ -353,7 +355,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         *(not_recognised(unrecognised) for unrecognised in judged_review.unrecognised),
         *remarks_below_zero(logs),
         *remarks_on_impossible(findings, signals.samples),
-        *unused_settings(facts.given, question, findings, judged_review.hosts),
+        *unused_settings(facts.configured, question, findings, judged_review.hosts),
         *recorded_too_briefly(findings),
         *remarks_on(driver_clock(signals)),
     )

@@ -88,7 +88,7 @@ def review_logs(
         planned=planned,
     )
     facts = Facts(run_settings.facts(), recorded_facts(recordings.logs))
-    if wrong := [*contradictions(facts.given, facts.recorded, recordings.logs)]:
+    if wrong := [*contradictions(facts.configured, facts.recorded, recordings.logs)]:
         raise Unusable(*(f"{path}: {name}" for name in wrong))
     return review(recordings.logs, run, question, facts, recordings.remarks)
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from plimsoll.hosts.facts import GivenFacts
+from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.series import Series, host_key
 from plimsoll.review.findings import Finding, Outcome, Question
@@ -14,17 +14,17 @@ _MOST_NAMED = 8
 
 
 def unused_settings(
-    given_facts: GivenFacts, question: Question, findings: Sequence[Finding], hosts: Sequence[str]
+    configured: ConfiguredFacts, question: Question, findings: Sequence[Finding], hosts: Sequence[str]
 ) -> Iterator[Remark]:
     """Yield a remark for each name that is probably misspelled, and one for all other hosts that were not recorded."""
     host_keys = {host_key(host) for host in hosts}
-    named = [subject for subject in given_facts.by_subject if subject.instance is None]
+    named = [subject for subject in configured if subject.instance is None]
     yield from _hosts([subject.host for subject in named if host_key(subject.host) not in host_keys], hosts, named)
     by_host: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.subject:
             by_host.setdefault(host_key(finding.subject.host), []).append(finding)
-    for subject, facts in given_facts.by_subject.items():
+    for subject, facts in configured.items():
         if host_key(subject.host) not in host_keys:
             continue
         items = by_host.get(host_key(subject.host), [])
@@ -32,7 +32,7 @@ def unused_settings(
             yield from _rules(subject.host, question, items)
         else:
             drive = next((holds for item, holds in question.drives.items() if item.key == subject.key), None)
-            entries = [item.instance for item in given_facts.by_subject if item.instance and item.host == subject.host]
+            entries = [item.instance for item in configured if item.instance and item.host == subject.host]
             yield from _instance(subject, _judged_by(facts, drive, items), entries)
 
 
@@ -42,14 +42,12 @@ def missing_hosts(expected: Sequence[str], hosts: Sequence[str]) -> tuple[str, .
 
 
 def missing_instances(
-    given_facts: GivenFacts, hosts: Sequence[str], recorded: Iterable[tuple[str, Series]]
+    configured: ConfiguredFacts, hosts: Sequence[str], recorded: Iterable[tuple[str, Series]]
 ) -> tuple[Subject, ...]:
     """Return the instances of recorded hosts that plimsoll.toml names and that no series is of."""
     items = {(host_key(host), value.casefold()) for host, series in recorded for _, value in series.tags}
     host_keys = {host_key(host) for host in hosts}
-    named = (
-        subject for subject in given_facts.by_subject if subject.instance is not None and subject.key[0] in host_keys
-    )
+    named = (subject for subject in configured if subject.instance is not None and subject.key[0] in host_keys)
     return tuple(
         subject
         for subject in named

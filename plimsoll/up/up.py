@@ -22,7 +22,7 @@ from plimsoll.alerting.self_monitoring import Problem
 from plimsoll.collect.checks import looking
 from plimsoll.collect.collector import Collector
 from plimsoll.collect.processes import ProcessWatch
-from plimsoll.hosts.facts import GivenFacts
+from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
@@ -76,7 +76,7 @@ class Setup:
     delay: int = DELAY
     pages: Callable[[Watched], Sequence[BaseRoute]] = lambda _: ()
     url: PublicAddress | None = None
-    read: Callable[[], tuple[Site, GivenFacts]] | None = None
+    read: Callable[[], tuple[Site, ConfiguredFacts]] | None = None
     silent: Callable[[], Mapping[str, float]] = dict
 
     @property
@@ -108,12 +108,12 @@ _log = logging.getLogger(__name__)
 class Up:
     """Everything that runs. `stop` ends it, in an order in which nothing that was received is lost."""
 
-    def __init__(self, setup: Setup, lock: OnlyOne, store: Store, site: Site, given_facts: GivenFacts) -> None:
+    def __init__(self, setup: Setup, lock: OnlyOne, store: Store, site: Site, configured: ConfiguredFacts) -> None:
         self._setup = setup
         self._lock = lock
         self._store = store
         self._site = site
-        self._facts = given_facts
+        self._facts = configured
         self._stop = Event()
         self._reloading = RLock()
         self._is_started = False
@@ -130,7 +130,7 @@ class Up:
         self.loop = AlertLoop(
             store.live,
             site,
-            given_facts,
+            configured,
             AlertHistory(self._file, site.catalogue.signals),
             self._roster,
             delay=setup.delay,
@@ -158,7 +158,7 @@ class Up:
             store=store,
             file=self._file,
             site=site,
-            given=given_facts,
+            given=configured,
             zone=self._settings.zone,
             folder=setup.folder,
             progress=lambda: self.loop.progress,
@@ -286,7 +286,7 @@ class Up:
         try:
             settings, restart = reloading.fresh(self._setup.folder, old)
             sends = senders(settings, self._file_name)
-            site, given_facts = self._setup.read() if self._setup.read else (self._site, self._facts)
+            site, configured = self._setup.read() if self._setup.read else (self._site, self._facts)
             notifier = self._make_notifier(settings, sends, site, now)
         finally:
             hide_in_logs(old.addresses)
@@ -304,9 +304,12 @@ class Up:
             self._checks.use(looking.groups(settings.check))
         self._roster.expect(settings.expected, settings.roster.silent_after)
         self._scraper.use(settings.targets)
-        if (site, given_facts) != (self._watched.site, self._watched.given):  # planning takes time that others need
-            self.loop.judge_by(site, given_facts)
-            self._watched.site, self._watched.given = site, given_facts
+        if (site, configured) != (
+            self._watched.site,
+            self._watched.configured,
+        ):  # planning takes time that others need
+            self.loop.judge_by(site, configured)
+            self._watched.site, self._watched.configured = site, configured
         self._trials.use(settings)
         return Reloaded(now, tuple(settings.notify), restart)
 

@@ -9,7 +9,7 @@ from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.health import Health, Progress
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.alerting.rule_targets import Site
-from plimsoll.hosts.facts import GivenFacts
+from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.times import Zone
 from plimsoll.notify.test_message import TargetTester
 from plimsoll.serve.limits import RequestLimits
@@ -22,14 +22,14 @@ class Watched:
     """The parts that pages read. `folder` is the data folder, `zone` the one of up.toml.
 
     `progress` returns how far the alert loop is, `judged` its last evaluation, and `health` the state of everything.
-    `trials` sends test messages. `reload` reads the settings anew and replaces `site` and `given`; `reloaded` is the
+    `trials` sends test messages. `reload` reads the settings anew and replaces `site` and `configured`; `reloaded` is the
     outcome of the last time. Callbacks on `closing` are called when the server stops.
     """
 
     store: Store
     file: AlertsFile
     site: Site
-    given: GivenFacts
+    configured: ConfiguredFacts
     zone: Zone
     folder: Path
     progress: Callable[[], Progress]

@@ -9,7 +9,7 @@ from fleet import Host, series_of
 from plimsoll.alerting import evaluator
 from plimsoll.alerting.evaluator import Evaluator
 from plimsoll.alerting.rule_targets import MOST_OF_HOST, Site, limit_targets, plan
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.facts import Facts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
@@ -49,7 +49,7 @@ def store(tmp_path):
 
 def test_a_host_with_very_many_disks_has_its_share_and_its_other_limits_are_judged(store):
     write(store, [*HOST, *(named(one, "calm") for one in HOST), *disks("h", 500)], NOW)
-    judge = Evaluator(store.live, SITE, GivenFacts(), {})
+    judge = Evaluator(store.live, SITE, {}, {})
     judge.advance(np.array([NOW], np.int64))
     judged = judge.states.now()
     of_host = [one for one in judged if one.subject.host == "h"]
@@ -78,7 +78,7 @@ def test_whoever_adds_series_all_the_time_does_not_have_all_the_time(store, monk
 
     monkeypatch.setattr(evaluator, "plan", slowly)
     monkeypatch.setattr(evaluator.time, "thread_time_ns", lambda: spent)
-    judge = Evaluator(store.live, SITE, GivenFacts(), {})
+    judge = Evaluator(store.live, SITE, {}, {})
     times = [NOW + step * 10 * SECOND for step in range(4)]
     for step, at in enumerate(times):
         write(store, [named(one, f"h{step}") for one in DISKS], at)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from plimsoll.alerting.evaluator import Evaluator
 from plimsoll.alerting.rule_targets import Site
-from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.log import sampling_interval
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples
@@ -44,7 +43,7 @@ def points(samples):
 
 def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
     """The state, and whether it is stale, at each evaluation: points arrive just in time for each."""
-    given = GivenFacts({Subject("h"): facts or {}})
+    given = {Subject("h"): facts or {}}
     live = Evaluator(store, site(rule, signals), given, {})
     live.advance(seen_before(store, samples, int(at[0])))
     live.states.forget([*live.states.statuses])
@@ -198,7 +197,7 @@ def test_a_host_of_which_a_fact_is_not_known_stops_the_judging_of_no_other(serie
     times = np.arange(T0, T0 + 900 * SECOND, 10 * SECOND, dtype=np.int64)
     store = InMemory()
     store.write_points(points({series: Samples(times, np.full(90, 9e6)), busy: Samples(times, np.full(90, 97.0))}))
-    live = Evaluator(store, Site(load()), GivenFacts({}), {})
+    live = Evaluator(store, Site(load()), {}, {})
     for first in range(1, len(times), 6):
         live.advance(times[first : first + 6])
     assert live.states.state(("windows-cpu-busy-critical", "s2", None)) == State.FIRING

@@ -17,7 +17,6 @@ from plimsoll.alerting.loop import AlertLoop
 from plimsoll.alerting.replay import replay
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.wording import fired_sentence
-from plimsoll.hosts.facts import GivenFacts
 from plimsoll.hosts.settings import parse
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
@@ -59,7 +58,7 @@ class World:
         self.file = AlertsFile(self.path)
         self.file.rows("PRAGMA synchronous = OFF")  # nobody pulls the plug here
         self.loop = AlertLoop(
-            self.store, SITE, GivenFacts(), AlertHistory(self.file, SITE.catalogue.signals), HostInventory(self.file)
+            self.store, SITE, {}, AlertHistory(self.file, SITE.catalogue.signals), HostInventory(self.file)
         )
 
     def restart(self):
@@ -139,7 +138,7 @@ def test_rules_of_a_pack_of_ones_own_can_be_silenced(world, tmp_path):
     with pytest.raises(Unusable, match="no rule matches"):
         silence(world.file, *wanted)
     book = AlertHistory(world.file, site.catalogue.signals)
-    AlertLoop(world.store, site, GivenFacts(), book, HostInventory(world.file)).perform(START)
+    AlertLoop(world.store, site, {}, book, HostInventory(world.file)).perform(START)
     assert silence(world.file, *wanted).until == START + MINUTE
 
 
@@ -152,7 +151,7 @@ def kept(world):
 def replayed(world, start=START):
     last = last_evaluation(world.file)
     assert last is not None
-    found = replay(world.store, SITE, GivenFacts(), start, last)
+    found = replay(world.store, SITE, {}, start, last)
     return sorted((one.key, one.since, one.fired_at, one.ended_at) for one in found)
 
 
@@ -307,7 +306,7 @@ def test_what_fires_goes_on_under_settings_that_were_read_anew(world, tmp_path):
     assert set(before) == {"web1", "web2"}
     told = parse('[hosts.web2.rules.cpu-busy]\noff = true\nreason = "known"\n', tmp_path / "plimsoll.toml")
     overrides = told.overrides(tmp_path / "plimsoll.toml", SITE.catalogue.rules, SITE.catalogue.signals)
-    world.loop.judge_by(replace(SITE, overrides=overrides), GivenFacts())
+    world.loop.judge_by(replace(SITE, overrides=overrides), {})
     world.run(2 * MINUTE, {"web1": 2, "web2": 2})
     assert {one.host: one.id for one in firing(world.file) if one.rule == CPU} == {"web1": before["web1"]}
 
@@ -418,7 +417,7 @@ def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(w
     world.loop = AlertLoop(
         world.store,
         SITE,
-        GivenFacts(),
+        {},
         AlertHistory(world.file, SITE.catalogue.signals),
         HostInventory(world.file),
         most_hosts=2,
@@ -436,7 +435,7 @@ def test_a_restart_judges_the_hosts_that_were_there_first(world):
     world.loop = AlertLoop(
         world.store,
         SITE,
-        GivenFacts(),
+        {},
         AlertHistory(world.file, SITE.catalogue.signals),
         HostInventory(world.file),
         most_hosts=2,

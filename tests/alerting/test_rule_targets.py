@@ -9,7 +9,7 @@ from fleet import Host, series_of
 
 from plimsoll.alerting.evaluator import Evaluator
 from plimsoll.alerting.rule_targets import Site, plan
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.facts import Facts
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
@@ -64,7 +64,7 @@ def test_planning_and_judging_cost_an_instance_the_same_however_many_a_host_has(
         which, values = np.arange(len(series), dtype=np.int32), np.arange(len(series), dtype=np.float64)
         for ago in range(3):
             store.live.write_points(Points(series, which, np.full(len(which), now - ago * 10 * SECOND), values))
-        judge = Evaluator(store.live, site, GivenFacts(), {})
+        judge = Evaluator(store.live, site, {}, {})
         try:
             return calls(lambda: judge.advance(np.array([now], np.int64)))
         finally:

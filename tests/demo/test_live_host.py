@@ -6,7 +6,6 @@ import pytest
 from plimsoll.alerting.evaluator import Evaluator, evaluations
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.demo.live_host import BACK, CYCLE, HOST, demo_points
-from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State
@@ -20,7 +19,7 @@ STARTS = [1_800_000_000 * SECOND + offset for offset in (0, 123_456_789_012_345)
 def test_one_rule_fires_within_two_minutes_and_recovers_again_and_again(start, tmp_path):
     store = open_embedded(tmp_path)
     store.live.write_points(demo_points(start, start - BACK, start + 2 * CYCLE))
-    judge = Evaluator(store.live, Site(load()), GivenFacts(), {})
+    judge = Evaluator(store.live, Site(load()), {}, {})
     changes = judge.advance(evaluations(start - BACK, start + 2 * CYCLE)).changes
     fired = [one for one in changes if State.FIRING in (one.before, one.after)]
     assert {(one.rule.id, one.subject.host) for one in fired} == {("sql-page-life-expectancy", HOST)}

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.facts import Facts
 from plimsoll.ingest.formats.load_results.requests import driver_series
 from plimsoll.model.log import Log
 from plimsoll.model.run import Run
@@ -237,4 +237,4 @@ def run_of(system: System, levels, level_s=120, seed=0, users=True):
     }
     question = Question(load_packs(), load_signals())
     logs = (driver_log(seen, users), *host_logs(seen, seed))
-    return review(logs, Run("simulated", simulated=True), question, Facts(GivenFacts(facts), {}))
+    return review(logs, Run("simulated", simulated=True), question, Facts(facts, {}))

@@ -5,7 +5,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.facts import Facts
 from plimsoll.insights.capacity.find import capacity
 from plimsoll.insights.capacity.forecast import Growth, forecast
 from plimsoll.insights.capacity.json import document
@@ -36,9 +36,7 @@ def farm(processors=4):
         a_log({CPU: 5 + 0.24 * load + noise[2]}, "SQL01", 15),
     ]
     facts = {Subject(host): {"processors": processors} for host in ("WEB01", "WEB02", "SQL01")}
-    return review(
-        logs, Run("farm", simulated=True), Question(load_packs(), load_signals()), Facts(GivenFacts(facts), {})
-    )
+    return review(logs, Run("farm", simulated=True), Question(load_packs(), load_signals()), Facts(facts, {}))
 
 
 def first_load(found, host):
@@ -103,7 +101,7 @@ def test_the_log_of_a_study_ends_where_its_table_does():
     busy = np.array([1.11, 1.86, 4.08, 11.08, 23.21, 49.72, 77.46, 95.98])
     rng = np.random.default_rng(5)
     rows = {r"\NTDS\LDAP Searches/sec": np.repeat(searches, 24), CPU: np.repeat(busy, 24) + rng.normal(0, 0.4, 192)}
-    facts = GivenFacts({Subject("LDAP01"): {"processors": 2, "clock_mhz": 200}})
+    facts = {Subject("LDAP01"): {"processors": 2, "clock_mhz": 200}}
     question = Question(load_packs(), load_signals())
     run = review([a_log(rows, "LDAP01", 15)], Run("study", simulated=True), question, Facts(facts, {}))
     found = capacity([run])

@@ -10,7 +10,7 @@ import pytest
 
 from plimsoll.analysis.scalability import latency_knee
 from plimsoll.analysis.significance import rank_correlation
-from plimsoll.hosts.facts import Facts, GivenFacts, recorded_facts
+from plimsoll.hosts.facts import Facts, recorded_facts
 from plimsoll.insights.bottleneck.find import find_bottleneck
 from plimsoll.insights.bottleneck.insight import summary
 from plimsoll.insights.bottleneck.reasons import sentences
@@ -30,7 +30,7 @@ PACKS, SIGNALS = load_packs(), load_signals()
 
 
 def limit_of(logs):
-    facts = Facts(GivenFacts(), recorded_facts(logs))
+    facts = Facts({}, recorded_facts(logs))
     found = find_bottleneck(review(logs, Run(), Question(PACKS, SIGNALS), facts))
     assert found is not None
     return found
@@ -229,7 +229,7 @@ def test_a_load_is_too_small_only_where_answers_stay_as_fast(changed, why):
 
 def test_every_output_says_it():
     logs = [replace(log, sha256="") for log in saturation.simulate(saturation.Plan("disk", 3))]
-    found = Insights(review(logs, Run(), Question(PACKS, SIGNALS), Facts(GivenFacts(), recorded_facts(logs))))
+    found = Insights(review(logs, Run(), Question(PACKS, SIGNALS), Facts({}, recorded_facts(logs))))
     told = ReviewDocument.model_validate(found).limit
     assert told is not None
     assert (told.kind, told.confident, told.host, told.instance) == ("disk", True, "db1", "0 C:")
@@ -262,7 +262,7 @@ def test_hosts_that_are_no_system_are_not_explained_by_each_other():
     flat = np.minimum(USERS, 260)
     busy = a_log(a_host() | {CPU: noisy(np.minimum(flat / 2.6, 99))}, host="web")
     directory = a_log(a_host() | {SESSIONS: USERS, SEARCHES: noisy(3 * flat)}, host="ldap")
-    logs, facts = [busy, directory], Facts(GivenFacts(), {})
+    logs, facts = [busy, directory], Facts({}, {})
     together = find_bottleneck(review(logs, Run(), Question(PACKS, SIGNALS), facts))
     apart = find_bottleneck(review(logs, Run(), Question(PACKS, SIGNALS, apart=True), facts))
     alone = find_bottleneck(review([busy], Run(), Question(PACKS, SIGNALS), facts))

@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.analysis.scalability import Law, Refused
 from plimsoll.hosts import settings
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.facts import Facts
 from plimsoll.insights.insights import Insights
 from plimsoll.insights.load_steps.find import load_steps
 from plimsoll.insights.load_steps.insight import sentences
@@ -58,7 +58,7 @@ def steps_of(columns, deviation=0.005, **more):
 
 
 def test_table_10_comes_out_with_the_fourth_step_as_the_best():
-    facts = Facts(GivenFacts({Subject("SUT"): {"processors": 1, "clock_mhz": 200}}))
+    facts = Facts({Subject("SUT"): {"processors": 1, "clock_mhz": 200}})
     steps = load_steps(replace(reviewed(stepped(TABLE_10)), facts=facts))
     assert steps
     for name, exact in (("throughput", TABLE_10[f"{SITE_SERVER}Dynamic Search per sec"]), ("cpu", TABLE_10[CPU])):
@@ -99,7 +99,7 @@ def test_a_bend_needs_load_beyond_it_that_was_measured():
 
 
 def test_context_switches_that_double_for_hardly_more_work():
-    facts = Facts(GivenFacts({Subject("SUT"): {"processors": 2, "clock_mhz": 200}}))
+    facts = Facts({Subject("SUT"): {"processors": 2, "clock_mhz": 200}})
     steps = load_steps(replace(reviewed(stepped(TWO_PROCESSORS, 0.001)), facts=facts))
     assert steps
     assert [one.left_out for one in steps.steps] == [False] * 4 + [True]  # 15,054 are more than 15,000

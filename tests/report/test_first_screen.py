@@ -6,7 +6,7 @@ import numpy as np
 
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.review import ReviewSettings, review_inputs
-from plimsoll.hosts.facts import Facts, GivenFacts, recorded_facts
+from plimsoll.hosts.facts import Facts, recorded_facts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
 from plimsoll.model.styled import text_of
@@ -78,9 +78,7 @@ def test_who_takes_the_memory_that_a_run_loses_is_named():
 
 def _reviewed(columns):
     log, question = a_log(columns, host="db", interval_s=15), Question(load_packs(), load_signals())
-    return Insights(
-        review([log], Run("simulated", simulated=True), question, Facts(GivenFacts(), recorded_facts([log])))
-    )
+    return Insights(review([log], Run("simulated", simulated=True), question, Facts({}, recorded_facts([log]))))
 
 
 def _first(columns):
@@ -96,7 +94,7 @@ def test_of_hosts_that_are_no_system_the_cause_and_the_evidence_are_of_one():
 
     def screen(*, apart):
         question = Question(load_packs(), load_signals(), apart=apart)
-        return first_screen(Insights(review([full, short], Run(), question, Facts(GivenFacts(), {}))))
+        return first_screen(Insights(review([full, short], Run(), question, Facts({}, {}))))
 
     together, each = screen(apart=False), screen(apart=True)
     assert {host for host in ("files", "web") if host in str(together)} == {"files", "web"}

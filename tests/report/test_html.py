@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.facts import Facts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.run import Phase, Run
@@ -72,7 +72,7 @@ def a_log(columns, host="SQL01", start=START, **how):
 
 
 def a_review(*logs, packs=(PACK,), phases=(), run=None, signals=None):
-    return review(logs, run or Run("a run"), Question(packs, signals or SIGNALS, phases), Facts(GivenFacts(), {}))
+    return review(logs, run or Run("a run"), Question(packs, signals or SIGNALS, phases), Facts({}, {}))
 
 
 def level(value, rows=720, *, noise=0.02):

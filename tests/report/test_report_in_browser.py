@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.facts import Facts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.times import SECOND, Zone, instant
@@ -369,7 +369,7 @@ def test_values_stand_at_round_ticks(chromium, tmp_path):
         rule = {"id": f"r{at}", "signal": f"s.s{at}", "healthy": f"<= {high}", "summary": "s", "sources": cited}
         rules.append(rule | {"severity": "info"})
     pack = Pack.model_validate({"pack": "p", "title": "P", "about": "a", "rules": rules})
-    found = review([a_log("H", columns)], Run("r"), Question((pack,), signals), Facts(GivenFacts(), {}))
+    found = review([a_log("H", columns)], Run("r"), Question((pack,), signals), Facts({}, {}))
     (tmp_path / "r.html").write_text(render(Insights(found)), encoding="utf-8")
     with browsing.opened(chromium, (tmp_path / "r.html").as_uri()) as one:
         unfold(one.page)

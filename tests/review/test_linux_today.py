@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.hosts.facts import Facts, GivenFacts, recorded_facts
+from plimsoll.hosts.facts import Facts, recorded_facts
 from plimsoll.model.log import Log
 from plimsoll.model.run import Run
 from plimsoll.model.series import Series
@@ -88,7 +88,7 @@ def findings(gauges, counts):
     times = np.arange(ROWS, dtype=np.int64) * 10 * SECOND
     log = Log(Path("web01"), "telegraf", times, tuple(map(pl.Series, values.values())), series, Zone.parse("UTC"))
     packs = tuple(pack for pack in load_packs() if pack.pack == "linux")
-    return review([log], Run(), Question(packs, load_signals()), Facts(GivenFacts(), recorded_facts([log]))).findings
+    return review([log], Run(), Question(packs, load_signals()), Facts({}, recorded_facts([log]))).findings
 
 
 def crossed(found):

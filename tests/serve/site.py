@@ -14,7 +14,6 @@ from plimsoll.alerting import rule_targets
 from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.alerting.health import Health, Progress
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
-from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
 from plimsoll.pages.application import routes
 from plimsoll.receive.write_queue import WriteQueue
@@ -83,7 +82,7 @@ def watched(store, folder, file, health: Callable[[], Health] = Health, limits=N
         store=store,
         file=file,
         site=rule_targets.Site(load()),
-        given=GivenFacts(),
+        configured={},
         zone=Zone.parse("UTC"),
         folder=folder,
         progress=Progress,

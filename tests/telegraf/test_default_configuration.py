@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.hosts.facts import Facts, GivenFacts, recorded_facts
+from plimsoll.hosts.facts import Facts, recorded_facts
 from plimsoll.model.log import Log
 from plimsoll.model.run import Run
 from plimsoll.model.times import Zone
@@ -103,7 +103,7 @@ def test_every_signal_that_the_plugins_can_feed_is_found_and_judged(collect, def
 
     packs = load_packs()
     seen = recorded_facts([log])
-    judged = review([log], Run(), Question(packs, SIGNALS), Facts(GivenFacts(), seen))
+    judged = review([log], Run(), Question(packs, SIGNALS), Facts({}, seen))
     lacking = {
         finding.rule.id
         for finding in judged.findings

@@ -17,7 +17,6 @@ import pytest
 
 from plimsoll.alerting.loop import AlertLoop
 from plimsoll.alerting.rule_targets import Site
-from plimsoll.hosts.facts import GivenFacts
 from plimsoll.rules.load import load
 from plimsoll.rules.subjects import Subject
 from plimsoll.serve.listen import Listen
@@ -157,12 +156,12 @@ def test_settings_are_read_anew_and_wrong_ones_change_nothing(up, webhook, plims
 def test_settings_of_hosts_that_are_the_same_are_not_planned_anew(duckdb, tmp_path, monkeypatch):
     """Whoever may see the page may press the button: of 1,000 hosts, planning took all the time between two."""
     catalogue, planned = load(), []
-    facts = GivenFacts({Subject("web1"): {"memory_mb": 8192.0}})
-    read = [(Site(catalogue), GivenFacts()), (Site(catalogue), facts)]
+    facts = {Subject("web1"): {"memory_mb": 8192.0}}
+    read = [(Site(catalogue), {}), (Site(catalogue), facts)]
     monkeypatch.setattr(AlertLoop, "judge_by", lambda _, __, given: planned.append(given))
     folder = folder_with(tmp_path, "")
     setup = Setup(folder, Listen(port=0), read=lambda: read.pop(0))
-    running = Up(setup, OnlyOne(folder), duckdb, Site(catalogue), GivenFacts())
+    running = Up(setup, OnlyOne(folder), duckdb, Site(catalogue), {})
     running.start()
     try:
         assert [running.reload().refused for _ in range(2)] == ["", ""]

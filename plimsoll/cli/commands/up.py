@@ -25,7 +25,7 @@ from plimsoll.demo import live_host
 from plimsoll.demo.runs import write_runs
 from plimsoll.hosts import overlay
 from plimsoll.hosts import settings as host_settings
-from plimsoll.hosts.facts import GivenFacts
+from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.read import find_logs, read_files
 from plimsoll.ingest.reading import ReadOptions
@@ -204,7 +204,7 @@ def _is_taken(listen: Listen) -> bool:
 def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
     configuration = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
-    site, given_facts = _of_hosts(options.config, folder, catalogue)
+    site, configured = _of_hosts(options.config, folder, catalogue)
     log_lines.set_up(options.log)
     if sys.platform != "win32" and not (sys.stdin and sys.stdin.isatty()):
         signal.signal(signal.SIGHUP, lambda *_: control_events.to_reload.set())
@@ -225,7 +225,7 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
             read=lambda: _of_hosts(options.config, folder, catalogue),
             silent=lambda: collector.silent if collector else {},
         )
-        server = Up(setup, lock, store, site, given_facts)
+        server = Up(setup, lock, store, site, configured)
         try:
             if options.demo:
                 load_demo_runs(store)
@@ -247,7 +247,7 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
         store.close()
 
 
-def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[Site, GivenFacts]:
+def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[Site, ConfiguredFacts]:
     """Return what is judged by the plimsoll.toml there is, and by limits changed on pages; the facts that it gives.
 
     Unusable if one is invalid.

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from plimsoll.alerting.rule_targets import Site, is_for, plan
-from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact, facts_shown_by, shows_in_values
+from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, facts_shown_by, shows_in_values
 from plimsoll.model.log import Values
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
@@ -138,7 +138,7 @@ class Scene:
 
     store: SampleReader
     site: Site
-    stated_facts: GivenFacts
+    stated_facts: ConfiguredFacts
     series: Sequence[Series]
     start: int
     end: int
@@ -274,5 +274,5 @@ class Scenes:
         if scene is not None:
             return scene
         series = self.store.series(*span).series
-        scene = Scene(self.store, self._watched.site, self._watched.given, series, *span, cache=self._hosts)
+        scene = Scene(self.store, self._watched.site, self._watched.configured, series, *span, cache=self._hosts)
         return self._scenes.put(span, scene)

@@ -163,7 +163,9 @@ class LatestHealth:
 
     def _read_hosts(self, series: Sequence[Series], end: int) -> None:
         watched, start = self._watched, end - _HOUR - _WINDOW
-        for target, condition in conditions_of(watched.store.live, watched.site, watched.given, series, start, end):
+        for target, condition in conditions_of(
+            watched.store.live, watched.site, watched.configured, series, start, end
+        ):
             with self._lock:
                 if target.key in self._hour and len(condition.times):
                     self._hour.add(target.key, condition.times, condition.values)

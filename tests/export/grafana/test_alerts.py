@@ -12,7 +12,7 @@ from plimsoll.export.grafana.alerts.alert_files import export
 from plimsoll.export.grafana.alerts.alert_rules import GONE_AFTER, GrafanaOptions
 from plimsoll.export.grafana.dashboards.panels import panel_of
 from plimsoll.export.rule_export import RuleExport
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.site import Judged, SiteSettings
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_packs, load_signals
@@ -294,7 +294,7 @@ def test_a_short_window_is_widened_to_twice_the_interval():
 
 
 def scaled(**facts):
-    return SiteSettings(["A"], facts=Facts(GivenFacts({Subject("A"): facts}))) if facts else SiteSettings()
+    return SiteSettings(["A"], facts=Facts({Subject("A"): facts})) if facts else SiteSettings()
 
 
 def test_scaled_limit_is_the_documented_one_but_for_hosts_that_say_otherwise():
@@ -310,9 +310,7 @@ def test_scaled_limit_is_the_documented_one_but_for_hosts_that_say_otherwise():
 
 def test_instance_goes_before_its_host():
     queue = {"signal": "disk.queue_length", "healthy": "<= 3", "scale": "spindles"}
-    site = SiteSettings(
-        ["A"], facts=Facts(GivenFacts({Subject("A"): {"spindles": 4}, Subject("A", "0 C:"): {"spindles": 2}}))
-    )
+    site = SiteSettings(["A"], facts=Facts({Subject("A"): {"spindles": 4}, Subject("A", "0 C:"): {"spindles": 2}}))
     found = rules_of(exported(queue, site=site))
     assert [condition(rule)["evaluator"]["params"] for rule in found] == [[3], [12], [6]]
     assert 'OR "instance" !~ /(?i)^0 C:$/)' in queries(found[1])[0]

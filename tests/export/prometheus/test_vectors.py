@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, alerting_rules
 from plimsoll.export.rule_sources import Refusal
-from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.site import SiteSettings
 from plimsoll.model.log import sampling_interval
 from plimsoll.model.times import SECOND
@@ -39,7 +39,7 @@ def exported(case):
     options = PrometheusOptions(
         evaluation_interval=case.get("every", 10) * SECOND, interval=sampling_interval(times) or 10 * SECOND
     )
-    site = SiteSettings(["h"] if facts else [], facts=Facts(GivenFacts(facts)))
+    site = SiteSettings(["h"] if facts else [], facts=Facts(facts))
     *_, last = alerting_rules(rule, pack, VECTORS["signals_of"](case), site, options)
     assert not isinstance(last, Refusal), str(last)
     return last
