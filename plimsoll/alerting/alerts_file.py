@@ -35,8 +35,6 @@ _ADDED = (
     "CREATE TABLE IF NOT EXISTS deeds (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, "
     "how TEXT NOT NULL, what TEXT NOT NULL)",
 )
-
-
 # What holds of each row besides the types of its columns.
 _KEY = (
     "CASE WHEN json_valid(key) THEN json_type(key) = 'array' AND json_array_length(key) = 3"

@@ -23,8 +23,6 @@ _WORDS = {
     "network": "The network of {host} is near what it can carry",
     "software": "{host} waits inside its software",
 }
-
-
 # Nothing can be concluded about a resource from one processor or process, nor from what another guest takes.
 _OF_ITSELF = ("process.cpu", "cpu.processor_busy", "cpu.steal")
 _RESOURCES = {"cpu": "processors", "memory": "memory", "disk": "disks"}

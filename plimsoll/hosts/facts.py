@@ -18,47 +18,23 @@ from plimsoll.rules.schema.field_types import AnyFact, Fact
 from plimsoll.rules.subjects import Subject, host_of, is_total
 
 _MEMORY_OBJECT = measurement("Memory")
-
-
 _AVAILABLE = {"Available_Bytes": 2**20, "Available_KBytes": 2**10, "Available_MBytes": 1}  # of each to a MB
-
-
 _ABOUT = 0.1  # firmware and graphics keep some memory for themselves
-
-
 # Performance Monitor objects, and measurements of Telegraf and sysstat, with one instance per processor.
 _QUEUES = "Server Work Queues"  # its instances are one queue per processor, and the Blocking Queue
-
-
 _PROCESSORS = ("Processor", "Processor Information", _QUEUES, "cpu", "per_cpu")
-
-
 _PROCESSOR_TAGS = {
     **{measurement(name): "instance" for name in _PROCESSORS[:3]},
     "cpu": "cpu",
     "per_cpu": "device",
 }
-
-
 _COUNT = ("system", "n_cpus")
-
-
 _MEMORY = {("mem", "total"): 2**20, (measurement("NUMA Node Memory"), telegraf_name("Total MBytes")): 1}  # to MB
-
-
 _USED = ("mem_util", "kbmemused")
-
-
 _USED_SHARE = ("mem_util", "pct_memused")
-
-
 _IN_VALUES = {_COUNT, *_MEMORY, _USED, _USED_SHARE}
-
-
 # Series, each with a function that reads its values.
 Columns: TypeAlias = Sequence[tuple[Series, Callable[[], Values]]]
-
-
 # The documented limits assume one processor and one spindle where the number is not known.
 DEFAULTS: Mapping[Fact, float] = {"processors": 1, "spindles": 1}
 _NAMES = {

@@ -255,8 +255,6 @@ class Section:
 Block: TypeAlias = (
     Paragraph | Bullets | FactList | FigureList | DocumentTable | ChartBlock | Curve | Statement | Section
 )
-
-
 VerdictKind = Literal["healthy", "warning", "critical", "unknown", ""]
 
 

@@ -16,17 +16,9 @@ from plimsoll.model.series import Series, hosts_of
 from plimsoll.model.times import SECOND, Zone
 
 Times: TypeAlias = NDArray[np.int64]
-
-
 _MUCH = 2.5  # intervals: a longer step is a pause, or another interval
-
-
 _ALIKE = 1.5  # largest ratio between neighbouring steps of one interval
-
-
 _END_OF_TIME = 2**63 - 1
-
-
 _KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
 
 

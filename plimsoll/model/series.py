@@ -7,8 +7,6 @@ from functools import cached_property
 from typing import NewType
 
 HostKey = NewType("HostKey", str)
-
-
 # The host if a log does not name the computer.
 UNNAMED = "unknown"
 # Measurements of what a load driver saw of the whole system: it is no computer with processors, memory and disks.

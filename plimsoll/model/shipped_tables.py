@@ -9,11 +9,7 @@ from typing import TypeVar
 from plimsoll.model.kept import cache_folder, kept, state_of
 
 _PACKAGE = Path(__file__).parents[1]
-
-
 _CHECKOUT = _PACKAGE.parent
-
-
 _PROGRAM = Path(__file__).parents[1]
 T = TypeVar("T")
 

@@ -14,8 +14,6 @@ from plimsoll.model.series import Series
 
 ROWS_AT_ONCE = 50_000
 _BODY_BYTES = 2 << 20
-
-
 _UNESCAPED_COMMA = re.compile(r"(?<!\\),")
 _UNESCAPED_EQUALS = re.compile(r"(?<!\\)=")
 _ESCAPED = re.compile(r"\\([,= ])")

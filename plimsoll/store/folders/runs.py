@@ -32,8 +32,6 @@ from plimsoll.store.protocol import Claim, RunSummary, StoreState, Work, WriteRe
 from plimsoll.store.store import Store
 
 _CLAIM = ".json"
-
-
 _BEAT = ".beat"
 
 
