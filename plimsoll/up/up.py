@@ -158,7 +158,7 @@ class Up:
             store=store,
             file=self._file,
             site=site,
-            given=configured,
+            configured=configured,
             zone=self._settings.zone,
             folder=setup.folder,
             progress=lambda: self.loop.progress,

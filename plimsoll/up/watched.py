@@ -22,8 +22,8 @@ class Watched:
     """The parts that pages read. `folder` is the data folder, `zone` the one of up.toml.
 
     `progress` returns how far the alert loop is, `judged` its last evaluation, and `health` the state of everything.
-    `trials` sends test messages. `reload` reads the settings anew and replaces `site` and `configured`; `reloaded` is the
-    outcome of the last time. Callbacks on `closing` are called when the server stops.
+    `trials` sends test messages. `reload` reads the settings anew and replaces `site` and `configured`; `reloaded` is
+    the outcome of the last time. Callbacks on `closing` are called when the server stops.
     """
 
     store: Store
