@@ -28,7 +28,7 @@ _MOST_SHIFT = 104 * QUARTER  # from UTC-12 to UTC+14
 
 
 def remarks_on(logs: Sequence[Log]) -> list[Remark]:
-    """Recordings that overlap, clocks that seem to be apart, zones not known, one host under two names."""
+    """Return remarks on recordings that overlap, clocks that differ, unknown zones, and hosts of two names."""
     filled = [log for log in logs if len(log.times)]
     return [
         *_overlaps(filled),
@@ -59,7 +59,10 @@ def _first_remarks(remarks: Iterator[Remark]) -> Iterator[Remark]:
 
 
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
-    """A remark on each pair of recordings that overlap, first those that contradict each other; of many, on some."""
+    """Yield a remark on each pair of recordings that overlap, first on those that contradict each other.
+
+    Of many pairs, only the first are named.
+    """
     columns = cache(lambda at: _columns(logs[at]))
     pairs = _meeting(logs)
     remarks = (_overlap(logs[number], logs[other], columns(number), columns(other)) for number, other in pairs)
@@ -78,15 +81,14 @@ def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
 
 
 def _overlap(
-    first: Log, second: Log, its_columns: Mapping[object, int], other_columns: Mapping[object, int]
+    first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]
 ) -> Remark | None:
-    met = _met(first, second, its_columns, other_columns)
+    met = _met(first, second, columns, other_columns)
     if met and met.between:
         rows = f"{counted(met.between, 'row')} of {counted(met.counters, 'counter')} lie between those of {first.path}"
-        kind, result = (Kind.CONTRADICTORY, " and with very different values") if met.contrary else (Kind.NOTED, "")
-        return Remark(
-            kind, f"{rows}, at times of their own{result}: all count", file=str(second.path), count=met.between
-        )
+        kind, values = (Kind.CONTRADICTORY, " and with very different values") if met.contrary else (Kind.NOTED, "")
+        text = f"{rows}, at times of their own{values}: all count"
+        return Remark(kind, text, file=str(second.path), count=met.between)
     if met and met.common:
         rows = f"{counted(met.common, 'row')} of {counted(met.counters, 'counter')} stand in {first.path} too"
         if met.differing:
@@ -111,18 +113,16 @@ class _Met(NamedTuple):
     contrary: bool = False
 
 
-def _met(
-    first: Log, second: Log, its_columns: Mapping[object, int], other_columns: Mapping[object, int]
-) -> _Met | None:
-    shared = [(its_columns[key], other_columns[key]) for key in its_columns.keys() & other_columns.keys()]
+def _met(first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]) -> _Met | None:
+    shared = [(columns[key], other_columns[key]) for key in columns.keys() & other_columns.keys()]
     if not shared:
         return None
-    common, here, int_array = np.intersect1d(first.times, second.times, return_indices=True)
+    common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
     if len(common):
         differing, contrary = 0, np.zeros(len(common), dtype=bool)
         for a, b in shared:
-            values, other = first.column(a)[here], second.column(b)[int_array]
-            differing += _differ(values, other)
+            values, other = first.column(a)[here], second.column(b)[there]
+            differing += int(np.count_nonzero((values != other) & ~np.isnan(values) & ~np.isnan(other)))
             contrary |= differ(values, other)
         if first.interval == second.interval:
             rows = min(len(first.times), len(second.times))
@@ -158,16 +158,17 @@ def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
-def _differ(values: np.ndarray, other: np.ndarray) -> int:
-    return int(np.count_nonzero((values != other) & ~np.isnan(values) & ~np.isnan(other)))
-
-
 def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
-    """Two hosts' recordings that do not meet, or are as long and begin as far apart as time zones are."""
+    """Yield two hosts whose recordings do not meet, or are as long and begin as far apart as time zones are."""
     spans = _spans(logs)
     for (host, (start, end)), (other, (other_start, other_end)) in combinations(spans.items(), 2):
-        shift = other_start - start
-        if _are_alike(end - start, other_end - other_start) and _is_of_zones(shift):
+        shift, length, other_length = other_start - start, end - start, other_end - other_start
+        # Both may have been started and ended together, by hand or by a schedule.
+        are_alike = length > QUARTER and abs(length - other_length) <= max(0.02 * length, 30 * SECOND)
+        # Zones are whole quarter-hours from UTC.
+        nearest = round(shift / QUARTER) * QUARTER
+        is_of_zones = _LEAST_SHIFT <= abs(nearest) <= _MOST_SHIFT and abs(shift - nearest) <= 60 * SECOND
+        if are_alike and is_of_zones:
             yield Remark(
                 Kind.NOTED,
                 f"the recording of {other} begins {duration_text(abs(shift))} {'after' if shift > 0 else 'before'} "
@@ -179,17 +180,6 @@ def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
                 Kind.NOTED,
                 f"the recordings of {host} and {other} do not meet: {duration_text(apart)} lie between them",
             )
-
-
-def _are_alike(length: int, other: int) -> bool:
-    """Return whether recordings may have been started and ended together, by hand or by a schedule."""
-    return length > QUARTER and abs(length - other) <= max(0.02 * length, 30 * SECOND)
-
-
-def _is_of_zones(shift: int) -> bool:
-    """Return whether clocks that are right may be so far apart, as zones are whole quarter-hours from UTC."""
-    nearest = round(shift / QUARTER) * QUARTER
-    return _LEAST_SHIFT <= abs(nearest) <= _MOST_SHIFT and abs(shift - nearest) <= 60 * SECOND
 
 
 def _spans(logs: Sequence[Log]) -> dict[str, tuple[int, int]]:
@@ -237,27 +227,22 @@ def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) 
     end = min(int(first.times[-1]), int(second.times[-1]))
     block = max(_BLOCK, _LEAST_VALUES * max(first.interval or 0, second.interval or 0))
     edges = np.arange(start, end + 1, block)
-    return len(edges) > 1 and any(
-        _far_apart(*_blocks(first.times, first.column(a), edges), *_blocks(second.times, second.column(b), edges))
-        for a, b in shared
-        if is_judged(first.series[a])
-    )
+    for a, b in shared if len(edges) > 1 else ():
+        if is_judged(first.series[a]):
+            low, high, count = _blocks(first.times, first.column(a), edges)
+            other_low, other_high, other_count = _blocks(second.times, second.column(b), edges)
+            enough = (count >= _LEAST_VALUES) & (other_count >= _LEAST_VALUES)
+            # In some block one range of values lies above twice the other one.
+            if (enough & ((low > _FACTOR * other_high) | (other_low > _FACTOR * high))).any():
+                return True
+    return False
 
 
 def _blocks(times: Times, values: Values, edges: Times) -> tuple[Values, Values, Times]:
     """Return the least and the greatest value, and the number of values, between each pair of edges."""
     inside = np.isfinite(values) & (times >= edges[0]) & (times < edges[-1])
     block = np.searchsorted(edges, times[inside], side="right") - 1
-    array, greatest = np.full(len(edges) - 1, np.inf), np.full(len(edges) - 1, -np.inf)
-    np.minimum.at(array, block, values[inside])
+    least, greatest = np.full(len(edges) - 1, np.inf), np.full(len(edges) - 1, -np.inf)
+    np.minimum.at(least, block, values[inside])
     np.maximum.at(greatest, block, values[inside])
-    return array, greatest, np.bincount(block, minlength=len(edges) - 1)
-
-
-def _far_apart(
-    values: Values, greatest: Values, count: Times, other_least: Values, other_greatest: Values, other_count: Times
-) -> bool:
-    """Return whether in some block one range of values lies above twice the other one."""
-    enough = (count >= _LEAST_VALUES) & (other_count >= _LEAST_VALUES)
-    above = (values > _FACTOR * other_greatest) | (other_least > _FACTOR * greatest)
-    return bool((enough & above).any())
+    return least, greatest, np.bincount(block, minlength=len(edges) - 1)

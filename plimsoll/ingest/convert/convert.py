@@ -44,36 +44,37 @@ class LogSelection:
 
     def of(self, log: Log) -> Log:
         """That part of a log. Unusable if nothing is left, naming the filter."""
-        kept = [at for at, series in enumerate(log.series) if self._wants(series)]
+        kept = [
+            at
+            for at, series in enumerate(log.series)
+            if not self.counters or any(_matches(pattern, _path(series)) for pattern in self.counters)
+        ]
         if not kept:
-            join = " or ".join(f'"{pattern}"' for pattern in self.counters)
+            patterns = " or ".join(f'"{pattern}"' for pattern in self.counters)
             raise Unusable(
-                f"{log.path}: no counter matches {join}; write paths as plimsoll show lists them, "
+                f"{log.path}: no counter matches {patterns}; write paths as plimsoll show lists them, "
                 r"with * for any text: Processor(*)\*"
             )
         first = 0 if self.start is None else int(np.searchsorted(log.times, self.start, side="left"))
         last = len(log.times) if self.end is None else int(np.searchsorted(log.times, self.end, side="right"))
         if first >= last and len(log.times):
             raise Unusable(f"{log.path}: has no rows {self._span(log)}")
-        value = min(self.nth_row, len(log.times) or 1)
+        step = min(self.nth_row, len(log.times) or 1)
         return replace(
             log,
-            times=log.times[first:last:value],
-            columns=tuple(log.columns[at].slice(first, last - first).gather_every(value) for at in kept),
+            times=log.times[first:last:step],
+            columns=tuple(log.columns[at].slice(first, last - first).gather_every(step) for at in kept),
             series=tuple(log.series[at] for at in kept),
         )
 
-    def _wants(self, series: Series) -> bool:
-        return not self.counters or any(_matches(pattern, _path(series)) for pattern in self.counters)
-
     def _span(self, log: Log) -> str:
-        """Return what was asked for, and what there is, so that the difference is seen."""
+        """Return the range of the filter beside the range of the log."""
         ends = ((word, at) for word, at in (("from", self.start), ("to", self.end)) if at is not None)
         zone = self.zone or log.zone
-        join = " ".join(f"{word} {zone.clock(min(max(at, 0), LATEST))}" for word, at in ends)
+        text = " ".join(f"{word} {zone.clock(min(max(at, 0), LATEST))}" for word, at in ends)
         first, last = (int(at) for at in log.times[[0, -1]])
         reach = f"from {zone.clock(first)} to {zone.clock(last)} ({zone.label(first)})"
-        return f"{join}: it reaches {reach}; choose times in between"
+        return f"{text}: it reaches {reach}; choose times in between"
 
 
 class Written(NamedTuple):
@@ -118,18 +119,12 @@ def to_parquet(log: Log, out: Path) -> Written:
             raise OSError(str(error)) from None
     paths = [_path(series) for series in log.series]
     first = {path.casefold(): path for path in reversed(paths)}
-    remarks = [
-        Remark(
-            Kind.NOTED,
-            f"{count} columns of the same counter: numbered",
-            file=str(out),
-            counter=first[key],
-            count=count,
-        )
-        for key, count in Counter(map(str.casefold, paths)).items()
-        if count > 1
-    ]
-    return Written(_rows(log), remarks)
+    remarks = Remarks(str(out))
+    for key, count in Counter(map(str.casefold, paths)).items():
+        if count > 1:
+            text = f"{count} columns of the same counter: numbered"
+            remarks.add(Kind.NOTED, text, counter=first[key], count=count)
+    return Written(_rows(log), remarks.items)
 
 
 def to_line_protocol(log: Log, out: Path) -> Written:
@@ -148,10 +143,8 @@ def to_line_protocol(log: Log, out: Path) -> Written:
             points += piece.count(b"\n")
     remarks = Remarks(str(out))
     for left, value in alike:
-        like = _path(log.series[value])
-        text = (
-            f"left out: written as line protocol it would be mixed with {like}; choose either with {Parameter.COUNTER}"
-        )
+        text = f"left out: written as line protocol it would be mixed with {_path(log.series[value])}; choose either "
+        text += f"with {Parameter.COUNTER}"
         remarks.add(Kind.SKIPPED, text, counter=_path(log.series[left]))
     if not points:
         remarks.add(Kind.NOTED, "there are no values to write: the file is empty")
@@ -166,7 +159,7 @@ def _rows(log: Log) -> str:
 
 
 def _numbered(names: Sequence[str]) -> Iterator[str]:
-    """Names of which no two are the same, also to programs that make no difference between cases."""
+    """Yield names of which no two are the same, not even in another case: repeated ones get a number."""
     numbers: Counter[str] = Counter()
     taken: set[str] = set()
     for name in names:

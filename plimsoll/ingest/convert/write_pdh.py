@@ -42,6 +42,7 @@ def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequen
         ValueError: A column is not as long as `times`.
         Unusable: The file cannot be written.
     """
+    names = [name for name, _ in columns]
     if short := [name for name, values in columns if len(values) != len(times)]:
         raise ValueError(f'"{short[0]}" needs {len(times)} values')
     zone = f" ({clock.zone_name})({clock.bias_minutes})" if clock else ""
@@ -49,7 +50,9 @@ def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequen
     numbers = _cells([values for _, values in columns], is_zoned=clock is not None)
     cells = pl.DataFrame([local.alias("time").cast(pl.Datetime("ns")), *numbers])
     with atomic_write(path) as partial, partial.open("wb") as file:
-        file.write(_header([f"(PDH-CSV 4.0){zone}", *(name for name, _ in columns)]))
+        header = io.StringIO()
+        csv.writer(header, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow([f"(PDH-CSV 4.0){zone}", *names])
+        file.write(header.getvalue().encode())
         cells.write_csv(
             file,
             include_header=False,
@@ -59,12 +62,6 @@ def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequen
             float_scientific=False,  # which also writes 41.0 as 41
             datetime_format=_CLOCK,
         )
-
-
-def _header(cells: Sequence[str]) -> bytes:
-    line = io.StringIO()
-    csv.writer(line, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(cells)
-    return line.getvalue().encode()
 
 
 def _cells(columns: Sequence[Values], *, is_zoned: bool) -> list[pl.Series]:

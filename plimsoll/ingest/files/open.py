@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from plimsoll.ingest.files.recognise import is_called_a_log, of_office
-from plimsoll.ingest.files.streams import BROKEN, UNPACKERS, Data, reader
+from plimsoll.ingest.files.streams import BROKEN, UNPACKERS, Data
 from plimsoll.model.errors import Unusable, printable
 
 _BLOCK = 1 << 20
@@ -62,7 +62,7 @@ class TooMuch(Exception):
 
 @dataclass
 class _UnpackBudget:
-    """How many bytes one log may unpack to, how many were unpacked, and from how many of the file, which is so large.
+    """The bytes that one log may unpack to, the size of the file, the bytes unpacked, and the bytes of the file read.
 
     What is packed several times over counts each time it is unpacked.
     """
@@ -161,15 +161,18 @@ def _inside(content: LogContent, room: _UnpackBudget, depth: int) -> Iterator[Lo
     kind = None if unpacker else _archive(content.data)
     if unpacker is None and kind is None:
         yield content
-    elif depth == _DEEPEST:
+        return
+    if depth == _DEEPEST:
         raise Unusable(f"{content.name}: is packed more than {_DEEPEST} times over; unpack it yourself")
-    elif unpacker:
-        packed = reader(content.data)
-        with unpacker(packed) as stream:
+    # A file that is mapped into memory is opened again, as mapped bytes cannot be read like a file.
+    packed = io.BytesIO(content.data) if isinstance(content.data, bytes) else content.path.open("rb")
+    if unpacker:
+        with packed, unpacker(packed) as stream:
             data = _limited(content.name, stream, room, _read_of_file(packed.tell, depth))
         yield from _inside(replace(content, data=data), room, depth + 1)
     else:
-        yield from _members(content, kind or "", room, depth + 1)
+        with packed:
+            yield from _members(content, packed, kind or "", room, depth + 1)
 
 
 def _archive(data: Data) -> str | None:
@@ -185,10 +188,10 @@ def _archive(data: Data) -> str | None:
     return "TAR"
 
 
-def _members(archive: LogContent, kind: str, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
+def _members(archive: LogContent, file: IO[bytes], kind: str, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
     name = archive.name
     try:
-        entries = list((_entries_of_zip if kind == "ZIP" else _entries_of_tar)(archive.data))
+        entries = list(_entries_of_zip(file) if kind == "ZIP" else _entries_of_tar(file, archive.data))
     except TooMuch:
         raise Unusable(f"{name}: holds more than {_MOST_FILES:,} files; unpack it and name the logs") from None
     except BROKEN as error:
@@ -222,23 +225,23 @@ def _member(name: str, entry: _ArchiveEntry, room: _UnpackBudget, depth: int) ->
         raise Unusable(f"{name}: cannot be unpacked ({error}); unpack the archive yourself") from None
 
 
-def _entries_of_zip(data: Data) -> Iterator[_ArchiveEntry]:
-    archive = zipfile.ZipFile(reader(data))
+def _entries_of_zip(file: IO[bytes]) -> Iterator[_ArchiveEntry]:
+    archive = zipfile.ZipFile(file)
     if len(archive.infolist()) > _MOST_FILES:
         raise TooMuch
     for entry in archive.infolist():
         if not entry.filename.endswith(("/", "\\")):  # folders; Windows' own end in a backslash
-            yield _ArchiveEntry(entry.filename, partial(_member_of_zip, archive, entry), entry.compress_size)
+            yield _ArchiveEntry(entry.filename, partial(_open_of_zip, archive, entry), entry.compress_size)
 
 
-def _member_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
+def _open_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
     if entry.flag_bits & _ENCRYPTED:
         raise zipfile.BadZipFile("the archive is encrypted")
     return archive.open(entry)
 
 
-def _entries_of_tar(data: Data) -> Iterator[_ArchiveEntry]:
-    archive = tarfile.TarFile(fileobj=reader(data))
+def _entries_of_tar(file: IO[bytes], data: Data) -> Iterator[_ArchiveEntry]:
+    archive = tarfile.TarFile(fileobj=file)
     links: list[tarfile.TarInfo] = []
     names: set[str] = set()
     for at, entry in enumerate(archive):
@@ -246,11 +249,12 @@ def _entries_of_tar(data: Data) -> Iterator[_ArchiveEntry]:
             raise TooMuch
         names.add(entry.name)
         if entry.isfile():
-            yield _ArchiveEntry(entry.name, partial(_member_of_tar, archive, entry), entry.size)
+            yield _ArchiveEntry(entry.name, partial(_open_of_tar, archive, entry), entry.size)
         elif not entry.isdir() and is_called_a_log(entry.name):
             links.append(entry)
     # A link to another file of the archive is read as that file.
-    yield from (_ArchiveEntry(link.name, partial(_no_file, link), 0) for link in links if _target(link) not in names)
+    lost = [link for link in links if _target(link) not in names]
+    yield from (_ArchiveEntry(link.name, partial(_open_of_tar, archive, link), 0) for link in lost)
     if data[archive.offset :].strip(b"\0"):  # tarfile takes the first header that it cannot read for the end
         raise tarfile.ReadError("more follows the last file that can be told")
 
@@ -261,11 +265,9 @@ def _target(link: tarfile.TarInfo) -> str:
     return posixpath.normpath(posixpath.join(folder, link.linkname))
 
 
-def _no_file(entry: tarfile.TarInfo) -> IO[bytes]:
-    raise tarfile.ReadError(f"it is a link to {entry.linkname}" if entry.linkname else "it is no file")
-
-
-def _member_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
+def _open_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
+    if not entry.isfile():
+        raise tarfile.ReadError(f"it is a link to {entry.linkname}" if entry.linkname else "it is no file")
     return archive.extractfile(entry) or io.BytesIO()
 
 

@@ -52,36 +52,36 @@ _CELL = rb"[,;\t|]"
 _STARTS_WITH_TIME = rb'"?' + _EPOCH + rb'"?' + _CELL + rb"[^\n]*" + _CELL + rb'"?-?[\d.]+"?(?=[,;\t|\r\n]|\Z)'
 
 
-class Foreign(NamedTuple):
-    """How such a file begins, and what it is."""
+class _Kind(NamedTuple):
+    """A kind of file: how it begins or what it holds, what to say of it, and whether it is a recording.
 
-    begins: re.Pattern[bytes]
+    `recording` may be a pattern: the file is a recording if that is found in its first bytes.
+    """
+
+    begins: bytes
     description: str
-
-
-def _kind(begins: bytes, text: str) -> Foreign:
-    return Foreign(re.compile(begins, re.DOTALL), text)
+    recording: bool | bytes = True
 
 
 _TEXTS = (
-    _kind(rb"(?:(?:#|CREATE )[^\n]*\n|[ \t\r]*\n)*" + _POINT + rb" \d{10,19}\r?(?:\n|\Z)", _LINES),
-    _kind(
+    _Kind(rb"(?:(?:#|CREATE )[^\n]*\n|[ \t\r]*\n)*" + _POINT + rb" \d{10,19}\r?(?:\n|\Z)", _LINES),
+    _Kind(
         rb"(?:# (?:HELP|TYPE) [A-Za-z_:][\w:]* [^\n]*\n)+[A-Za-z_:][\w:]*(?:\{[^\n]*\})? (?:"
         + _NUMBER
         + rb"|NaN|[+-]Inf)",
         _ASK,
     ),
-    _kind(rb"[\w.-]+(?:;[\w.=-]+)* " + _NUMBER + rb" [12]\d{9}\r?\n", f"metrics as Graphite takes them; {_SEND}"),
-    _kind(
+    _Kind(rb"[\w.-]+(?:;[\w.=-]+)* " + _NUMBER + rb" [12]\d{9}\r?\n", f"metrics as Graphite takes them; {_SEND}"),
+    _Kind(
         rb"\d{13},\d+,[^\n]*,(?:true|false),",
         _JTL.format(header=_JTL_HEADER),
     ),
-    _kind(rb"timestamp,name,[^\n]*\n" + _EPOCH + rb",", f"what Telegraf writes as CSV, which is not read; {_SEND}"),
-    _kind(
+    _Kind(rb"timestamp,name,[^\n]*\n" + _EPOCH + rb",", f"what Telegraf writes as CSV, which is not read; {_SEND}"),
+    _Kind(
         rb"#(?:datatype|group|default),|,result,table,|name,(?:tags,)?time,[^\n]*\n[^\n,]+,[^\n]*\d",
         _QUERY,
     ),
-    _kind(
+    _Kind(
         rb"(?>" + _STARTS_WITH_TIME + rb"[^\n]*(?:\n|\Z)){3}",  # atomic: a long row is looked at once
         ROWS,
     ),
@@ -96,18 +96,18 @@ _JSON_COUNTER = re.compile(
 )
 _FEWEST_MATCHES = 3  # times and values of counters in JSON of an unknown kind, as settings do not have them
 _OUR_OWN = re.compile(rb'[\[{\s]*"schema"\s*:\s*"plimsoll\.')
-_UNKNOWN_JSON = _kind(
+_UNKNOWN_JSON = _Kind(
     rb'"type": ?"(?:Metric|Point)"|"resourceMetrics"|"metricset"|"dstypes"|"Datapoints"|"MetricDataResults"|'
     rb'"resultType"\s*:\s*"(?:matrix|vector)"|"__name__"|"timeSeries"\s*:\s*\[',
     "measurements as JSON, which are not read; record the host again, or save them as one of the formats in "
     "docs/formats.md",
 )
 _JSONS = (
-    _kind(
+    _Kind(
         rb'"fields"\s*:\s*\{.{0,4000}"time(?:stamp)?"\s*:\s*\d{9}|"time(?:stamp)?"\s*:\s*\d{9}.{0,4000}"fields"\s*:\s*\{',
         f"what Telegraf writes as JSON, which is not read; {_SEND}",
     ),
-    _kind(rb'"columns"\s*:\s*\[\s*"time"', _QUERY),
+    _Kind(rb'"columns"\s*:\s*\[\s*"time"', _QUERY),
     _UNKNOWN_JSON,
 )
 _READ_ELSEWHERE = re.compile(rb'"sysstat"|CounterSamples|"CookedValue"')
@@ -124,17 +124,6 @@ _COUNTERS = (
     rb'[,;\t]"?% )'
 )
 _COMPOUND = rb"\xd0\xcf\x11\xe0"  # how files of old versions of Office begin, and other programs'
-
-
-class _Kind(NamedTuple):
-    """A kind of file: how it begins, what to say of it, and whether it is a recording.
-
-    `recording` may be a pattern: the file is a recording if that is found in its first bytes.
-    """
-
-    begins: bytes
-    description: str
-    recording: bool | bytes = True
 
 
 _KINDS = (
@@ -276,7 +265,7 @@ def is_measured_json(head: bytes) -> bool:
 
 def foreign(head: bytes) -> str | None:
     """Return what a file is, and what to do, if by its first bytes it holds measurements that no format reads."""
-    text = next((foreign.description for foreign in _TEXTS if foreign.begins.match(head)), None)
+    text = next((kind.description for kind in _TEXTS if re.match(kind.begins, head, re.DOTALL)), None)
     if text or not (json := _json(head)) or _READ_ELSEWHERE.search(json):
         return text
     return _of_json(json)
@@ -289,7 +278,7 @@ def _json(head: bytes) -> bytes:
 
 
 def _of_json(head: bytes) -> str | None:
-    if text := next((foreign.description for foreign in _JSONS if foreign.begins.search(head)), None):
+    if text := next((kind.description for kind in _JSONS if re.search(kind.begins, head, re.DOTALL)), None):
         return text
     enough = all(sum(1 for _ in pattern.finditer(head)) >= _FEWEST_MATCHES for pattern in (_JSON_TIME, _JSON_COUNTER))
     return _UNKNOWN_JSON.description if enough else None

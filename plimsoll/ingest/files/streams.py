@@ -1,4 +1,4 @@
-"""The bytes of a file as a stream, and the streams of compressed ones."""
+"""The streams of compressed files."""
 
 import bz2
 import gzip
@@ -10,10 +10,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from typing import IO, TypeAlias
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -26,43 +23,6 @@ BROKEN = (
     *(OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError),
     *(RuntimeError, ValueError, OverflowError, IndexError),  # tarfile and zipfile, of damaged headers
 )
-
-
-class _Mapped(io.RawIOBase):
-    """A mapped file to read from, of which no copy is made."""
-
-    def __init__(self, data: mmap.mmap) -> None:
-        self._data = data
-        self._at = 0
-
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def seekable(self) -> bool:
-        """It is."""
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go to a place in the file."""
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._data)}[whence]
-        if start + offset < 0:
-            raise OSError("a place before the beginning of the file")  # as zipfile expects it
-        self._at = start + offset
-        return self._at
-
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Read as much as fits into the buffer and is there."""
-        with memoryview(buffer) as view:
-            block = self._data[self._at : self._at + len(view)]
-            view[: len(block)] = block
-        self._at += len(block)
-        return len(block)
-
-
-def reader(data: Data) -> IO[bytes]:
-    """Return the bytes as a file to read from."""
-    return io.BytesIO(data) if isinstance(data, bytes) else io.BufferedReader(_Mapped(data))
 
 
 class _Streams(io.BufferedIOBase):
@@ -84,8 +44,11 @@ class _Streams(io.BufferedIOBase):
         data = b""
         while not data:
             packed = b""
-            if self._stream.eof:
-                packed = self._following()
+            if self._stream.eof:  # what follows it, but for zero bytes
+                packed = self._stream.unused_data or self._packed.read(io.DEFAULT_BUFFER_SIZE)
+                while packed and not packed.strip(b"\0"):
+                    packed = self._packed.read(io.DEFAULT_BUFFER_SIZE)
+                packed = packed.lstrip(b"\0")
                 if not packed:
                     break
                 self._stream = self._begin()
@@ -95,13 +58,6 @@ class _Streams(io.BufferedIOBase):
                     raise EOFError
             data = self._stream.decompress(packed, -1 if size is None else size)
         return data
-
-    def _following(self) -> bytes:
-        """Return what follows the end of a stream and its zero bytes."""
-        packed = self._stream.unused_data or self._packed.read(io.DEFAULT_BUFFER_SIZE)
-        while packed and not packed.strip(b"\0"):
-            packed = self._packed.read(io.DEFAULT_BUFFER_SIZE)
-        return packed.lstrip(b"\0")
 
 
 UNPACKERS: dict[bytes, Callable[[IO[bytes]], io.BufferedIOBase]] = {

@@ -29,11 +29,10 @@ EARLIEST, LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) for year in (1980,
 
 @dataclass(frozen=True)
 class Ruled:
-    """What a zone's rules make of rows.
+    """The offsets to UTC (ns) that a zone's rules give to rows.
 
-    `offsets` are the clock's to UTC in ns, one per row; `doubtful` the rows from and until which
-    nothing tells the first from the second hour; `against` the first row by which the clock was not
-    changed where the rules say, None where all agree.
+    `doubtful` are ranges of rows that may be of either pass through an hour that repeats. `against` is the first row
+    at which the clock was not changed as the rules say, None where all agree.
     """
 
     offsets: Times
@@ -52,12 +51,11 @@ _CLOSER = 0.75  # intervals: of two passes over the same time, each second step 
 
 
 def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, headers: Sequence[int] = ()) -> Times:
-    """The instants (UTC, ns) of rows whose wall-clock times (ns, read as if they were UTC) are given in file order.
+    """Return the instants (UTC, ns) of rows by their wall-clock times (ns, as if they were UTC) in file order.
 
-    With a named zone its rules say. With one offset, they say so for Windows' names in zones.yaml,
-    as long as the offset and the rows agree with them; else a step of exactly one hour is taken for a
-    change of daylight saving time: back, or forward over a whole hour in the small hours of a Sunday
-    in spring or autumn. Each is remarked.
+    The rules of a named zone apply. With one offset, the rules of its Windows name in zones.yaml apply as long as the
+    offset and the rows agree with them. Else a step of exactly one hour is taken for a change of daylight saving
+    time: back, or forward over a whole hour in the small hours of a Sunday in spring or autumn. Each is remarked.
 
     After each line of `headers`, where the header is repeated, another recording begins, with the header's offset.
 
@@ -66,7 +64,8 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, hea
     """
     _refuse_half_days(local, lines, remarks)
     if not isinstance(zone.rule, timezone):
-        return _by_rules(local, zone.rule, lines, remarks)
+        ruled = ruled_by(local, zone.rule, None)
+        return local if ruled is None else _apply_rules(ruled, local, lines, remarks)
     if not zone.known:
         return local + _changes(local, lines, remarks, _begun_again(lines, headers))
     ends = [0, *sorted(_begun_again(lines, headers)), len(local)]
@@ -77,9 +76,9 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, hea
 def in_order(
     times: Times, lines: Sequence[int], headers: Sequence[int], remarks: Remarks
 ) -> tuple[Times, NDArray[np.intp] | None]:
-    """Instants of rows in ascending order, and the row each is of where that is not the file's order.
+    """Return instants in ascending order, and the row of each if that is not the file's order.
 
-    Steps back are remarked; of `headers` see `to_utc`.
+    Steps back are remarked. For `headers` see `to_utc`.
     """
     back = np.flatnonzero(np.diff(times) < 0) + 1
     if not len(back):
@@ -128,7 +127,7 @@ def _begun_again(lines: Sequence[int], headers: Sequence[int]) -> Set[int]:
 
 
 def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], remarks: Remarks) -> Times:
-    """Instants by the offset of a header, with the changes of the clock after it."""
+    """Return the instants by the offset of a header, with the changes of the clock after it."""
     offset = rule.utcoffset(None) // timedelta(microseconds=1) * 1000
     if is_steady(name):
         return local - offset
@@ -166,7 +165,7 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: 
 def _is_spring(before: int, after: int, tolerance: int) -> bool:
     """Return whether exactly one whole hour of the clock is missing, at a time when clocks are put forward."""
     first = utc(before + tolerance).replace(minute=0, second=0, microsecond=0)
-    whole = _close(before, first, tolerance) and _close(after, first + timedelta(hours=1), tolerance)
+    whole = abs(before - instant(first)) <= tolerance and abs(after - instant(first) - HOUR) <= tolerance
     return whole and _may_change(before + tolerance)
 
 
@@ -176,12 +175,8 @@ def _may_change(local: int) -> bool:
     return moment.hour <= 3 and moment.month in _MONTHS_OF_CHANGE and moment.weekday() == _SUNDAY
 
 
-def _close(local: int, moment: datetime, tolerance: int) -> bool:
-    return abs(local - instant(moment)) <= tolerance
-
-
 def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks: Remarks) -> Times:
-    """Instants by the rules of the zone that a header names, or by the header's offset if the rows contradict them."""
+    """Return the instants by the rules of the zone that a header names, or by its offset if rows contradict them."""
     rule = rule_of(name)
     ruled = ruled_by(local, rule, offset) if rule else None
     if rule is None or ruled is None:
@@ -199,27 +194,19 @@ def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks
         if steps[at] < change:  # rows out of order are remarked elsewhere
             continue
         by = duration_text(abs(change))
-        result, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
+        verb, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
         matches = like(int(steps[at]) - change, interval, abs(change))
         pause = "" if matches else " while the log pauses"
         remarks.add(
             Kind.REPAIRED if matches else Kind.GUESSED,
-            f"the clock {result} {by}{pause}, as the rules of {rule.key} say: later rows are {by} {then}",
+            f"the clock {verb} {by}{pause}, as the rules of {rule.key} say: later rows are {by} {then}",
             line=lines[at + 1],
         )
-    _remark_doubtful(ruled, lines, remarks)
-    return local - ruled.offsets
+    return _apply_rules(ruled, local, lines, remarks)
 
 
-def _by_rules(local: Times, rule: tzinfo, lines: Sequence[int], remarks: Remarks) -> Times:
-    """Instants by the rules of a zone that the caller named."""
-    if (ruled := ruled_by(local, rule, None)) is None:
-        return local
-    _remark_doubtful(ruled, lines, remarks)
-    return local - ruled.offsets
-
-
-def _remark_doubtful(ruled: Ruled, lines: Sequence[int], remarks: Remarks) -> None:
+def _apply_rules(ruled: Ruled, local: Times, lines: Sequence[int], remarks: Remarks) -> Times:
+    """Return the instants by a zone's rules. Rows of an hour that repeats are remarked if their pass is not sure."""
     for at, until in ruled.doubtful:
         remarks.add(
             Kind.GUESSED,
@@ -228,23 +215,25 @@ def _remark_doubtful(ruled: Ruled, lines: Sequence[int], remarks: Remarks) -> No
             line=lines[at],
             count=until - at,
         )
+    return local - ruled.offsets
 
 
 def tell(steps: Iterable[tuple[str, int, int]], remarks: Remarks) -> None:
-    """Remark steps back in time. Each is given as a text, its line, and how far it goes back (ns)."""
-    entries: dict[str, list[tuple[int, int]]] = {}
-    for name, line, back in steps:
-        entries.setdefault(name, []).append((line, back))
-    for name, items in entries.items():
-        line, back = min(items)
-        text = f"{name} by {duration_text(back)}: rows are put in the order of time"
-        remarks.add(Kind.REPAIRED, text, line=line, count=len(items))
+    """Remark steps back in time, each given by its reason, its line, and its size (ns)."""
+    steps_by_reason: dict[str, list[tuple[int, int]]] = {}
+    for reason, line, back in steps:
+        steps_by_reason.setdefault(reason, []).append((line, back))
+    for reason, steps_back in steps_by_reason.items():
+        line, back = min(steps_back)
+        text = f"{reason} by {duration_text(back)}: rows are put in the order of time"
+        remarks.add(Kind.REPAIRED, text, line=line, count=len(steps_back))
 
 
 def ruled_by(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
-    """What they make of these times of its clock (ns). `begun` is the clock's offset at the first row, where known.
+    """Return the offsets that a zone's rules give to these times of its clock (ns).
 
-    None where there is no row, or the rules have no such offset then.
+    `begun` is the clock's offset at the first row, where known. None without rows, or if the rules have no such offset
+    then.
     """
     if not len(local):
         return None
@@ -254,7 +243,7 @@ def ruled_by(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
     steps, interval = np.diff(local, prepend=local[0]), sampling_interval(local)
     taken = first.copy()
     doubtful: list[tuple[int, int]] = []
-    for start, stop in _runs(second < first):
+    for start, stop in np.flatnonzero(np.diff(second < first, prepend=False, append=False)).reshape(-1, 2).tolist():
         is_known = begun is not None or start > 0  # whoever sees the clock come to the hour sees its first time round
         begins_again = start == 0 and begun == int(second[0]) if is_known else None
         size = int(first[start] - second[start])
@@ -271,7 +260,7 @@ def ruled_by(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
 def _second_time(
     hour: range, size: int, begins_again: bool | None, steps: Times, interval: int | None
 ) -> tuple[int, int | None]:
-    """The row of an hour that repeats from which on it is its second time round, and the one from which on it may be.
+    """Return the first row of the second pass through an hour that repeats, and the first that may be of it.
 
     The clock goes back by `size` ns at its end. `steps` are the clock's from the row before to each row.
     `begins_again` is whether the first row is of the second time round, None where only what follows may tell:
@@ -296,13 +285,8 @@ def _second_time(
 
 
 def like(step: int, interval: int | None, change: int) -> bool:
-    """Return whether a step of the clock is a sampling interval, and none that a change of so many ns is in."""
+    """Return whether a step of the clock is one sampling interval, without a change of the clock by `change` ns."""
     return interval is not None and abs(step - interval) <= min(max(interval // 2, 2 * SECOND), change // 4)
-
-
-def _runs(flags: NDArray[np.bool_]) -> list[list[int]]:
-    """Return where flags are set: from which place until which, each time."""
-    return np.flatnonzero(np.diff(flags, prepend=False, append=False)).reshape(-1, 2).tolist()
 
 
 def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
@@ -318,9 +302,9 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
     table[days - begin] = 1
     changing: list[int] = []
     for at in np.flatnonzero(table).tolist():
-        items = {*_offsets((begin + at) * _QUARTERS, rule), *_offsets((begin + at + 1) * _QUARTERS, rule)}
-        table[at] = min(items)
-        if len(items) > 1:
+        of_day = {*_offsets((begin + at) * _QUARTERS, rule), *_offsets((begin + at + 1) * _QUARTERS, rule)}
+        table[at] = min(of_day)
+        if len(of_day) > 1:
             changing.append(begin + at)
     first = table[days - begin]
     if not changing:

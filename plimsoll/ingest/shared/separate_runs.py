@@ -45,7 +45,8 @@ def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
         if not (_is_of_driver(log) and len(log.times)):
             chosen.append(log)
             continue
-        runs = _runs(log)
+        edges = [0, *run_starts(log.times, log.times), len(log.times)]
+        runs = [log.rows(start, end) for start, end in pairwise(edges)]
         most = max(len(run.times) for run in runs)
         run = next(run for run in reversed(runs) if len(run.times) >= most / 10)
         if first is not None:
@@ -58,11 +59,6 @@ def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
 
 def _is_of_driver(log: Log) -> bool:
     return {series.measurement for series in log.series} <= set(LOAD_DRIVER)
-
-
-def _runs(log: Log) -> list[Log]:
-    edges = [0, *run_starts(log.times, log.times), len(log.times)]
-    return [log.rows(first, last) for first, last in pairwise(edges)]
 
 
 def _remark(log: Log, runs: Sequence[Log], run: Log, *, newest: bool) -> Remark:

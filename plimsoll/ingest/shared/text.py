@@ -7,7 +7,6 @@ machine's ANSI code page, which no byte of the file names.
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice
@@ -26,8 +25,11 @@ _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its ne
 
 
 @dataclass(frozen=True)
-class _CodePage:
-    """An entry of code_pages.yaml."""
+class _Script:
+    """An entry of code_pages.yaml: languages that share a code page, and how their zones begin in English.
+
+    If letters are `unmixed`, none is next to an ASCII letter; otherwise none is between two that are not ASCII.
+    """
 
     pages: tuple[str, ...]
     words: tuple[str, ...]
@@ -35,19 +37,10 @@ class _CodePage:
     unmixed: bool = False
     zones: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True)
-class _Script:
-    """What the languages say that share a code page, and how their zones begin in English.
-
-    If letters are `unmixed`, none is next to an ASCII letter; otherwise none is between two that are not ASCII.
-    """
-
-    pages: tuple[str, ...]
-    words: tuple[str, ...]
-    letters: frozenset[str]
-    unmixed: bool
-    zones: tuple[str, ...]
+    @cached_property
+    def all_letters(self) -> frozenset[str]:
+        """The letters of the languages, and of their words."""
+        return frozenset(self.letters).union(*self.words)
 
 
 # csv has one limit for the whole process, of 128 KB, which a quote left open goes beyond. It is a C long: of
@@ -108,7 +101,7 @@ class Text:
 
     @property
     def source(self) -> Path | bytes:
-        """What to hand to a parser: where its bytes are taken as they stand the file, opened again by its name."""
+        """What a parser reads: the file, opened again by its name, or the bytes that were made from it."""
         if isinstance(self.data, bytes):
             return self.data
         # polars expands names such as `~/x` and `file:x`, and takes none that is not text.
@@ -122,7 +115,7 @@ class Text:
         while True:
             end = self.data.find(b"\n", start)
             stop = len(self.data) if end < 0 else end
-            if end < 0 or not _blank(self.data, start, stop):
+            if end < 0 or stop - start >= _LONG or self.data[start:stop].strip():
                 return number, start, stop
             number, start = number + 1, end + 1
 
@@ -138,12 +131,12 @@ class Text:
         return self.data[start : len(self.data) if end < 0 else end]
 
     def rewritten(self, line: int, header: bytes, rest: int) -> "Text":
-        """The text with `header` as that line: blank lines before it, and after it what stands from `rest` on."""
+        """Return blank lines up to `line`, then `header`, then the bytes from `rest` on."""
         with memoryview(self.data) as data:
             return replace(self, data=b"".join((b"\n" * (line - 1), header, data[rest:])))
 
     def decode(self, raw: bytes) -> tuple[str, str | None]:
-        """Text of header bytes, and the code page where it had to be guessed.
+        """Return the text of header bytes, and the code page where it had to be guessed.
 
         Unusable if the encoding the caller named does not fit.
         """
@@ -157,10 +150,6 @@ class Text:
         except UnicodeDecodeError:
             code_page = guess_code_page(raw)
             return raw.decode(code_page, errors="replace"), code_page
-
-
-def _blank(data: Data, start: int, stop: int) -> bool:
-    return stop - start < _LONG and not data[start:stop].strip()
 
 
 def split(line: str, separator: str) -> list[str]:
@@ -180,7 +169,8 @@ def guess_code_page(raw: bytes) -> str:
     words = _words(raw[zone.end() :] if zone else raw) or _words(raw)
     named = zone[0].decode("ascii", errors="replace") if zone else ""
     # The first of the likeliest counts: ANSI before OEM, and cp1252 before all.
-    return max(_candidates(), key=lambda pair: _likelihood(words, *pair, named))[0]
+    pages = [(page, script) for rank in (0, 1) for script in _scripts() for page in script.pages[rank : rank + 1]]
+    return max(pages, key=lambda pair: _likelihood(words, *pair, named))[0]
 
 
 def read_as(page: str) -> str:
@@ -195,20 +185,9 @@ def _words(raw: bytes) -> bytes:
     return b",".join(sorted(words)[:_MOST_WORDS])
 
 
-def _candidates() -> Iterator[tuple[str, _Script]]:
-    for rank in range(2):
-        for script in _scripts():
-            for page in script.pages[rank : rank + 1]:
-                yield page, script
-
-
 @cache
 def _scripts() -> tuple[_Script, ...]:
-    table = shipped_table("plimsoll.ingest.shared", "code_pages.yaml", dict[str, _CodePage])
-    return tuple(
-        _Script(entry.pages, entry.words, frozenset(entry.letters).union(*entry.words), entry.unmixed, entry.zones)
-        for entry in table.values()
-    )
+    return tuple(shipped_table("plimsoll.ingest.shared", "code_pages.yaml", dict[str, _Script]).values())
 
 
 def _likelihood(raw: bytes, page: str, script: _Script, zone: str) -> float:
@@ -230,7 +209,7 @@ def _weight(before: str, char: str, after: str, script: _Script, at_home: bool) 
     if char.isupper() and before.isalpha() and (before.islower() or after.islower()):
         return -2  # no word goes on with a capital
     expected = at_home and char >= _WIDE and char.isalpha()
-    if char.lower() not in script.letters and not expected:
+    if char.lower() not in script.all_letters and not expected:
         return -1 if char.isalpha() else -2
     plain = [beside.isascii() for beside in (before, after) if beside.isalpha()]
     if any(plain) if script.unmixed else len(plain) == 2 and not any(plain):

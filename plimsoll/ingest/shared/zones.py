@@ -20,10 +20,10 @@ _DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1
 
 
 def stated(name: str, bias_minutes: int, recorder_zone: Zone | None, remarks: Remarks) -> Zone:
-    """Return the zone of a header that gives a name and a bias (UTC = local + bias): the bias counts.
+    """Return the zone of a header that gives a name and a bias (UTC = local + bias); the bias decides.
 
     It is remarked if the bias is exactly the opposite of the offset in the name, or if the zone never has that bias.
-    Then `given` is used instead if it agrees with the name.
+    Then `recorder_zone` is used instead if it agrees with the name.
     """
     zone = Zone.from_bias(name, bias_minutes)
     offsets, rule = _offsets_in_name(name), rule_of(name)
@@ -39,7 +39,9 @@ def stated(name: str, bias_minutes: int, recorder_zone: Zone | None, remarks: Re
         else f"the header's bias of {bias_minutes} minutes is {is_at}, at which the zone that it names, "
         f'"{name}", never is: '
     )
-    if recorder_zone is not None and _agree(offsets, _offsets(recorder_zone.rule)):
+    other = _offsets(recorder_zone.rule) if recorder_zone is not None else set[int]()
+    # Zones agree if one has the offsets of the other, or of one of its seasons.
+    if recorder_zone is not None and (offsets <= other or other <= offsets):
         remarks.add(Kind.REPAIRED, f"{text}{Parameter.ZONE} agrees with the name, which is taken")
         return recorder_zone
     hint = rule.key if rule else offset_text(*offsets)
@@ -62,7 +64,7 @@ def is_steady(name: str) -> bool:
 
 
 def rule_of(name: str) -> ZoneInfo | None:
-    """The rules of a zone by its name in Windows; None if zones.yaml does not list it, or no rules are installed."""
+    """Return the rules of a zone by its name in Windows; None if zones.yaml does not list it, or none are installed."""
     zone, changes = _SEASON.subn("", name)
     key: str | None = _file().changing.get(zone) if changes else None  # GMT by itself has no summer time
     try:
@@ -72,7 +74,7 @@ def rule_of(name: str) -> ZoneInfo | None:
 
 
 def _offsets_in_name(name: str) -> Set[int]:
-    """Minutes ahead of UTC by the name of a zone: several with daylight saving time, none if unknown."""
+    """Return the minutes ahead of UTC by a zone's name: several with daylight saving time, none if unknown."""
     if match := _OFFSET.match(name):
         sign, hours, minutes = match.groups(default="0")
         return {int(f"{sign}{int(hours) * 60 + int(minutes)}")}
@@ -82,14 +84,9 @@ def _offsets_in_name(name: str) -> Set[int]:
     return _offsets(rule) if rule else set()
 
 
-def _agree(offsets: Set[int], other_offsets: Set[int]) -> bool:
-    """Return whether two zones have the same offsets, or one has those of one season of the other."""
-    return offsets <= other_offsets or other_offsets <= offsets
-
-
 @cache
 def _offsets(rule: tzinfo) -> Set[int]:
-    """Minutes ahead of UTC of a zone, in the years of logs."""
+    """Return the minutes ahead of UTC that a zone has in the years of logs."""
     durations = {rule.utcoffset(day) for day in _DAYS}
     return {offset // timedelta(minutes=1) for offset in durations if offset is not None}
 
@@ -109,5 +106,5 @@ def _file() -> _Zones:
 
 @cache
 def _steady_zones() -> Mapping[str, int]:
-    """Minutes ahead of UTC of zones without daylight saving time."""
+    """Return the minutes ahead of UTC of zones without daylight saving time, by name."""
     return {name: minutes for minutes, names in _file().unchanging.items() for name in names}

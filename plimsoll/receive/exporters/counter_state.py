@@ -30,7 +30,7 @@ _LEARNS = 60 * SECOND  # how long it takes until all series of a group have been
 
 @dataclass(slots=True)
 class _At:
-    """The samples of a time by metric; those of a total by instance, and added up. When the first came, how many."""
+    """The samples of one time: when the first came (UTC ns), by metric, of totals by instance, and their number."""
 
     came: int
     metrics: dict[str, float] = field(default_factory=dict[str, float])
@@ -39,7 +39,7 @@ class _At:
 
 
 class CounterState:
-    """The last samples of the metrics of a group: of one instance, or of all that a total is for."""
+    """The last samples of the metrics of a group: of one instance, or of all instances of a total."""
 
     def __init__(self, group: MetricGroup, host: str, labels: dict[str, str]) -> None:
         self.used = 0
@@ -59,9 +59,9 @@ class CounterState:
         self._heads: dict[tuple[str, ...], bytes] = {}
 
     def add(self, time: int, metric: str, part: Part, value: float, *, now: int, may_grow: bool) -> int:
-        """Keep a sample that comes now. How many bytes more are kept from now on, but for `waiting`.
+        """Keep a sample that comes now. Return how many bytes more are kept from now on, besides `waiting`.
 
-        A total with a part more than may be kept is none any more.
+        A total with more parts than may be kept is no longer computed.
         """
         at = self._times.get(time)
         if at is None:
@@ -97,7 +97,7 @@ class CounterState:
 
     @property
     def waiting(self) -> int:
-        """About how many bytes the times take that are kept beside the newest."""
+        """About how many bytes are kept for other times than the newest."""
         surplus = len(self._order) - _NEWEST
         if surplus <= 0:
             return 0
@@ -105,9 +105,9 @@ class CounterState:
         return surplus * _OF_TIME + samples * _OF_SAMPLE
 
     def drop(self, now: int, *, may_wait: bool) -> int:
-        """Forget the times that lack nothing, or wait for too long. How many samples were to wait but had no room.
+        """Forget complete times, and those that wait for too long. Return how many samples had no room to wait.
 
-        The time before one that waits is needed for what grew until then.
+        The time before one that waits is kept, as growth is counted from it.
         """
         dropped = lost = 0
         is_new = self._since is not None and now - self._since < _LEARNS
@@ -128,11 +128,11 @@ class CounterState:
         return now - at.came < _WAITS and ((is_new and bool(self._group.over)) or self._lacks(at, is_new))
 
     def _lacks(self, at: _At, is_new: bool) -> bool:
-        """Return whether samples are still to come. Of a group that is new, nobody knows how many there are."""
+        """Return whether samples are still to come. The number of samples of a new group is not known."""
         return at.count < self._full or (is_new and self._is_in_part(at))
 
-    def learn_anew(self) -> None:
-        """Forget how many samples a time has if it lacks none: some of the metrics may be no more."""
+    def forget_size(self) -> None:
+        """Forget how many samples a complete time has: some of the metrics may have ended."""
         self._full = max((at.count for at in self._times.values()), default=0)
 
     def next_after(self, time: int) -> int | None:
@@ -145,7 +145,8 @@ class CounterState:
         at = self._times.get(time)
         if at is None:
             return
-        self._add_up(time, at)
+        if self._group.over:  # add up the metrics of a total of which all instances are there
+            at.metrics = {name: _sum(parts) for name, parts in at.parts.items() if self._is_whole(name, parts, time)}
         chosen = self._chosen(at.metrics)
         if chosen is None:
             return
@@ -182,11 +183,6 @@ class CounterState:
                 return earlier
         return None
 
-    def _add_up(self, time: int, at: _At) -> None:
-        """Add up the metrics of a total of which all instances are there."""
-        if self._group.over:
-            at.metrics = {name: _sum(parts) for name, parts in at.parts.items() if self._is_whole(name, parts, time)}
-
     def _is_whole(self, metric: str, parts: Mapping[Part, float], time: int) -> bool:
         last_seen = self._last_seen[metric]
         for part in [part for part, last in last_seen.items() if last < time - _GONE_AFTER]:
@@ -195,7 +191,7 @@ class CounterState:
         return not self._is_cut and last_seen.keys() <= parts.keys()
 
     def _is_in_part(self, at: _At) -> bool:
-        """Return whether a field has some of what it needs, and not the rest."""
+        """Return whether a field has some of the metrics that it needs, but not all."""
         present = (at.parts or at.metrics).keys()
         if any(metric not in present for by in self._group.when.values() for metric in by):
             return True
@@ -226,12 +222,12 @@ class CounterState:
 
 
 def of_group(host: str, labels: Mapping[str, str]) -> int:
-    """About how many bytes are kept for a group: the labels stand in the name of each of its fields."""
+    """Return about how many bytes a group takes: the name of each of its fields has the labels."""
     return _OF_GROUP + _OF_LABELS * sum(map(len, (host, *labels.values())))
 
 
 def of_part(part: Part) -> int:
-    """About how many bytes are kept for a part of a total."""
+    """Return about how many bytes a part of a total takes."""
     return _OF_PART + sum(map(len, part))
 
 

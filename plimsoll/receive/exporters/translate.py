@@ -38,32 +38,35 @@ class MetricUse(NamedTuple):
     computed: bool
 
     def is_of(self, labels: Mapping[str, str]) -> bool:
-        """Return whether a series with these labels is meant."""
-        return all(labels.get(name) == value for name, value in self.labels) and not any(
-            fnmatchcase(labels.get(label, ""), pattern)
-            for label, patterns in self.group.but.items()
-            for pattern in patterns
+        """Return whether the group uses a series with these labels."""
+        return (
+            all(labels.get(name) == value for name, value in self.labels)
+            and all(label in labels for label in self.group.labels)
+            and not any(
+                fnmatchcase(labels.get(label, ""), pattern)
+                for label, patterns in self.group.but.items()
+                for pattern in patterns
+            )
         )
 
 
 class MetricNames:
-    """What metrics are called in Telegraf: those of exporters, and those of Telegraf's prometheus_client."""
+    """The metrics that become Telegraf's fields: those of exporters, and those of Telegraf's prometheus_client.
+
+    `uses` has those of exporters, by name.
+    """
 
     def __init__(self, signals: Mapping[str, Signal]) -> None:
-        self._uses: dict[str, list[MetricUse]] = {}
+        self.uses: dict[str, list[MetricUse]] = {}
         for exporter in exporters().values():
             for group in exporter.groups:
                 for name, use in _uses(group):
-                    self._uses.setdefault(name, []).append(use)
+                    self.uses.setdefault(name, []).append(use)
         self._telegraf = dict(_of_telegraf(signals))
-        self.metric_names = frozenset((*self._uses, *self._telegraf))
-
-    def uses(self, name: str) -> Sequence[MetricUse]:
-        """Return what a metric of an exporter is used for."""
-        return self._uses.get(name, ())
+        self.metric_names = frozenset((*self.uses, *self._telegraf))
 
     def as_telegraf(self, name: str, labels: Mapping[str, str], host: str) -> Series | None:
-        """Return the series of a metric that Telegraf itself gives; None if it is none."""
+        """Return the series of a metric that Telegraf itself exposes; None for other metrics."""
         place = self._telegraf.get(name)
         if place is None:
             return None
@@ -71,7 +74,7 @@ class MetricNames:
         exported = kept.pop(f"exported_{_INSTANCE}", None)
         if exported is not None:
             kept[_INSTANCE] = exported
-        elif not place[0].startswith("win_") or _is_address(kept.get(_INSTANCE, "")):
+        elif not place[0].startswith("win_") or without_port(instance := kept.get(_INSTANCE, "")) != instance:
             kept.pop(_INSTANCE, None)
         return Series(host, *place[:1], tuple(sorted(kept.items())), place[1])
 
@@ -92,7 +95,7 @@ _log = logging.getLogger(__name__)
 
 
 class NotMetrics(Exception):
-    """The data is not in the format that it is said to have; the text is the reason."""
+    """The data is not in the format it should have; the text is the reason."""
 
 
 class TooManySamples(Exception):
@@ -104,39 +107,30 @@ class TooManyKept(Exception):
 
 
 class Place(NamedTuple):
-    """Where the samples of a metric with its labels go: fields as they are, with a factor, and what is put together."""
+    """Where the samples of a series go: `plain` are fields with a factor, `kept` the groups that compute fields."""
 
     plain: tuple[tuple[bytes, float], ...]
     kept: tuple[tuple[CounterState, str, Part], ...]
 
 
 class Translator:
-    """Translates the samples of many hosts. Whoever uses it holds `lock`.
+    """Translates the samples of many hosts. Its caller holds `lock`.
 
-    `lost` samples were to wait for others, and there was no room for them.
+    `kept_bytes` are kept, about, to put fields together. `lost` samples had to wait for others, and had no room.
     """
 
     def __init__(self, signals: Mapping[str, Signal], most_kept: int = MOST_KEPT) -> None:
         self.lock = Lock()
         self._names = MetricNames(signals)
+        self.metric_names = self._names.metric_names  # all others may be left out at once
         self._most = most_kept
         self._kept: dict[Hashable, CounterState] = {}
-        self._kept_bytes = 0
+        self.kept_bytes = 0
         self._places: dict[Hashable, Place | None] = {}
         self._bytes = 0
         self._since = 0
         self._waiting = self._swept = 0
         self.lost = self._logged_at = 0
-
-    @property
-    def kept_bytes(self) -> int:
-        """About how many bytes are kept to put fields together."""
-        return self._kept_bytes
-
-    @property
-    def metric_names(self) -> frozenset[str]:
-        """The names of the metrics that are something; all others may be left out at once."""
-        return self._names.metric_names
 
     def place(self, key: Hashable, series: Callable[[], tuple[str, dict[str, str], str]]) -> Place | None:
         """Return where the samples of a series go; None if nowhere. `series` gives its name, labels and host.
@@ -154,7 +148,7 @@ class Translator:
             return place
 
     def lines(self, samples: list[tuple[Place, int, float]], now: int) -> bytes:
-        """Line protocol of samples, each with its time (UTC ns). Values that are not finite are left out."""
+        """Return the line protocol of samples and their times (UTC ns). Values that are not finite are left out."""
         self._forget(now)
         written: list[bytes] = []
         by_time: dict[int, list[tuple[CounterState, str, Part, float]]] = {}
@@ -172,8 +166,8 @@ class Translator:
         for time, additions in sorted(by_time.items()):
             of_time: dict[int, CounterState] = {}
             for kept, metric, part, value in additions:
-                may_grow = self._kept_bytes < self._most
-                self._kept_bytes += kept.add(time, metric, part, value, now=now, may_grow=may_grow)
+                may_grow = self.kept_bytes < self._most
+                self.kept_bytes += kept.add(time, metric, part, value, now=now, may_grow=may_grow)
                 kept.used = max(kept.used, now)
                 of_time[id(kept)] = kept
             for key, kept in of_time.items():
@@ -191,17 +185,21 @@ class Translator:
 
     def _drop(self, kept: CounterState, now: int) -> None:
         """Forget what a group needs no more, and what there is no room for."""
-        lost = kept.drop(now, may_wait=True)
-        self._count(kept)
+
+        def drop(state: CounterState, *, may_wait: bool = True) -> int:
+            lost = state.drop(now, may_wait=may_wait)
+            waiting = state.waiting
+            self._waiting += waiting - state.counted
+            state.counted = waiting
+            return lost
+
+        lost = drop(kept)
         if self._waiting > MOST_WAITING:
             if now - self._swept >= _SWEEP_INTERVAL:
                 self._swept = now
-                for other in self._kept.values():
-                    lost += other.drop(now, may_wait=True)
-                    self._count(other)
+                lost += sum(map(drop, self._kept.values()))
             if self._waiting > MOST_WAITING:
-                lost += kept.drop(now, may_wait=False)
-                self._count(kept)
+                lost += drop(kept, may_wait=False)
         self.lost += lost
         if lost and now - self._logged_at >= _LOG_INTERVAL:
             self._logged_at = now
@@ -211,27 +209,19 @@ class Translator:
                 kept.host,
             )
 
-    def _count(self, kept: CounterState) -> None:
-        waiting = kept.waiting
-        self._waiting += waiting - kept.counted
-        kept.counted = waiting
-
     def _place(self, name: str, labels: dict[str, str], host: str) -> Place | None:
         if not host or any(len(label_value) > _LONGEST_LABEL for label_value in (host, *labels.values())):
             return None
         plain: list[tuple[bytes, float]] = []
         kept: list[tuple[CounterState, str, Part]] = []
-        for use in self._names.uses(name):
+        for use in self._names.uses.get(name, ()):
             if not use.is_of(labels):
-                continue
-            needed = use.group.labels
-            if not all(label in labels for label in needed):
                 continue
             for field, factor in use.plain:
                 series = use.group.series(host, labels, field, {})
                 plain.append((series_and_field(series).encode(), factor))
             if use.computed:
-                group_labels = {label: labels[label] for label in needed}
+                group_labels = {label: labels[label] for label in use.group.labels}
                 part = tuple(labels.get(label, "") for label in use.group.over)
                 kept.append((self._keep(use.group, host, group_labels), use.metric, part))
         if not plain and not kept and (series := self._names.as_telegraf(name, labels, host)):
@@ -242,9 +232,9 @@ class Translator:
         key = (id(group), host, *labels.values())
         state = self._kept.get(key)
         if state is None:
-            if self._kept_bytes >= self._most:
+            if self.kept_bytes >= self._most:
                 raise TooManyKept
-            self._kept_bytes += of_group(host, labels)
+            self.kept_bytes += of_group(host, labels)
             state = self._kept[key] = CounterState(group, host, labels)
         return state
 
@@ -255,9 +245,9 @@ class Translator:
         if self._since:
             self._kept = {key: state for key, state in self._kept.items() if now - state.used < _FORGOTTEN_AFTER}
             for state in self._kept.values():
-                state.learn_anew()
+                state.forget_size()
             self._waiting = sum(state.counted for state in self._kept.values())
-            self._kept_bytes = sum(
+            self.kept_bytes = sum(
                 of_group(state.host, state.labels) + state.kept_bytes for state in self._kept.values()
             )
             self._places.clear()
@@ -268,8 +258,8 @@ class Translator:
 class AcceptedMetrics:
     """The samples of a message as line protocol, and how many it had.
 
-    `histograms` were left out, `refused` samples as there is no room for what they need to be put together, `nameless`
-    as nothing says which host they are of, and `unread` as nothing reads metrics of these `names` (the first ones).
+    Left out were `histograms`, `refused` samples (no room to put fields together), `nameless` ones (their host is not
+    known), and `unread` ones, as nothing reads metrics of these `names` (the first ones).
     """
 
     def __init__(self, translator: Translator, now: int) -> None:
@@ -326,7 +316,7 @@ class AcceptedMetrics:
 
 
 def _size(key: Hashable) -> int:
-    """About how many bytes a key takes."""
+    """Return about how many bytes a key takes."""
     if isinstance(key, bytes | str):
         return 50 + len(key)
     return 50 + sum(map(_size, key)) if isinstance(key, tuple) else 50
@@ -334,22 +324,16 @@ def _size(key: Hashable) -> int:
 
 def host_of(labels: Mapping[str, str]) -> str:
     """Return the host that labels name: its own label, or the address that was scraped, without the port."""
-    for name in HOST_LABELS:
-        if labels.get(name):
-            return labels[name]
-    return without_port(labels.get(_INSTANCE, ""))
+    named = next((labels[name] for name in HOST_LABELS if labels.get(name)), None)
+    return named or without_port(labels.get(_INSTANCE, ""))
 
 
 def without_port(address: str) -> str:
-    """`app01` of `app01:9100`; an address of IPv6 without its brackets."""
+    """Return `app01` of `app01:9100`; an address of IPv6 without its brackets."""
     head, colon, port = address.rpartition(":")
     if colon and port.isdecimal() and (head.endswith("]") or ":" not in head):
         address = head
     return address.removeprefix("[").removesuffix("]")
-
-
-def _is_address(instance: str) -> bool:
-    return without_port(instance) != instance
 
 
 def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
