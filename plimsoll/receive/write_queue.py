@@ -31,11 +31,11 @@ class NotWritten(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WriteState:
-    """What was written since the start: values in all and in the last minute.
+    """The values written since the start and in the last minute, and what was left out.
 
-    `problem` is why the last write failed; empty if it did not. `text` fields were left out because they hold text or
-    booleans, and `lines` because they could not be read or stored, the last one for the reason `why`. So were `unread`
-    values of exporters, as nothing reads metrics of these `names`; no more than MOST_NAMES are kept.
+    `problem` is why the last write failed; empty if it did not. Left out were `text` fields, which hold text or
+    booleans; `lines` that could not be read or stored, the last one for the reason `why`; and `unread` values of
+    exporters, as nothing reads metrics of these `names`, of which MOST_NAMES are kept.
     """
 
     values: int = 0
@@ -49,7 +49,7 @@ class WriteState:
 
 
 class WriteQueue:
-    """A thread that writes what was put in to a store. It begins with the first points.
+    """A thread that writes points to a store. It begins with the first points.
 
     `on_written` is called with the points of each commit, in that thread, before the writers are answered.
     """
@@ -73,7 +73,7 @@ class WriteQueue:
         self._thread: Thread | None = None
 
     def put(self, points: Points, writer: str = "") -> Future[WriteResult]:
-        """Have points written; the result is there when they are committed, or NotWritten.
+        """Queue points. The future has the result once they are committed, or NotWritten.
 
         Busy if too many wait, in all or of this writer (an address), or after `close`.
         """
@@ -82,7 +82,12 @@ class WriteQueue:
             done.set_result(WriteResult(0))
             return done
         with self._changed:
-            if self._closed or self._is_full(writer, len(points)):
+            waiting, of_writer, count = self._queued.total(), self._queued[writer], len(points)
+            # However many points there are, they are taken if no others wait.
+            is_full = (waiting > 0 and waiting + count > MOST_WAITING) or (
+                of_writer > 0 and of_writer + count > MOST_OF_WRITER
+            )
+            if self._closed or is_full:
                 raise Busy
             if self._thread is None:
                 self._thread = Thread(target=self._run, name="writing", daemon=True)
@@ -92,21 +97,14 @@ class WriteQueue:
             self._changed.notify()
         return done
 
-    def _is_full(self, writer: str, count: int) -> bool:
-        """Return whether no more points are taken. However many they are, they are if no others wait."""
-        waiting, of_writer = self._queued.total(), self._queued[writer]
-        return (waiting > 0 and waiting + count > MOST_WAITING) or (
-            of_writer > 0 and of_writer + count > MOST_OF_WRITER
-        )
-
     def left_out(self, text: int, lines: int, why: str) -> None:
-        """Count what writers sent and was not put in."""
+        """Count the fields and lines of writers that were not queued."""
         with self._changed:
             state = self._state
             self._state = replace(state, text=state.text + text, lines=state.lines + lines, why=why or state.why)
 
     def unread(self, values: int, names: Collection[str]) -> None:
-        """Count what exporters sent and nothing reads."""
+        """Count the values of exporters that nothing reads."""
         with self._changed:
             state = self._state
             new = [name for name in names if name not in state.names][: MOST_NAMES - len(state.names)]
@@ -114,13 +112,13 @@ class WriteQueue:
 
     @property
     def state(self) -> WriteState:
-        """What was written until now."""
+        """The state now."""
         with self._changed:
             self._forget_old()
             return replace(self._state, last_minute=sum(count for _, count in self._recent))
 
     def close(self) -> None:
-        """Write what waits, then end."""
+        """Write the points that wait, then end."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -131,7 +129,11 @@ class WriteQueue:
         while batch := self._next():
             points = joined([entry.points for entry in batch])
             try:
-                results = self._write([entry.points for entry in batch], points)
+                result = self._store.write_points(points)
+                if not result.refused or len(batch) == 1:
+                    results = [replace(result, values=len(entry.points)) for entry in batch]
+                else:  # each writer is to learn of its own points; to write the same again changes nothing
+                    results = [self._store.write_points(entry.points) for entry in batch]
             except (Unreachable, Unusable) as error:
                 self._failed(batch, str(error))
             except Exception as error:  # a defect must not end the thread: writers would wait for ever
@@ -141,7 +143,7 @@ class WriteQueue:
                 self._written(batch, points, results)
 
     def _next(self) -> list["_Waiting"]:
-        """Return what waits, at most _AT_ONCE values; empty at the end."""
+        """Return the next points to write, at most _AT_ONCE values; empty at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             batch: list[_Waiting] = []
@@ -150,13 +152,6 @@ class WriteQueue:
                 batch.append(self._waiting.popleft())
                 count += len(batch[-1].points)
             return batch
-
-    def _write(self, parts: Sequence[Points], whole: Points) -> list[WriteResult]:
-        result = self._store.write_points(whole)
-        if not result.refused or len(parts) == 1:
-            return [replace(result, values=len(part)) for part in parts]
-        # Each writer is to learn of its own points; to write the same again changes nothing.
-        return [self._store.write_points(part) for part in parts]
 
     def _written(self, batch: Sequence["_Waiting"], points: Points, results: Sequence[WriteResult]) -> None:
         with self._changed:
@@ -179,7 +174,7 @@ class WriteQueue:
             entry.done.set_exception(NotWritten(why))
 
     def _release(self, batch: Sequence["_Waiting"]) -> None:
-        """Count points as waiting no more. With the lock held."""
+        """Take points off the counts of those that wait. With the lock held."""
         for entry in batch:
             self._queued[entry.writer] -= len(entry.points)
             if not self._queued[entry.writer]:
@@ -191,7 +186,7 @@ class WriteQueue:
 
 
 class _Waiting(NamedTuple):
-    """Points that a writer put in, and what they come to."""
+    """The points of a writer, and the future with their result."""
 
     points: Points
     done: Future[WriteResult]

@@ -1,4 +1,4 @@
-"""Reads what OpenTelemetry's programs send by OTLP over HTTP, in protobuf or JSON.
+"""Reads OTLP, which programs with OpenTelemetry send over HTTP in protobuf or JSON.
 
 https://opentelemetry.io/docs/specs/otlp, and metrics.proto of opentelemetry-proto.
 """
@@ -18,6 +18,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import AGGREGATION_TEMPORALITY_D
 
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, host_of, without_port
 
+_SCALARS = ("string_value", "bool_value", "int_value", "double_value")
 # The attributes of a resource that name its host, the best first.
 _HOST = ("host.name", "server.address", "net.host.name", "service.instance.id")
 
@@ -78,18 +79,9 @@ def _add_metric(metrics: AcceptedMetrics, metric: Any, host: str) -> None:
 
 
 def _labels(attributes: Iterable[Any]) -> dict[str, str]:
-    return {attribute.key: _label_text(attribute.value) for attribute in attributes}
-
-
-def _label_text(value: Any) -> str:
-    match value.WhichOneof("value"):
-        case "string_value":
-            return value.string_value
-        case "bool_value":
-            return "true" if value.bool_value else "false"
-        case "int_value":
-            return str(value.int_value)
-        case "double_value":
-            return repr(value.double_value)
-        case _:
-            return ""
+    labels: dict[str, str] = {}
+    for attribute in attributes:
+        kind = attribute.value.WhichOneof("value")
+        value = getattr(attribute.value, kind) if kind in _SCALARS else ""
+        labels[attribute.key] = str(value).lower() if kind == "bool_value" else str(value)
+    return labels

@@ -1,10 +1,10 @@
-"""Reads what Prometheus, Grafana Alloy and others send by Prometheus' remote write, version 1 and 2.
+"""Reads remote write, version 1 and 2, by which Prometheus, Grafana Alloy and others send samples.
 
 https://prometheus.io/docs/specs/prw/remote_write_spec and its successor, remote_write_spec_2_0. The messages have the
 numbers of fields that prompb/types.proto and io/prometheus/write/v2/types.proto give; what is not read has none.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
@@ -72,7 +72,13 @@ def read(message: bytes, translator: Translator, *, version: str, now: int) -> A
     symbols: Sequence[str] = [*request.symbols] if version == V2 else ()
     for series in request.timeseries:
         metrics.histograms += len(series.histograms)
-        labels = _referenced_labels(symbols, series.labels_refs) if version == V2 else _named_labels(series.labels)
+        if version == V2:
+            refs = series.labels_refs
+            if len(refs) % 2 or any(ref >= len(symbols) for ref in refs):
+                raise NotMetrics("a label is none of the symbols")
+            labels = {symbols[name]: symbols[value] for name, value in zip(refs[::2], refs[1::2], strict=True)}
+        else:
+            labels = {label.name: label.value for label in series.labels}
         name = labels.get(_NAME, "")
         if not series.samples or name not in metrics.metric_names:
             metrics.leave_out(name, len(series.samples))
@@ -84,14 +90,3 @@ def read(message: bytes, translator: Translator, *, version: str, now: int) -> A
         )
     metrics.finish()
     return metrics
-
-
-def _named_labels(labels: Iterable[Any]) -> dict[str, str]:
-    return {label.name: label.value for label in labels}
-
-
-def _referenced_labels(symbols: Sequence[str], refs: Sequence[int]) -> dict[str, str]:
-    """Return labels of version 2, which are numbers of symbols. NotMetrics if one is none."""
-    if len(refs) % 2 or any(ref >= len(symbols) for ref in refs):
-        raise NotMetrics("a label is none of the symbols")
-    return {symbols[name]: symbols[value] for name, value in zip(refs[::2], refs[1::2], strict=True)}

@@ -1,4 +1,4 @@
-"""Asks exporters of Prometheus for their metrics at regular times, and has them written."""
+"""Scrapes exporters of Prometheus at regular times, and writes their metrics."""
 
 import logging
 import re
@@ -42,7 +42,7 @@ class Sample(NamedTuple):
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels. NotMetrics if the text is none."""
+        """The labels. NotMetrics if they are not valid."""
         labels: dict[str, str] = {}
         at = 0
         while at < len(self.labels_text.rstrip(b" \t")):
@@ -70,7 +70,7 @@ class _Failed(Exception):
 
 @dataclass(frozen=True)
 class ScrapeTarget:
-    """An exporter: its address, how often it is asked (ns), and which host its metrics are of.
+    """An exporter: its address, its scrape interval (ns), and the host of its metrics.
 
     `labels` are added to those of each metric, over the exporter's own. The host is that of the label `host`, else the
     value that `host_label` has in the metric or, where it has no such label, in another, else that of the address.
@@ -100,7 +100,7 @@ class _State:
 
 
 class Scraper:
-    """Asks each target at multiples of its interval. What a target does not answer in time is left out."""
+    """Scrapes each target at multiples of its interval. An answer that comes too late is left out."""
 
     def __init__(
         self,
@@ -124,18 +124,18 @@ class Scraper:
         self.use(targets)
 
     def start(self) -> None:
-        """Begin."""
+        """Start scraping."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End after what is being asked."""
+        """Stop after the requests that are under way."""
         self._stop.set()
         if self._thread.ident:
             self._thread.join()
         self._pool.shutdown(cancel_futures=True)
 
     def use(self, targets: Sequence[ScrapeTarget]) -> None:
-        """Ask these targets from now on."""
+        """Scrape these targets from now on."""
         with self._lock:
             self._order = [*targets]
 
@@ -146,18 +146,18 @@ class Scraper:
             return tuple(dict.fromkeys(target.host for target in self._order if target.host))
 
     def problems(self, now: int) -> list[str]:
-        """Return what does not answer, in sentences."""
+        """Return a sentence on each target that gives no metrics."""
         with self._lock:
             states = [(target.url, state) for target in self._order if (state := self._states.get(target.url))]
-        sentences = [
-            f"{url} gives no metrics{_since(state, now)}: {state.problem}." for url, state in states if state.problem
-        ]
-        rest = len(sentences) - _MAX_NAMED
-        return (
-            sentences
-            if rest <= 0
-            else [*sentences[:_MAX_NAMED], f"No metrics come from {counted(rest, 'more target')}."]
-        )
+        sentences: list[str] = []
+        for url, state in states:
+            if state.problem:
+                length = now - state.failing_since
+                since = f" for {duration_text(length // _NEW * _NEW)}" if length >= _NEW else ""
+                sentences.append(f"{url} gives no metrics{since}: {state.problem}.")
+        if (rest := len(sentences) - _MAX_NAMED) > 0:
+            sentences[_MAX_NAMED:] = [f"No metrics come from {counted(rest, 'more target')}."]
+        return sentences
 
     def step(self, now: int) -> None:
         """Scrape the targets that are due at a time (UTC ns), without waiting for them."""
@@ -175,29 +175,24 @@ class Scraper:
             self.step(self._clock())
 
     def _ask(self, target: ScrapeTarget, state: _State, at: int) -> None:
+        problem = ""
         try:
             self._take(target, at)
         except _Failed as error:
-            self._failed(target, state, str(error))
+            problem = str(error)
         except Busy:
-            self._failed(target, state, "more samples wait to be written than are held")
+            problem = "more samples wait to be written than are held"
         except (NotWritten, TimeoutError) as error:
-            self._failed(target, state, f"its metrics cannot be written: {error}")
+            problem = f"its metrics cannot be written: {error}"
         except Exception as error:  # the other targets are to be asked still
             _log.exception("%s: scraping failed", target.url)
-            self._failed(target, state, f"a defect of Plimsoll: {error!r}")
-        else:
-            if state.problem:
-                _log.warning("%s: gives metrics again", target.url)
-            state.problem = ""
-        finally:
-            state.running = False
-
-    def _failed(self, target: ScrapeTarget, state: _State, why: str) -> None:
-        if not state.problem:
+            problem = f"a defect of Plimsoll: {error!r}"
+        if problem and not state.problem:
             state.failing_since = self._clock()
-            _log.warning("%s: gives no metrics: %s", target.url, why)
-        state.problem = why
+            _log.warning("%s: gives no metrics: %s", target.url, problem)
+        elif state.problem and not problem:
+            _log.warning("%s: gives metrics again", target.url)
+        state.problem, state.running = problem, False
 
     def _take(self, target: ScrapeTarget, at: int) -> None:
         text = self._fetched(target)
@@ -226,32 +221,30 @@ class Scraper:
         if target.authorization:
             headers["Authorization"] = target.authorization
         until = time.monotonic() + _WITHIN_S
+        timeout, body, answer = urllib3.Timeout(total=_WITHIN_S), bytearray(), None
         try:
             answer = pools.request(
                 "GET",
                 target.url,
                 headers=headers,
-                timeout=urllib3.Timeout(total=_WITHIN_S),
+                timeout=timeout,
                 retries=False,
                 redirect=False,
                 preload_content=False,
             )
-        except (HTTPError, OSError) as error:
-            raise _Failed(last_cause(error)) from None
-        body = bytearray()
-        try:
             while piece := answer.read(1 << 16, decode_content=True):
                 body += piece
                 if len(body) > MOST_BYTES:
                     raise _Failed(f"it answers more than {MOST_BYTES >> 20} MB")
                 if time.monotonic() > until:
                     raise _Failed(f"it does not answer within {_WITHIN_S:.0f} s")
+            if answer.status != 200:
+                raise _Failed(f"it answers with status {answer.status}")
         except (HTTPError, OSError) as error:
             raise _Failed(last_cause(error)) from None
         finally:
-            answer.close() if len(body) > MOST_BYTES or time.monotonic() > until else answer.release_conn()
-        if answer.status != 200:
-            raise _Failed(f"it answers with status {answer.status}")
+            if answer is not None:
+                answer.close() if len(body) > MOST_BYTES or time.monotonic() > until else answer.release_conn()
         return bytes(body)
 
 
@@ -260,10 +253,10 @@ def read(text: bytes, target: ScrapeTarget, translator: Translator, at: int) -> 
     scraped = [*samples(text)]
     host = target.host or ""
     if target.host_label and not host:
-        host = next(
-            (sample.labels[target.host_label] for sample in scraped if _has(sample.labels_text, target.host_label)),
-            without_port(urlsplit(target.url).netloc),
-        )
+        # Cheap check before reading labels.
+        label, sign = target.host_label, f'{target.host_label}="'.encode()
+        named = (sample.labels.get(label) for sample in scraped if sign in sample.labels_text)
+        host = next(filter(None, named), without_port(urlsplit(target.url).netloc))
     taken = AcceptedMetrics(translator, at)
     for sample in scraped:
         if sample.name not in taken.metric_names:
@@ -282,15 +275,6 @@ def _series(sample: Sample, target: ScrapeTarget, host: str) -> tuple[str, dict[
     labels = sample.labels
     named = labels.get(target.host_label, "") if target.host_label and not target.labels.get("host") else ""
     return sample.name, {**labels, **target.labels}, named or host
-
-
-def _has(labels_text: bytes, label: str) -> bool:
-    return any(part.strip().startswith(f'{label}="'.encode()) for part in labels_text.split(b","))
-
-
-def _since(state: _State, now: int) -> str:
-    length = now - state.failing_since
-    return f" for {duration_text(length // _NEW * _NEW)}" if length >= _NEW else ""
 
 
 def samples(text: bytes) -> Iterator[Sample]:

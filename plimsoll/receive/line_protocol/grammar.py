@@ -29,7 +29,7 @@ class Malformed(Exception):
 
 
 class ParsedLine(NamedTuple):
-    """A line: measurement and tags as written, its numeric fields, how many others it has, and the time as written.
+    """A line: measurement and tags as written, numeric fields, the number of other fields, and the time as written.
 
     `fields` are the names as written and the numbers as `float` reads them. `time` is empty if there is none.
     """
@@ -165,7 +165,7 @@ def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, in
 
 
 def _value(line: bytes, equals: int) -> tuple[int, bytes | None]:
-    """Return where to go on after the equals sign of a field, and its value if it is a number."""
+    """Return where the value of a field ends, and the value if it is a number. Quoted text ends where it begins."""
     if line[equals - 1 : equals] in (b" ", b",") and line[equals - 2 : equals - 1] != b"\\":
         raise Malformed("missing field key")
     first = line[equals + 1 : equals + 2]

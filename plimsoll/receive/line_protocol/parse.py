@@ -47,7 +47,7 @@ class _OpenLine:
         return b"\n".join(self.lines)
 
     def ends_after(self, piece: bytes) -> bool:
-        """Add the text up to the next line end. Whether the line ends there. TooMany if it is too long."""
+        """Add the text up to the next line end; return whether the line ends there. TooMany if it is too long."""
         self.lines.append(piece)
         self._length += 1 + len(piece)
         if self._length > _LONGEST_LINE:
@@ -75,7 +75,7 @@ _LARGE = 2.0**63
 
 
 class ParsedSamples(NamedTuple):
-    """ParsedSamples: the numbers of their series, times (UTC ns) and values."""
+    """Samples: the numbers of their series, times (UTC ns) and values."""
 
     which: NDArray[np.int32]
     times: Times
@@ -91,7 +91,7 @@ class ParsedSamples(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A line that was left out: which of the lines, its text, and the reason. `refused`: it is line protocol."""
+    """A line that was left out: its place, its text, and the reason. If `refused`, it is valid line protocol."""
 
     at: int
     line: bytes
@@ -178,7 +178,12 @@ class Lines:
         if not numeric and not parts.text_fields:
             numeric = parts.fields
         try:
-            self._check_range(parts.time)
+            time = int(parts.time or self.clock.now) * self.clock.unit
+            if time < self.clock.first:
+                raise RefusedSeries("points beyond retention policy")
+            if time > self.clock.last:
+                reason = "the time is too far in the future; are the clocks right, and the precision of times?"
+                raise RefusedSeries(reason)
             fields = self.names.fields(parts.head)
             which = [fields[name] for name, _ in numeric]
         except RefusedSeries as error:
@@ -189,13 +194,6 @@ class Lines:
         self.lengths.append(len(which))
         self.times.append(parts.time or self.clock.now)
         self.text += parts.text_fields
-
-    def _check_range(self, time: bytes) -> None:
-        at = int(time or self.clock.now) * self.clock.unit
-        if at < self.clock.first:
-            raise RefusedSeries("points beyond retention policy")
-        if at > self.clock.last:
-            raise RefusedSeries("the time is too far in the future; are the clocks right, and the precision of times?")
 
     def samples(self) -> ParsedSamples:
         """Return the samples of the lines. ValueError or OverflowError if a number or a time is not valid."""
@@ -266,7 +264,7 @@ class Parsed(NamedTuple):
 class Parser:
     """Parses bodies; several threads may do so at once. The same name gives the same Series object each time.
 
-    `known` gives the series that are never refused, when the first body comes.
+    `initial_series` gives the series that are never refused, when the first body comes.
     """
 
     def __init__(self, bounds: Bounds | None = None, initial_series: Callable[[], Iterable[Series]] = tuple) -> None:
@@ -292,7 +290,7 @@ class Parser:
         Points before `first` or after `last` are refused, and new series of a `writer` who brought too many. TooMany
         if there are more than MOST_VALUES or MOST_LINES, or a line is too long.
         """
-        names = self._current(now)
+        names = self._names_at(now)
         with names.for_writer(writer):
             return self._parsed(names, body, unit, now, first, last)
 
@@ -316,31 +314,29 @@ class Parser:
                 raise TooMany
             for fault in lines.faults:
                 (parsed.refused if fault.refused else parsed.malformed).add(piece, fault)
-        points = _points(names, ParsedSamples.joined(batches))
+        samples = ParsedSamples.joined(batches)
+        used, which = np.unique(samples.which, return_inverse=True)
+        series = [names.series[number] for number in used.tolist()]
+        points = Points(series, which.astype(np.int32), samples.times, samples.values)
         self._used.update((id(series), (series, now)) for series in points.series)
         return parsed._replace(points=points, text=text)
 
-    def _current(self, now: int) -> SeriesNames:
-        """The names. If they are full, those of series that were not written for a day are forgotten, once an hour."""
+    def _names_at(self, now: int) -> SeriesNames:
+        """Return the names. If they are full, series not written for a day are forgotten, once an hour."""
         with self._lock:
             if self._names is None:
                 self._names, self._since = SeriesNames(self._bounds, self._initial_series()), now
                 self._used = {id(series): (series, now) for series in self._names.series}
             elif now - self._since > _HOUR and self._names.full:
-                self._used = {at: entry for at, entry in [*self._used.items()] if now - entry[1] <= _DAY}
+                self._used = {at: use for at, use in [*self._used.items()] if now - use[1] <= _DAY}
                 self._names, self._since = SeriesNames(self._bounds, [series for series, _ in self._used.values()]), now
             return self._names
 
 
-def _points(names: SeriesNames, samples: ParsedSamples) -> Points:
-    used, which = np.unique(samples.which, return_inverse=True)
-    return Points([names.series[n] for n in used.tolist()], which.astype(np.int32), samples.times, samples.values)
-
-
 def pieces(body: bytes) -> Iterator[BodyPiece]:
-    """Yield the lines of a body, some hundreds at a time, so that those of a long body are never all in memory.
+    """Yield the lines of a body, some hundreds at a time, so that a long body is never split at once.
 
-    A carriage return before a line end is left out, which InfluxDB would refuse. TooMany if a line is too long.
+    A carriage return before a line end is left out, as InfluxDB would refuse it. TooMany if a line is too long.
     """
     start = before = 0
     open_line: _OpenLine | None = None

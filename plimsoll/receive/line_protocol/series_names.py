@@ -18,7 +18,7 @@ _ESCAPED = {kind: re.compile(rb"\\([" + kind + rb"])") for kind in (b", ", b",= 
 
 @dataclass(slots=True)
 class _Brought:
-    """What one writer brought."""
+    """The number of new series and the new hosts of one writer."""
 
     series: int = 0
     hosts: set[str] = field(default_factory=set[str])
@@ -29,10 +29,10 @@ class RefusedSeries(Exception):
 
 
 class FieldNames(dict[bytes, int]):
-    """The numbers of the series of one measurement and tags, by the name of the field as written.
+    """The numbers of the series of one measurement with its tags, by the name of the field as written.
 
-    A name that is new gets the next number. RefusedSeries if there are too many series, or if it is not valid.
-    `spellings` is how many of the measurement and tags are kept.
+    A new name gets the next number. RefusedSeries if there are too many series, or if it is not valid.
+    `spellings` is the number of spellings of the measurement and tags that are kept.
     """
 
     def __init__(self, names: "SeriesNames", of: Series, longest: int) -> None:
@@ -76,9 +76,9 @@ class Bounds:
 
 
 class SeriesNames:
-    """The series that are known, by number. Several threads may add some, each `for_writer`.
+    """The known series, by number. Several threads may add some, each `for_writer`.
 
-    `known` are those of the beginning, whatever the bounds. What is known is never refused.
+    `initial_series` are known from the beginning, whatever the bounds. Known series are never refused.
     """
 
     def __init__(self, bounds: Bounds | None = None, initial_series: Iterable[Series] = ()) -> None:
@@ -97,7 +97,7 @@ class SeriesNames:
 
     @contextmanager
     def for_writer(self, name: str) -> Generator[None]:
-        """What is added in this thread until the block ends was brought by a writer."""
+        """Count the series that this thread adds until the block ends as those of a writer."""
         self._writer.name = name
         try:
             yield
@@ -131,7 +131,7 @@ class SeriesNames:
         return len(self.series) - 1
 
     def may_keep(self, spelling: bytes) -> bool:
-        """Count a spelling of a name, to be found faster; False if that takes too much memory. With the lock held."""
+        """Return whether there is memory for another spelling of a name, and count it. With the lock held."""
         if self._bytes > self._bounds.names:
             return False
         self._bytes += len(spelling) + _OVERHEAD
